@@ -6,11 +6,11 @@ import type { Context, Output, Prompts } from './context.ts';
 type Redact = (text: string) => string;
 
 /**
- * The context of a command, whose streams are safe to write anything to. This is the only place that sees to it:
+ * Wraps a context so that anything may be written to its streams. This is the only place that does:
  *
- * - What goes to a terminal, result or message, can do no harm there, and shows no key that was sent.
+ * - Text on a terminal, result or message, can do no harm and shows no key that was sent.
  * - stderr shows no key that was sent, wherever it goes.
- * - What goes to a pipe or a file on stdout is data: it stays as it is.
+ * - Text on stdout to a pipe or a file is data and stays unchanged.
  */
 export function guardedContext(context: Context): Context {
   const keys = new Set<string>();
@@ -61,8 +61,8 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
 }
 
 /**
- * On a terminal, Ctrl-C leaves `^C` where the cursor is: what is written next begins on a line of its own. A line that is drawn
- * again and again begins with a carriage return and wipes the `^C` by itself.
+ * On a terminal, Ctrl-C leaves `^C` at the cursor, so the next output begins on a new line. A line that is redrawn
+ * begins with a carriage return and overwrites the `^C`.
  */
 function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Output {
   const { write } = stderr;
@@ -76,7 +76,7 @@ function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Outpu
   });
 }
 
-/** A question is one line of text, whatever names are in it. */
+/** A question is one line of text, whatever names it contains. */
 function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
   const shown = (question: string) => redact(singleLine(question));
   return {

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 
 /**
  * Yields the bytes of a file that a person names; `-` is stdin.
- * @param nothing what follows a message: `; nothing was sent`
+ * @param nothing the effect, appended to a message
  * @throws UsageError if the file can't be read; the reason of an interruption
  */
 export async function* readNamedFile(
@@ -20,7 +20,7 @@ export async function* readNamedFile(
     yield* file === '-' ? stdin.chunks : readInput(file, interrupted);
   } catch (cause) {
     const code = systemCode(cause) ?? '';
-    // What is about no one file, such as a disk that fails, is said of none.
+    // An error that concerns no particular file, such as a failing disk, names none.
     if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
     throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
   }
@@ -29,7 +29,10 @@ export async function* readNamedFile(
 /** In bytes. */
 const pieceSize = 256 * 1024;
 
-/** Yields the bytes of a file or a pipe. An interruption ends it even while the system blocks, as with a pipe that nobody writes to. */
+/**
+ * Yields the bytes of a file or a pipe. An interruption ends it even while the system blocks, as with a pipe without a
+ * writer.
+ */
 async function* readInput(path: string, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {
   interrupted.throwIfAborted();
   const stream = createReadStream(path, { highWaterMark: pieceSize });
@@ -51,7 +54,10 @@ function unreadableText(file: string, code: string, cause: unknown): string {
   return `${file === '-' ? 'stdin' : file} can't be read: ${readErrorReason(cause)}`;
 }
 
-/** Everything that is wrong with a file. @param nothing what has not been done for it: `nothing was sent` */
+/**
+ * Returns the error with everything that is wrong with a file.
+ * @param nothing the effect: `nothing was sent`
+ */
 export function faultyFile(
   file: string,
   {

@@ -8,7 +8,10 @@ import type { Action, ActionResult, Invocation, Run } from './invocation/invocat
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
 
-/** Runs one command line. @returns the exit code. Nothing is thrown: only this catches, and what failed is on stderr by then */
+/**
+ * Runs one command line.
+ * @returns the exit code. Never throws: errors are caught here and reported on stderr
+ */
 export async function main(given: Context): Promise<number> {
   const context = guardedContext(given);
   let help = '';
@@ -18,12 +21,12 @@ export async function main(given: Context): Promise<number> {
   const run: Run =
     <Options extends object>(action: Action<Options>) =>
     async (...args: unknown[]) => {
-      // Commander passes the operands, those that may be several as an array, then the options of this command, then the command.
+      // Commander passes the operands (variadic ones as an array), then the options of this command, then the command.
       const command = args.at(-1) as PetstockCommand;
       const operands = args.slice(0, -2).flat() as string[];
       const running = runningCommand(program, context.env);
       if (!running.takesKeys) refuseTypedKey(operands, running.name);
-      // Late, since help and version do without it.
+      // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
       const { options, fault } = shared();
       if (fault !== undefined) throw new UsageError(fault, { hint: 'petstock help options' });
@@ -33,7 +36,7 @@ export async function main(given: Context): Promise<number> {
       try {
         end = (await action(opened, ownOptions<Options>(command), ...operands)) ?? undefined;
       } catch (error) {
-        // The outcome of the command matters more than what fails after it.
+        // The outcome of the command matters more than an error after it.
         await finish(opened).catch(() => {});
         throw error;
       }

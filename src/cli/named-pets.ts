@@ -9,7 +9,10 @@ import { requireShopCodes } from './shop-codes.ts';
 
 type Names = ReadonlyMap<bigint, string>;
 
-/** Returns the pet that a word of the command line names, and shows it. @throws UsageError with the pets that may be meant, if it is not one alone */
+/**
+ * Returns the pet that a word of the command line names, and shows it.
+ * @throws UsageError with the possible pets, if there is not exactly one
+ */
 export async function petIdOfName(invocation: Invocation, text: string): Promise<bigint> {
   const { names } = await requireShopCodes(invocation, 'a name');
   const [petId, ...others] = petsNamed(names, text);
@@ -36,7 +39,11 @@ export async function petIdOfName(invocation: Invocation, text: string): Promise
   return petId;
 }
 
-/** Returns the pets of `--name`: all with a text in their name. If there are none, it says which was meant. @throws UsageError if the shop has no names */
+/**
+ * Returns the pets of `--name`: all with a text in their name. If there are none, the error says which was probably
+ * meant.
+ * @throws UsageError if the shop has no names
+ */
 export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
   const { names } = await requireShopCodes(invocation, '--name');
   const found = petsWith(names, text);
@@ -48,7 +55,7 @@ export async function petsOfName(invocation: Invocation, text: string): Promise<
   return new Set(found);
 }
 
-/** Several are listed behind the question, and so is a name that could be taken for our words. */
+/** Several are listed after the question, and so is a name that could be mistaken for petstock's words. */
 function nearText(names: Names, near: readonly bigint[]) {
   const [petId, ...others] = near;
   if (petId === undefined) return { question: '', lines: [] };
@@ -61,7 +68,7 @@ function petLines(names: Names, petIds: readonly bigint[]): string[] {
   return petIds.map((petId) => `${petId} ${names.get(petId) ?? ''}`);
 }
 
-/** Returns the line that was typed with an id in place of a name; undefined if the name is only a part of a word. */
+/** Returns the typed line with an id instead of a name; undefined if the name is only part of a word. */
 function mended({ context }: Invocation, text: string, petId: bigint): string | undefined {
   const words = context.argv.map((word) => {
     if (word === text) return `${petId}`;

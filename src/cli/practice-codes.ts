@@ -1,8 +1,8 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
 
 /**
- * The pets of the practice shop as it opens. Their codes begin with 2, as those that a shop prints itself. Only pets that are plenty have a level: at first
- * the setting `low-stock` shows the same pets with it and without.
+ * The pets of the practice shop as it opens. Their codes begin with 2, like those that a shop prints itself. Only pets
+ * with much stock have a level: at first the setting `low-stock` selects the same pets with and without levels.
  */
 const pets: readonly (readonly [petId: bigint, name: string, code: string, low?: number])[] = [
   [1n, 'Goldfish', '2000000000015'],
@@ -31,7 +31,7 @@ const pets: readonly (readonly [petId: bigint, name: string, code: string, low?:
   [9223372036854775807n, 'Hermit crab', '2000000000244'],
 ];
 
-/** Returns the bar codes, names and levels that the practice shop has without any set-up. */
+/** Returns the bar codes, names and levels of the practice shop, which need no set-up. */
 export function practiceCodes(): BarCodes {
   return {
     pets: new Map(pets.map(([petId, , code]) => [code, petId])),
@@ -40,7 +40,7 @@ export function practiceCodes(): BarCodes {
   };
 }
 
-/** Returns the same as a file of codes. */
+/** Returns them as a file of codes. */
 export function practiceCodesFile(): string {
   const lines = pets.map(([petId, name, code, low = '']) => `${code},${petId},${name},${low}\n`);
   return `code,petId,name,low\n${lines.join('')}`;

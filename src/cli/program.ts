@@ -8,16 +8,16 @@ import { commandOutlines, helpOutline } from './commands/index.ts';
 import type { Run } from './invocation/invocation.ts';
 
 export interface ProgramOptions {
-  /** Takes the text of help and version. */
+  /** Receives the text of help and version. */
   writeOut(text: string): void;
-  /** Characters that fit on a line. */
+  /** Characters per line. */
   readonly width: number;
-  /** Reports whether help is shown in colour. Called once the options are read. */
+  /** Reports whether help is shown in colour. Called once the options are parsed. */
   hasColor(): boolean;
   readonly run: Run;
 }
 
-/** The tree of commands, as far as their outlines go. Made for every run, so nothing of one run is left in the next. */
+/** Creates the tree of commands, by their outlines. Created anew for every run, so nothing is left for the next. */
 export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions): PetstockCommand {
   const program: PetstockCommand = new PetstockCommand('petstock')
     .helpCommand(false)
@@ -48,7 +48,7 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
   return program;
 }
 
-/** Commander ends `--help`, `--version` and a noun without a verb with an error, though nothing failed. */
+/** Commander throws an error for `--help`, `--version` and a noun without a verb, although nothing failed. */
 export async function parse(program: PetstockCommand, argv: readonly string[]): Promise<void> {
   program.typed = argv;
   try {
@@ -58,7 +58,7 @@ export async function parse(program: PetstockCommand, argv: readonly string[]): 
   }
 }
 
-/** The help of the program fits on one screen: its commands by groups. Its options are a topic of their own. */
+/** The program's help fits on one screen: its commands by group. Options are a topic of their own. */
 function rootHelp(program: Command, help: Help): string {
   const commands = program.commands.filter((command) => command.helpGroup() !== '');
   const termWidth = Math.max(...commands.map((command) => command.name().length));

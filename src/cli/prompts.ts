@@ -6,13 +6,16 @@ import type { Prompts } from './context.ts';
 export function createPrompts(streams: PromptStreams): Prompts {
   return {
     password: (question) => ask(streams, 'password', question),
-    // Not `clack.confirm`, which a single key answers: a bar code with a Y in it, or a word typed ahead, is no Yes.
+    // Not `clack.confirm`, which accepts a single key: a bar code with a Y in it, or a word typed ahead, is no Yes.
     confirm: async (question) => isYes(await ask(streams, 'text', `${question} (y/N)`)),
     text: (question) => ask(streams, 'text', question),
   };
 }
 
-/** Clack would wait for ever if its input ends, as on Ctrl-D or on a terminal that went away: that ends the question, too. */
+/**
+ * Clack would wait forever if its input ends, as on Ctrl-D or on a terminal that was closed: that ends the question,
+ * too.
+ */
 async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 'text', message: string) {
   const clack = await import('@clack/prompts');
   const ended = new AbortController();
@@ -36,7 +39,10 @@ async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 
   }
 }
 
-/** Ctrl-Z does nothing. readline would stop the process and come back deaf: what is typed next, such as a key, would be echoed. */
+/**
+ * Ctrl-Z does nothing. readline would stop the process and lose its settings: the next input, such as a key, would be
+ * echoed.
+ */
 function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
   const suspend = 0x1a;
   const keys = new Transform({
@@ -51,7 +57,9 @@ function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Tr
   );
 }
 
-/** A terminal whose size was never set says 0 by 0 (`docker run -t`, `expect`); clack would draw one letter a line. */
+/**
+ * A terminal whose size was never set reports 0 by 0 (`docker run -t`, `expect`); clack would draw one letter per line.
+ */
 function withSize(output: Writable): Writable {
   if (!('columns' in output) || output.columns !== 0) return output;
   return new Proxy(output, {
@@ -66,9 +74,9 @@ function withSize(output: Writable): Writable {
 
 export interface PromptStreams {
   readonly input: Readable & { setRawMode?(mode: boolean): unknown };
-  /** Where questions are shown: stderr, so that stdout carries results only. */
+  /** Where questions are shown: stderr, so that stdout only has results. */
   readonly output: Writable;
-  /** Ends a question that waits, as Ctrl-C does. */
+  /** Ends a pending question, like Ctrl-C. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -77,10 +85,13 @@ interface Line {
   readonly rest: Buffer;
 }
 
-/** The typed text once it is an answer; undefined: there is more to come. */
+/** Returns the typed text once it is complete; undefined: more input follows. */
 type Answer = Line | 'cancelled' | undefined;
 
-/** Questions on a terminal that only prints (`TERM=dumb`): a line each, which the terminal lets people edit. Nothing is drawn. */
+/**
+ * Questions on a terminal that only prints (`TERM=dumb`): one line each, which the terminal lets users edit. Nothing is
+ * drawn.
+ */
 export function createPlainPrompts(streams: PromptStreams): Prompts {
   const { input, output } = streams;
   const show = (question: string) => output.write(/[?):]$/.test(question) ? `${question} ` : `${question}: `);
@@ -105,12 +116,12 @@ export function createPlainPrompts(streams: PromptStreams): Prompts {
   };
 }
 
-/** Sets the mode of a terminal. One that was closed takes none: Node would end with a core dump of it. */
+/** Sets the mode of a terminal. A closed one accepts none: Node would end with a core dump. */
 export function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   try {
     input.setRawMode?.(mode);
   } catch {
-    // EIO, thrown by the stream since nothing listens for its errors.
+    // EIO, thrown by the stream because nothing listens for its errors.
   }
 }
 
@@ -118,14 +129,14 @@ export function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** The message of a question that Ctrl-C has ended, of a command that has changed nothing before it. */
+/** The message of a question that Ctrl-C has ended, in a command that has changed nothing before it. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
 
 export function interruptedQuestion(): InterruptedError {
   return new InterruptedError(interruptedAsking);
 }
 
-/** Reads until there is an answer. What is typed behind it is left to the next question. */
+/** Reads until there is an answer. Text typed after it is left for the next question. */
 function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = Buffer.alloc(0);
@@ -135,7 +146,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // The next message begins a line. A password ends its own.
+      // The next message begins on a new line. A password ends its own.
       if (answerOf === firstLine) output.write('\n');
       reject(interruptedQuestion());
     };
@@ -154,16 +165,19 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
   });
 }
 
-/** A line as the terminal hands it on once it is whole. */
+/** A line as the terminal passes it on once it is complete. */
 function firstLine(typed: Buffer): Line | undefined {
   const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end === -1) return undefined;
-  // Windows ends a line with both: the second answers no other question.
+  // Windows ends a line with both: the second must not answer another question.
   const rest = typed.subarray(typed[end] === 0x0d && typed[end + 1] === 0x0a ? end + 2 : end + 1);
   return { text: typed.subarray(0, end).toString('utf8'), rest };
 }
 
-/** A line of keys as they are typed: Backspace and Ctrl-U take away; Ctrl-C, Ctrl-D and Escape cancel; other control keys do nothing. */
+/**
+ * A line of keys as they are typed: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other control keys
+ * do nothing.
+ */
 function hiddenLine(typed: Buffer): Answer {
   const line = firstLine(typed);
   const keys = (line?.text ?? typed.toString('utf8')).replace(/\x1b[[O][0-9;]*[A-Za-z~]/g, '');

@@ -37,11 +37,14 @@ export interface ReportOptions {
   readonly globals: SharedOptions;
   /** Undefined if the command line could not even be parsed. */
   readonly invocation: Invocation | undefined;
-  /** stderr is a log, an object of JSON a line. */
+  /** Whether stderr is a log, with one JSON object per line. */
   readonly logs: boolean;
 }
 
-/** Says on stderr what failed and what to do about it: two lines, or one JSON object. @returns the exit code */
+/**
+ * Reports on stderr what failed and what to do about it: two lines, or one JSON object.
+ * @returns the exit code
+ */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
@@ -54,9 +57,9 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     message: sentence(await explained(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
-  // The service's refusal is not about a typing error.
+  // A refusal of the service is not about a typing error.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
-  // Before the error, which is the last on stderr.
+  // Before the error, which comes last on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error)
     await stderr.write(`${stackText(error.cause, stderr)}\n`);
   if (logs) {
@@ -80,7 +83,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
 /** More would push the error itself off the screen. */
 const maxLines = 20;
 
-/** The first lines, and how many more there are. One more is shown instead of that. */
+/** The first lines, and how many more there are. A single further line is shown instead. */
 function firstOf(lines: readonly string[]): readonly string[] {
   if (lines.length <= maxLines + 1) return lines;
   const more = grouped(lines.length - maxLines);
@@ -88,7 +91,10 @@ function firstOf(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, maxLines), rest];
 }
 
-/** Returns where an error was thrown. Its message may be words of the service: a terminal shows it with a bar in front of each line. */
+/**
+ * Returns where an error was thrown. Its message may quote the service: a terminal shows it with a bar in front of each
+ * line.
+ */
 function stackText({ stack = '' }: Error, { isTerminal, columns = 80, redact = same }: Context['stderr']): string {
   return barred(stripControlsFromBody(redact(stack)), isTerminal ? columns : undefined).join('\n');
 }
@@ -99,7 +105,7 @@ function wantsJson({ json, output }: SharedOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
 }
 
-/** Whatever else was thrown: a full disk and the like, or a mistake of ours. */
+/** Converts any other error: a full disk and the like, or a bug in petstock. */
 async function defect(thrown: unknown): Promise<PetstockError> {
   const { code, message } = thrown as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
@@ -113,7 +119,7 @@ async function defect(thrown: unknown): Promise<PetstockError> {
   );
 }
 
-/** The message with what only the edge knows: the time of day, and whose key it was. */
+/** Returns the message with what is only known here: the time of day, and the source of the key. */
 async function explained(error: PetstockError, { context, invocation }: ReportOptions): Promise<string> {
   if (error instanceof InterruptedError && invocation !== undefined && (await hasWrittenNothing(error, invocation))) {
     return 'Interrupted. Nothing was written.';
@@ -135,7 +141,7 @@ async function explained(error: PetstockError, { context, invocation }: ReportOp
   return error.message;
 }
 
-/** Reports whether a command of the stock was interrupted before a run began: that has words of its own. */
+/** Reports whether a command that changes stock was interrupted before a run began; a run has its own message. */
 async function hasWrittenNothing(
   { message }: InterruptedError,
   { command, connections }: Invocation,
@@ -144,7 +150,7 @@ async function hasWrittenNothing(
   return isBare && /^(?:inventory|undo|pets|orders|api|status)\b/.test(command) && !(await connections.hasSentWrite());
 }
 
-/** Returns where the key came from, of the place that the error is about. */
+/** Returns where the key came from, for the target that the error is about. */
 function keySource(error: PetstockError, invocation: Invocation): string | undefined {
   const { store, env } = error.target ?? invocation.target;
   const name = remoteEnvironmentNames.find((known) => known === env);

@@ -10,15 +10,15 @@ import type { Context } from './context.ts';
 export const sandboxPlan = 'business';
 
 /**
- * Starts the embedded service: for one command, or as the options say. Its key keeps the plan that it has, unless the options
- * name one: a command must not change the limits under a `sandbox serve` that is running.
- * @throws UsageError for a fault, a port, an address or a file that can't be used
+ * Starts the embedded service: for one command, or with given options. Its key keeps its plan, unless the options name
+ * one: a command must not change the limits of a running `sandbox serve`.
+ * @throws UsageError for an invalid fault, port, address or file
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');
   const own = await openSandbox(context.folders.state);
   const { file = own.file, database, clock = context.clock } = options;
-  // A server in memory has nothing to do with the sandbox: the service makes a key for it.
+  // A server in memory is independent of the sandbox: the service creates a key for it.
   const key = options.key ?? (file === ':memory:' ? undefined : own.key);
   const isFile = database === undefined && file !== ':memory:';
   const folder = dirname(resolve(file));
@@ -37,7 +37,10 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   });
 }
 
-/** Returns what `read` makes of a file that an option names. @throws UsageError for one that may not be ours */
+/**
+ * Returns the result of `read` for a file that an option names.
+ * @throws UsageError for a file that may belong to another user
+ */
 export function named<Result>(read: () => Result): Result {
   try {
     return read();
@@ -52,14 +55,14 @@ interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
 }
 
 /**
- * Returns what a failure of the store means to a user; any other error as it is. Only a sandbox that is damaged can be reset: another
- * file is not ours, and one of a later version has a stock.
+ * Converts an error of the store; returns any other error unchanged. Only a damaged sandbox can be reset: another file
+ * is not petstock's, and one of a later version has a stock.
  */
 export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {
-    // The address may hold a password, which no message of the driver repeats.
+    // The address may contain a password, so no message of the driver is repeated.
     const isRefused = cause.kind === 'unusable' || cause.kind === 'damaged';
     return new (isRefused ? UsageError : UnavailableError)(`The database can't be used: ${cause.message}`, { cause });
   }
@@ -67,7 +70,7 @@ export async function storageError(cause: unknown, { file = '', database, isOwn 
   return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });
 }
 
-/** Why the service can't listen, in words. The port is that of the system's own report: there may be two. */
+/** Explains why the service can't listen. The port is from the system's report, because there may be two. */
 function listenError(
   cause: NodeJS.ErrnoException & { readonly port?: number },
   { host: ofService = '127.0.0.1', adminHost, adminPort }: Partial<ServiceOptions>,
@@ -90,7 +93,10 @@ function listenError(
   }
 }
 
-/** Returns the database and the key that stay between commands, made on first use. @throws FailureError for a folder that is not for this user alone */
+/**
+ * Returns the database and the key that are kept between commands, created on first use.
+ * @throws FailureError for a folder that is not private to this user
+ */
 export async function openSandbox(stateFolder: string) {
   makePrivateFolder(stateFolder);
   const keyFile = keyFileIn(stateFolder);
@@ -106,7 +112,11 @@ export function ownKey(stateFolder: string): string | undefined {
   return readKey(keyFileIn(stateFolder));
 }
 
-/** Makes a key that others could read private. @returns a warning for the user. @throws FailureError if the file is not ours */
+/**
+ * Makes a key that others could read private.
+ * @returns a warning for the user.
+ * @throws FailureError if the file belongs to another user
+ */
 export function narrowSandbox(stateFolder: string): string | undefined {
   return readPrivateFile(keyFileIn(stateFolder))?.warning;
 }
@@ -115,7 +125,7 @@ function keyFileIn(stateFolder: string): string {
   return join(stateFolder, 'sandbox.key');
 }
 
-/** Several first commands may run at once: the first one to put its key in place has made it for all. */
+/** Several first commands may run at once: the first one that stores its key has created it for all. */
 async function makeKey(keyFile: string): Promise<string> {
   const { generateKey } = await import('../service/index.ts');
   await createFileAtomically(keyFile, generateKey());

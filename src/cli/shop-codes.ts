@@ -17,7 +17,7 @@ import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
 
-/** The parts of an invocation that say which codes there are. */
+/** The parts of an invocation that determine the codes. */
 interface CodesUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly context: Context;
   readonly messages: Messages;
@@ -28,18 +28,18 @@ interface CodesKeeper extends CodesUse {
   readonly shopCodes: () => Promise<BarCodes | undefined>;
 }
 
-/** Faults of the file that are named in a warning. */
+/** Maximum number of errors in the file that a warning lists. */
 const maxNamed = 20;
 
 const practiceFile = (folder: string): string => join(folder, 'sandbox-codes.csv');
 
-/** Returns the file of an environment: that of the setting `codes`, or the practice shop's own, which may not be there. */
+/** Returns the file of an environment: that of the setting `codes`, or the practice shop's own, which may not exist. */
 function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>): string | undefined {
   const own = environment.value === 'sandbox' ? practiceFile(context.folders.state) : undefined;
   return config.settings.codes ?? own;
 }
 
-/** Returns the same, to be written to: the practice shop's own is made. */
+/** Returns the file for writing: the practice shop's own is created. */
 export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
   const file = codesFile(invocation);
   if (file === undefined || invocation.config.settings.codes !== undefined || existsSync(file)) return file;
@@ -48,14 +48,14 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
   return file;
 }
 
-/** Forgets what the practice shop has been taught: it has a fresh stock, or one of its own whose pets are others. */
+/** Clears the codes that the practice shop has learned, because it has a fresh stock, or one with other pets. */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
   if (codes === 'as it opens') rmSync(file, { force: true });
   else await createFileAtomically(file, 'code,petId,name,low\n');
 }
 
-/** Returns the bar codes, names and levels of the shop; undefined if there are none, or if nothing is known of their file. */
+/** Returns the bar codes, names and levels of the shop; undefined if there are none, or if the file can't be read. */
 export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined> {
   const file = codesFile(use);
   if (file === undefined) return undefined;
@@ -64,15 +64,15 @@ export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined
 }
 
 /**
- * The content of the file is kept in the state folder: it is parsed again only if it has changed, and still counts after the file has moved, with
- * a warning.
+ * The content of the file is cached in the state folder: it is parsed again only if it has changed, and is still used
+ * after the file was moved, with a warning.
  */
 async function openCodesFile(file: string, { context, messages }: CodesUse): Promise<BarCodes | undefined> {
   const { state } = context.folders;
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
   const stats = statSync(file, { throwIfNoEntry: false });
-  // Version 0.2 kept no levels.
+  // Version 0.2 cached no levels.
   const version = stats && `2 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
@@ -91,7 +91,10 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
   }
 }
 
-/** Returns the bar codes of a file. @throws UsageError with every fault that the file has */
+/**
+ * Returns the bar codes of a file.
+ * @throws UsageError with every error in the file
+ */
 export async function readCodesFile(file: string, context: Context, nothing?: string): Promise<BarCodes> {
   return (await readWhole(file, context, nothing)).codes;
 }
@@ -103,21 +106,22 @@ async function readWhole(file: string, context: Context, nothing?: string) {
 }
 
 /**
- * Adds codes to the end of a file, as its columns have them.
- * @returns those that were not in it yet
- * @throws UsageError if the file has a fault, or one of them for another pet; FailureError if it can't be written
+ * Appends codes to a file, in its own columns.
+ * @returns those that were new
+ * @throws UsageError if the file has an error, or has one of the codes for another pet; FailureError if it can't be
+ * written
  */
 export async function addCodes(file: string, added: readonly NewCode[], context: Context): Promise<readonly NewCode[]> {
   const { codes, layout } = await readWhole(file, context, 'nothing was added');
   for (const { code, petId } of added) {
     const other = codes.pets.get(code);
     if (other === undefined || other === petId) continue;
-    throw new UsageError(`${quoted(code)} is the code of pet ${other} in ${file}; nothing was added`);
+    throw new UsageError(`${quoted(code)} is the code of pet ${other} in ${file}. Nothing was added`);
   }
   const missing = added.filter(({ code }) => !codes.pets.has(code));
   if (missing.length > 0) requireSafePlace(file);
   try {
-    // At its end, so that of two that add at once none is lost.
+    // At its end, so that none is lost if two processes add codes at once.
     if (missing.length > 0) appendFileSync(file, codeLines(layout, missing));
   } catch (cause) {
     throw new FailureError(`${file} can't be written: ${(cause as Error).message}`, { cause });
@@ -125,16 +129,23 @@ export async function addCodes(file: string, added: readonly NewCode[], context:
   return missing;
 }
 
-/** Returns the pet of `--code`. @throws UsageError without the setting `codes`, NotFoundError if the code stands for no pet */
+/**
+ * Returns the pet of `--code`.
+ * @throws UsageError without the setting `codes`, NotFoundError if the code is unknown
+ */
 export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Promise<bigint> {
   const code = codeText(text);
   const codes = await requireShopCodes(invocation, '--code');
   const petId = petOfCode(codes, code);
   if (petId !== undefined) return petId;
-  throw new NotFoundError(`The bar code ${JSON.stringify(code.slice(0, 40))} stands for no pet. Nothing was sent`);
+  throw new NotFoundError(`No pet has the bar code ${JSON.stringify(code.slice(0, 40))}. Nothing was sent`);
 }
 
-/** Returns those of the shop. @throws UsageError if nothing is known, with every fault of the file @param option that needs them */
+/**
+ * Returns the codes of the shop.
+ * @throws UsageError if there are none, with every error in the file
+ * @param option the option that needs them
+ */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
   const file = codesFile(invocation);
   if (file === undefined)
@@ -145,18 +156,21 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
   return (await invocation.shopCodes()) ?? readCodesFile(file, invocation.context, 'nothing was sent');
 }
 
-/** Returns the kept content of a file. @returns `version`: its size, time and inode */
+/**
+ * Returns the cached content of a file.
+ * @returns `version`: its size, time and inode
+ */
 function readCopy(path: string) {
   try {
     const { version, codes } = JSON.parse(readFileSync(path, 'utf8')) as { version: string; codes: string };
     return { version, codes: parseBarCodes(codes) };
   } catch {
-    // It is missing, or was damaged: the file itself is read.
+    // The cache is missing or damaged: the file itself is read.
     return undefined;
   }
 }
 
-/** Best effort: without a copy the file is read each time. */
+/** Best effort: without a cache the file is read each time. */
 async function keepCopy(folder: string, path: string, version: string, codes: BarCodes): Promise<void> {
   try {
     makePrivateFolder(folder);

@@ -1,17 +1,21 @@
 import { type PetstockError, UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
-/** The beginning of a key. Behind "test" or "prod" a letter and a digit make the difference from a name: stores and files are called that. */
+/**
+ * Matches the beginning of a key. After "test" or "prod" a letter and a digit distinguish it from a name, because
+ * stores and files have such names.
+ */
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const keyPath = /^p?sk\//i;
-/** `exports/` and `StockExports/` before the last slash. Letters in any order, as in Base64, are no name. */
+/** Matches `exports/` and `StockExports/` before the last slash. Letters in random order, as in Base64, are no name. */
 const folderName = /(?:^|\/)(?:[A-Z]{2,}|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*)\//;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
 /**
- * Whether a word of the command line may be a key: it begins as one, or a part of it mixes letters and digits at length. With a slash in it it is
- * rather a path, unless it mixes letters of both cases and has neither an extension nor a folder with the name of a word.
+ * Reports whether a word of the command line may be a key: it begins like one, or a long part of it mixes letters and
+ * digits. With a slash it is more likely a path, unless it mixes letters of both cases and has neither an extension nor
+ * a folder named with a word.
  */
 export function looksLikeKey(word: string): boolean {
   if (keyPrefix.test(word) || uuid.test(word)) return true;
@@ -24,7 +28,7 @@ export function looksLikeKey(word: string): boolean {
 
 /** Throws UsageError, which does not repeat it, for a key where a name, an id or a file is expected. */
 export function refuseTypedKey(operands: readonly string[], command: string): void {
-  // No key is shorter, and to compile the pattern takes a start 0.4 ms. An operand that was left out is not there.
+  // No key is shorter, and compiling the pattern takes 0.4 ms of a start. An omitted operand is absent.
   if (!operands.some((word) => /.{11}/.test(word) && keyPrefix.test(word))) return;
   throw new UsageError(`petstock ${command} takes no key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
@@ -33,8 +37,8 @@ const inHistory =
   'A key on the command line stays in the history of the shell: if that was a real one, remove it there';
 
 /**
- * An error without what was typed and may be a key. The one place for it: the authors of messages may repeat what was typed.
- * A value that a variable holds as a key counts, whatever it looks like.
+ * Returns an error without typed text that may be a key. This is the only such place, so messages may repeat what was
+ * typed. A value that a variable contains as a key counts, whatever it looks like.
  */
 export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | 'lines' | 'hint'>>(
   texts: Texts,
@@ -53,7 +57,7 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
   const lines = texts.lines.map(hide);
   const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;
   const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
-  // Only the hint repeats it: the fault is another, and no hint is better than one that is about keys.
+  // Only the hint repeats it: the error is another one, and no hint is better than one about keys.
   if (isSame) return { ...texts, hint: isHintSame ? texts.hint : undefined };
   const hint = isHintSame ? texts.hint : 'petstock config set-key';
   return { ...texts, message, lines: [...lines, `${inHistory}.`], hint };
@@ -77,7 +81,7 @@ function typedWords(argv: readonly string[]): readonly TypedWord[] {
   return words;
 }
 
-/** A word, the value that is glued to its option, and what its separators leave. */
+/** A word, the value attached to its option, and the parts between its separators. */
 function partsOf(word: string): readonly string[] {
   return [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[a-z]/, ''), ...word.split(/[=:,\s]+/)];
 }

@@ -3,13 +3,11 @@ import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Row, Scalar } from './view.ts';
 
-/*
- * The words for what becomes of a row: the same in the preview, the report and the history.
- */
+/* Words for the results of rows, shared by the preview, the report and the history. */
 
 /**
- * Returns rows by result, as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Only results that occur.
- * @param uncounted those that are not among the rows
+ * Returns the number of rows by result as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Only results that occur.
+ * @param uncounted counts of further rows
  */
 export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): string {
   const counts = new Map(Object.entries(uncounted));
@@ -23,9 +21,9 @@ export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounte
 
 interface ResultStyle {
   readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
-  /** Where it is not the result itself. */
+  /** If it differs from the result itself. */
   readonly word?: string;
-  /** For one row, and for several, if that is another word. */
+  /** For one row and for several, if that is another word. */
   readonly counted?: readonly [one: string, several: string];
 }
 
@@ -43,7 +41,7 @@ const resultStyles: Readonly<Record<RowResult | 'pending', ResultStyle>> = {
   differs: { color: 'yellow', counted: ['differs', 'differ'] },
 };
 
-/** Returns the word for so many rows of a result: `conflicts`. */
+/** Returns the word for a number of rows with a result: `conflicts`. */
 export function resultWord(result: RowResult | 'pending', count: number): string {
   const { word = result, counted } = resultStyles[result];
   return counted?.[count === 1 ? 0 : 1] ?? word;
@@ -54,7 +52,7 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
 }
 
-/** Returns what a person has to know of a row beside its numbers; undefined if there is nothing. */
+/** Returns what a person must know about a row besides its numbers; undefined if there is nothing. */
 export function problemText({ result, quantity, error }: RowProblem): string | undefined {
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');

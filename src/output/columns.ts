@@ -2,25 +2,28 @@ import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
-/** An id, or the number of a line: digits as they are. */
+/** A column for ids or line numbers, with plain digits. */
 export function numberColumn(field: string, title: string): Column {
   return { field, title, align: 'right' };
 }
 
-/** Pets, units, requests: a table shows `1,234`. */
+/** A column for pets, units or requests; a table shows `1,234`. */
 export function countColumn(field: string, title: string): Column {
   return { field, title, align: 'right', cell: numberText };
 }
 
-/** The shop's names of pets: they are cut first. */
+/** The shop's names of pets, which are truncated first. */
 export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
 
-/** By how much a stock has changed: `+5`, `-36`. */
+/** A column for the change of a stock: `+5`, `-36`. */
 export function differenceColumn(title: string): Column {
   return { field: 'difference', title, align: 'right', cell: differenceCell };
 }
 
-/** Returns what `differenceColumn` shows; null if the stock is the same, or not known on one side. Two stocks may be farther apart than a number is exact. */
+/**
+ * Returns the value for `differenceColumn`; null if the stock is the same, or unknown on one side. A bigint, because
+ * the difference may exceed what a number represents exactly.
+ */
 export function differenceOf(before: number | undefined, after: number | undefined): bigint | null {
   const difference = before === undefined || after === undefined ? 0n : BigInt(after) - BigInt(before);
   return difference === 0n ? null : difference;
@@ -40,8 +43,8 @@ const barLength = 10;
 type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
 
 /**
- * Returns two columns for the field `share`, from 0 to 1 and null if a row has none: in percent, and as a bar, which is left out
- * first if the terminal is narrow.
+ * Returns two columns for the field `share` (0 to 1, or null): in percent, and as a bar, which a narrow terminal leaves
+ * out first.
  */
 export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
   return [
@@ -68,7 +71,7 @@ function percent(share: number): string {
   return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;
 }
 
-/** `█████░░░░░`: full only if the share is the whole. */
+/** Returns a bar like `█████░░░░░`; full only for the whole. */
 export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
   const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
   const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];

@@ -17,9 +17,9 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
-  /** `code 22` that can't be meant. */
+  /** A `code 22` that is not possible. */
   | { readonly kind: 'notTaught'; readonly why: string }
-  /** A person has typed `quit`, `help`, or the like. */
+  /** The user has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
   | {
       readonly kind: 'word';
@@ -39,21 +39,21 @@ export interface CountShow {
 interface CountShown extends CountShow {
   readonly sum: CountSum;
   readonly paint: Paint;
-  /** Of the terminal. */
+  /** The width of the terminal. */
   readonly width: number;
 }
 
-/** Returns what a session is, for messages: `a stock-take`. */
+/** Returns the kind of a session for messages: `a stock-take`. */
 export function modeName(mode: CountKind): string {
   return { count: 'a stock-take', add: 'a count of what came in (--add)', take: 'a count of what went out (--take)' }[
     mode
   ];
 }
 
-/** One line, for a person who begins. */
+/** One line, shown at the start. */
 export const countHelp = '- takes back, 42 x3 counts 3, done ends, help shows more';
 
-/** For a person who asks what can be typed. */
+/** Shown to a user who asks what can be typed. */
 const countWords = [
   ['42', 'counts one of pet 42, or of a bar code or a name'],
   ['42 x3', 'counts three, and 42*3 too'],
@@ -63,10 +63,10 @@ const countWords = [
   ['= <code> 0', 'drops a code that is not known'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, as Ctrl-D does'],
-  ['Ctrl-C', 'leaves it, to go on later'],
+  ['Ctrl-C', 'stops; you can resume later'],
 ] as const;
 
-/** Room for what is typed after the prompt: an id of 19 digits would break it onto the next line, and nothing is lost by that. */
+/** Space for what is typed after the prompt. An id of 19 digits would continue on the next line, which does no harm. */
 const typingRoom = 14;
 
 const directions = { count: '', add: ' in', take: ' out' };
@@ -77,7 +77,7 @@ export function sumText({ units, pets, unknownUnits }: CountSum, mode: CountKind
   return `${counted(units, 'unit')}${directions[mode]}, ${counted(pets, 'pet')}${unknown}`;
 }
 
-/** Returns the prompt while a person counts: `13 units, 8 pets > `, or less of it on a narrow terminal. */
+/** Returns the prompt while counting: `13 units, 8 pets > `, or less of it on a narrow terminal. */
 export function countPrompt(sum: CountSum, width: number, mode: CountKind): string {
   const unknown = sum.unknownUnits === 0 ? '' : ` (${grouped(sum.unknownUnits)} unknown)`;
   const shortest = `${grouped(sum.units)}${directions[mode]}`;
@@ -87,14 +87,14 @@ export function countPrompt(sum: CountSum, width: number, mode: CountKind): stri
   return `${fitting ?? shortest} > `;
 }
 
-/** Returns the effect of a line: one line, but for help. */
+/** Returns the effect of a line: one line, except for help. */
 export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
   if (event.kind === 'word') return wordLines(event, shown);
   if (event.kind !== 'help') return [eventText(event, shown)];
   return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, shown.width));
 }
 
-/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, and no digit of a number is cut. */
+/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, with all digits of numbers. */
 function eventText(
   event: Exclude<CountEvent, { kind: 'help' | 'word' }>,
   { sum, mode, names, paint, width }: CountShown,
@@ -149,13 +149,16 @@ function wordText(word: string, width: number): string {
   return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 
-/** Codes that stand for no pet, with their units, for the end of a count. */
+/** Returns the codes without a pet and their units, for the end of a count. */
 export function unknownLines(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
-  const title = `Not counted, since no pet is known for ${unknowns.size === 1 ? 'it' : 'them'}:`;
+  const title = `Not counted, because no pet is known for ${unknowns.size === 1 ? 'it' : 'them'}:`;
   return [...wrap(title, width).map(paint.yellow), ...unknownRows(unknowns, paint, width)];
 }
 
-/** As `unknownLines`, without the title. What is too long for one line is broken between words, and keeps its units in the last. */
+/**
+ * Like `unknownLines`, without the title. A code that is too long for a line is wrapped, and has its units on the last
+ * line.
+ */
 export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
   const shown = [...unknowns].slice(0, maxShown);
   const room = Math.max(8, width - 12);
@@ -186,7 +189,10 @@ function petName(what: Counted, names: PetNames): string | undefined {
   return typeof what === 'bigint' ? names.get(what) : undefined;
 }
 
-/** `42 Rex: 5`; a name that could be taken for our words stands last: `42: 5  │ Food: dry`. What is too long of a name is cut. */
+/**
+ * Returns `42 Rex: 5`; a name that could be mistaken for petstock's words comes last: `42: 5 │ Food: dry`. A name that
+ * is too long is truncated.
+ */
 export function petLine(what: Counted, rest: string, names: PetNames, width: number): string {
   const id = nameOf(what);
   const name = petName(what, names);
@@ -201,7 +207,10 @@ function changeText({ before, after }: CountStep): string {
   return change < 0 ? ` (${grouped(change)})` : ` (+${grouped(change)})`;
 }
 
-/** A code may be anything, and long: it is cut if it has to be, and what follows it never. What is more than a name has a bar in front. */
+/**
+ * Appends text to a code. A code may be anything, and long: it is truncated if necessary, but the text after it never
+ * is. Anything that is not just a name has a bar in front.
+ */
 function withCode(code: string, rest: string, width: number): string {
   return truncate(foreignName(code), Math.max(4, width - visibleWidth(rest))) + rest;
 }

@@ -13,8 +13,9 @@ export interface DifferencesOptions {
 }
 
 /**
- * Returns what differs between two lists. JSON is `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side
- * that does not have the pet, and for a status that is not known; with `name` if there is one. CSV and TSV have the same, flat.
+ * Returns the view of the differences between two lists. JSON is
+ * `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side without the pet and for an
+ * unknown status, and with `name` if there is one. CSV and TSV contain the same, flat.
  * @param source can be read once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
@@ -71,7 +72,7 @@ function toTableRow(difference: Difference): Row {
   };
 }
 
-/** `sold`; `available → sold` if it differs. */
+/** Returns `sold`, or `available → sold` if it differs. */
 export function statusText({ left, right }: Difference): string {
   const [before, after] = [left?.status || right?.status || '', right?.status || left?.status || ''];
   return before === after ? after : `${before} → ${after}`;
@@ -90,7 +91,7 @@ function tableColumns(left: string, right: string): readonly Column[] {
   ];
 }
 
-/** Returns the name of a side; of a long path its end, which says more. */
+/** Returns the name of a side; of a long path only its end. */
 function sideTitle(name: string): string {
   const title = singleLine(name);
   return title.length <= maxTitle ? title : `…${title.slice(1 - maxTitle)}`;

@@ -5,7 +5,7 @@ import { exactJson } from './exact-json.ts';
 import type { Paint } from './terminal.ts';
 import { barred, messageLines } from './text-width.ts';
 
-/** The parts of a failure that the output needs. */
+/** The parts of an error that are printed. */
 export type PrintedError = { readonly code: string; readonly kind: string; readonly message: string } & Partial<
   Pick<
     PetstockError,
@@ -14,8 +14,8 @@ export type PrintedError = { readonly code: string; readonly kind: string; reado
 >;
 
 /**
- * Returns `Error: …`, the words that are not ours with a bar in front of each line, and, if there is a hint, `Hint: …`; each
- * with its line end. A hint that is a command stays whole, so that it can be copied.
+ * Returns `Error: …`, quoted text with a bar in front of each line, and `Hint: …` if there is one, each with its line
+ * end. A hint that is a command is never wrapped, so that it can be copied.
  * @param width of the terminal; infinite: nothing is wrapped
  */
 export function errorText(
@@ -39,10 +39,10 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
   return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }
 
-/** In code units: a longer quote is not looked for within a sentence. */
+/** In code units; a longer quote is not searched for within a sentence. */
 const maxQuote = 200;
 
-/** Returns the message without the words of the service, and these by themselves. */
+/** Returns the message without the text of the service, and that text separately. */
 export function withoutWords({ message, serviceError }: Pick<PrintedError, 'message' | 'serviceError'>) {
   const text = singleLine(message).trim();
   for (const said of serviceError === undefined ? [] : beginningsOf(serviceError.message)) {
@@ -54,20 +54,20 @@ export function withoutWords({ message, serviceError }: Pick<PrintedError, 'mess
   return { own: message, words: [] };
 }
 
-/** Returns the text, and what is left of it without its last lines: behind the words may stand what was written. */
+/** Returns the text, and the text without its last lines, because petstock may have appended what was written. */
 function beginningsOf(text: string): string[] {
   const lines = text.split('\n');
   return lines.map((_line, index) => lines.slice(0, lines.length - index).join('\n')).filter((each) => !isBlank(each));
 }
 
-/** Returns how a message may spell words of the service: with a capital, or as JSON does. */
+/** Returns how a message may contain text of the service: unchanged, with a capital, or as in JSON. */
 function spellingsOf(said: string): string[] {
   const plain = singleLine(said).trim();
   const escaped = JSON.stringify(said.slice(0, maxQuote)).slice(1, -1);
   return [plain, plain.charAt(0).toUpperCase() + plain.slice(1), escaped];
 }
 
-/** Returns where words were put into a sentence: at its beginning, or behind a colon or a bracket; -1 if they were not. */
+/** Returns where quoted text is in a sentence: at its start, or after a colon or a bracket; -1 if it is not there. */
 function positionOf(quote: string, text: string): number {
   for (let at = text.indexOf(quote); at >= 0; at = text.indexOf(quote, at + 1)) {
     const [before, after] = [text.slice(0, at), text.slice(at + quote.length)];
@@ -87,10 +87,11 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
 }
 
 /**
- * One line of JSON with its line end: `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run",
- * "faults","faultCount"}}`. What is absent is left out; the service's own code, message and status take precedence over ours.
- * Lines are a part of the message unless `faults` says the same.
- * @param facts stand before the error
+ * Returns one line of JSON with its line end:
+ * `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run", "faults","faultCount"}}`.
+ * Absent values are left out; the service's own code, message and status take precedence. Lines are part of the message
+ * unless `faults` contains the same.
+ * @param facts members before the error
  */
 export function errorJson(error: PrintedError, exitCode: number, facts: object = {}): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;

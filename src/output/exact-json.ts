@@ -1,8 +1,8 @@
 import { JsonNumber } from '../shared/json.ts';
 
-/** Where JSON.stringify would change nothing but add quotes. */
+/** Text that JSON.stringify would only add quotes to. */
 const plain = /^[ !#-[\]-~]*$/;
-/** Legal in JSON as they are, but not harmless on a terminal: written as escapes, which mean the same. */
+/** Characters that are valid in JSON but unsafe on a terminal; they are written as escapes. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 export function jsonString(text: string): string {
@@ -13,15 +13,15 @@ export function jsonString(text: string): string {
   );
 }
 
-/** A JSON number, exact for bigint; null if JSON has no such number. */
+/** Returns a JSON number, exact for bigint; null if JSON has no such number. */
 function jsonNumber(value: number | bigint): string {
   return typeof value === 'bigint' || Number.isFinite(value) ? `${value}` : 'null';
 }
 
 /**
- * Compact JSON in which no digit is lost: bigint and JsonNumber are written as their digits, a Map as an
- * object in its own order. Otherwise as JSON.stringify: undefined is left out of objects and is null in arrays.
- * @param stringIds for readers that keep 53 bits of a number: what is called `petId`, or stands in a list called `pets`, is a string
+ * Returns compact JSON without losing digits: bigint and JsonNumber are written as their digits, a Map as an object in
+ * its order. Otherwise like JSON.stringify: undefined is left out of objects and is null in arrays.
+ * @param stringIds for readers with 53-bit numbers: `petId`, and ids in a list `pets`, are strings
  */
 export function exactJson(value: unknown, stringIds = false): string {
   switch (typeof value) {

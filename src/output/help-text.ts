@@ -1,15 +1,15 @@
 import { blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 
-/** A part of a help text: a paragraph that may be wrapped anywhere, lines that stay as they are, or terms, each with what it means. */
+/** A part of a help text: a paragraph that is wrapped, lines that are not, or terms with their meanings. */
 export type HelpPart =
   | string
   | { readonly lines: readonly string[] }
   | { readonly terms: Readonly<Record<string, string>>; readonly indent?: number };
 
-/** Below so many columns for the meanings, each stands under its term. */
+/** If meanings have fewer columns than this, they are printed below their terms. */
 const narrowMeaning = 30;
 
-/** The parts with a blank line between them, wrapped at words. */
+/** Returns the parts with a blank line between them, wrapped at words. */
 export function helpText(parts: readonly HelpPart[], width: number): string {
   return `${parts.map((part) => partLines(part, width).join('\n')).join('\n\n')}\n`;
 }
@@ -34,10 +34,7 @@ function partLines(part: HelpPart, width: number): readonly string[] {
   );
 }
 
-/**
- * Wraps the lines of a text that are too long, each continued under its own beginning. Command lines stay whole, so that they
- * can be copied.
- */
+/** Wraps lines that are too long, with their indentation. Command lines stay whole, so that they can be copied. */
 export function wrapLong(text: string, width: number): string {
   return text
     .split('\n')

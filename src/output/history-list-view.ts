@@ -9,12 +9,12 @@ import { batchesOf, type Column, type Page, plainColumns, type Row, type View } 
 
 export interface HistoryListOptions {
   rows(run: string): AsyncIterable<RecordedRow>;
-  /** JSON, CSV and TSV have all pets of a run; default: the first 20. */
+  /** JSON, CSV and TSV list all pets of a run; default: the first 20. */
   readonly hasAllPets?: boolean;
-  /** Several machines have written the runs: a table says which. */
+  /** Several machines have written the runs, so a table names them. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
-  /** Where the command works: a table says of no run that it was there, if all were. */
+  /** The target of the command: a table leaves out the column of the environment if all runs belong to it. */
   readonly place: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
@@ -22,8 +22,8 @@ export interface HistoryListOptions {
 }
 
 /**
- * Runs for `history list`, in the order given; read once, and never held whole. JSON has all of a run, null if a field is
- * absent; CSV and TSV have the same, flat.
+ * Returns the view of runs for `history list`, in the given order; streamed, never held as a whole. JSON has everything
+ * about a run, null for absent fields; CSV and TSV contain the same, flat.
  */
 export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
   const complete = () => (options.hasAllPets ? withAllPets(runs(), options) : runs());
@@ -73,7 +73,7 @@ export const runFields = [
   ...['pending', 'state'],
 ];
 
-/** Of a run id: every command takes so many of its last characters. */
+/** Number of characters of a run id; every command accepts these last characters. */
 const shownOfRun = 4;
 
 const envColumn: Column = { field: 'env', title: 'Env', foreign: 'name' };
@@ -108,10 +108,13 @@ async function* tableRows(
   }
 }
 
-/** A run of more rows is told by its units: all of its rows would have to be read. */
+/** A run with more rows is described by its units, because otherwise all of its rows would have to be read. */
 const maxRead = 1000;
 
-/** Returns what a run has changed, with the reference that all of its rows have: of one pet before and after, of several what came and what went. */
+/**
+ * Returns what a run has changed, and the reference that all of its rows share: for one pet its stock before and after,
+ * for several what came and went.
+ */
 async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');
   if (run.changes > maxRead) {
@@ -151,7 +154,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
-/** Returns what became of a run in words, and whether it went as it should. */
+/** Describes the result of a run in words, and whether it succeeded. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;
@@ -170,11 +173,11 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   if (state === 'done' && !isDiscarded) {
     return { result: [...faults, ...done].join(', ') || 'unchanged', whole: faults.length === 0 };
   }
-  // How far it came matters most, and is cut last.
+  // The progress matters most, so it is truncated last.
   return { result: [...done, isDiscarded ? 'discarded' : state, ...faults].join(', '), whole: false };
 }
 
-/** Where a run wrote, and by whom; null if a field is absent. */
+/** The target and the user of a run; null for absent fields. */
 export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
   const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
@@ -182,7 +185,7 @@ export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: 
 
 export function runCounts({ counts }: RunRecord) {
   const { applied, unchanged, failed, conflict, unknown, differs, skipped, notEdited, pending } = counts;
-  // A row that was not attempted is pending in the history. A report counts it apart: both have the same fields.
+  // A row that was not attempted is pending in the history. Reports count it separately; both have the same fields.
   return {
     applied,
     unchanged,
@@ -203,18 +206,18 @@ export function runJson(facts: RunRecord) {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
 
-/** One run for programs, as it is in the list. */
+/** Returns the view of one run for programs, as in the list. */
 export function historyRecordView(run: RunRecord): View {
   return { shape: 'one', columns: plainColumns(runFields), rows: [[toListRow(run)]], json: runJson(run) };
 }
 
-/** The facts of its run that `history export` adds to a row. */
+/** The properties of a run that `history export` adds to a row. */
 export function exportIdentity(run: RunRecord) {
   const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
   return { ...facts, runAt };
 }
 
-/** A row in JSON, with every field: null if there is nothing. */
+/** Returns a row for JSON with every field; null for absent values. */
 export function rowJson(facts: RecordedRow) {
   const { row, line, petId, before = null, after, result, quantity = null } = facts;
   const { error = null, reason = null, ref = null } = facts;

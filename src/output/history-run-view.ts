@@ -10,7 +10,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Returns what is known of a run. `words`: names and reasons that other people have chosen, which are quoted. */
+/** Describes a run. `words`: names and reasons chosen by other people, which are quoted. */
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
@@ -29,7 +29,7 @@ export function historyRunFacts(facts: RunRecord) {
   return { own: own.map(singleLine), words: words.map(singleLine) };
 }
 
-/** `29 changes, 120 units`; of a run that was not written whole `14 of 29 changes written`. */
+/** Returns `29 changes, 120 units`; for an incomplete run `14 of 29 changes written`. */
 export function writtenText(facts: RunRecord): string {
   const written = writtenRows(facts);
   if (written < facts.changes) return `${grouped(written)} of ${counted(facts.changes, 'change')} written`;
@@ -42,8 +42,8 @@ function undoneText({ counts, undone }: RunRecord): string {
 }
 
 /**
- * Returns how to continue a run, and how to undo it: sentences with a command, if there is something to do.
- * @param isBlind it is not known what the stock was before
+ * Returns how to resume a run and how to undo it, as sentences with a command.
+ * @param isBlind whether the stock before is not known
  */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
@@ -57,9 +57,9 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
 }
 
 /**
- * The rows of one run for `history show`: JSON is the run as in the list, with its `rows`. A table leaves out columns with
- * nothing in them; it reads the rows twice for that.
- * @param now for the page to print, milliseconds since the Unix epoch
+ * Returns the view of the rows of one run for `history show`. JSON is the run as in the list, with its `rows`. A table
+ * leaves out empty columns, and reads the rows twice for that.
+ * @param now for the page to print, in milliseconds since the Unix epoch
  */
 export function historyRunView(
   facts: RunRecord,
@@ -123,7 +123,7 @@ async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames 
   };
 }
 
-/** The stock after a row that was not written is what was wanted. A stock that was found is shown if it is another. */
+/** The stock after a row that was not written is the wanted one. The stock that was found is shown if it differs. */
 function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;
   const isWritten = result === 'applied' || result === 'unchanged' || result === 'differs';
@@ -144,9 +144,9 @@ const exportFields = [
 ];
 
 /**
- * Rows in the order in which they were settled, each with the facts of its run: what `history export` writes, and no table
- * shows. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. Nothing is in it that a later run changes,
- * such as who has undone the row: a load by cursor would never see that.
+ * Returns the view for `history export`: rows in the order in which they were settled, each with the properties of its
+ * run; never shown as a table. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. Nothing in
+ * it is changed by a later run, such as who has undone the row, because a load by cursor would never see that.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
   const toJson = ({ run, row }: SettledRow) => {

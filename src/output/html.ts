@@ -4,8 +4,7 @@ import { plainPaint } from './terminal.ts';
 import { chunksOf, gridOf, type RenderOptions, type View } from './view.ts';
 
 /**
- * One self-contained page to print: no script, nothing that is loaded, all text escaped. It is streamed, and a browser shows as
- * much of it as has come.
+ * Renders a self-contained page to print, without scripts or external resources, with all text escaped. It is streamed.
  */
 export async function* html(whole: View, options: RenderOptions): AsyncIterable<string> {
   const plain = { ...options, width: undefined, paint: plainPaint, bars: false };
@@ -45,7 +44,7 @@ function escaped(text: string): string {
   return singleLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** Marks are seen without colour, too: most shops print in black. */
+/** Marks are also visible without colour, because most shops print in black. */
 const style = `
 body{font:14px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#111;background:#fff}
 h1{font-size:1.5em;margin:0 0 .2em}p{margin:.1em 0}

@@ -19,20 +19,23 @@ export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
 
 export interface InventoryViewOptions {
-  /** What is low is marked. */
+  /** The levels for marking low stock. */
   readonly low: LowLevels;
-  /** The columns and their order; absent: all of them. */
+  /** The columns in their order; absent: all of them. */
   readonly fields?: readonly ShownField[] | undefined;
   readonly names?: PetNames | undefined;
   /** For `-o html`. */
   readonly page?: Page;
 }
 
-/** The frame of a list of stock to print. @param now milliseconds since the Unix epoch */
+/**
+ * Returns the page of a stock list to print.
+ * @param now milliseconds since the Unix epoch
+ */
 export function stockPage(where: string, low: LowLevels, now: number): Page {
   return {
     title: `Stock of ${where}`,
-    // Not before a page is made: bun takes 5 ms for the first local time of a process.
+    // Computed only for a page, because bun takes 5 ms for the first local time of a process.
     get facts() {
       const level = `${grouped(low.standard)} or less`;
       const rule = !low.own?.size ? level : `at or below the level of the pet, else ${level}`;
@@ -50,7 +53,7 @@ export function inventoryListView(
   { low, names, fields = names === undefined ? inventoryFields : namedFields, page }: InventoryViewOptions,
 ): View {
   const own = inventoryColumns(low);
-  // A narrow terminal does rather without the status than without the names.
+  // A narrow terminal leaves out the status before the names.
   const known = names === undefined ? own : { ...own, status: { ...own.status, yields: 2 } };
   const short = { ...known.quantity, title: 'Qty' };
   const hasNames = names !== undefined && fields.includes('name');
@@ -78,16 +81,19 @@ type StockWords = Readonly<Record<'belowZero' | 'none', string>>;
 
 const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
 export const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
-/** In columns of a terminal: a pet id of 20 digits, a quantity with its words, and a status beside each other. */
+/** Columns of a terminal needed for a pet id of 20 digits, a quantity with its words, and a status. */
 const roomForLongWords = 50;
 
-/** Stock levels as a list of any length. */
+/** Returns the view of stock levels as a list of any length. */
 export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
   const view = inventoryListView(itemsOf(items), options);
   return view.document === undefined ? { ...view, items } : view;
 }
 
-/** One item; with `before`, the stock that was found, and `run`, the run that wrote it, these go last; in a table `before` precedes the stock. */
+/**
+ * Returns the view of one item. `before`, the stock that was found, and `run`, the run that wrote it, come last; in a
+ * table `before` precedes the stock.
+ */
 export function inventoryItemView(item: InventoryItem, { low, names, before, run }: WrittenItemOptions): View {
   const list = inventoryListView([], { low, names });
   const name = names?.get(item.petId);
@@ -100,7 +106,7 @@ export function inventoryItemView(item: InventoryItem, { low, names, before, run
     ],
     rows: [[{ ...item, name: name ?? null, before: before ?? null, run: run ?? null }]],
     json: { ...item, name, before, run },
-    // A person is told how to undo it, with the end of the run's id.
+    // Without the run: a message tells how to undo it.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
       if (before === undefined) return { columns };
@@ -142,13 +148,13 @@ function inventoryColumns(low: LowLevels): Readonly<Record<ShownField, Column>> 
 
 type MarkedItem = Readonly<Partial<Record<'petId' | 'quantity' | 'status', unknown>>>;
 
-/** Returns the words for a stock that needs attention, painted; an empty string for any other. */
+/** Returns the painted words for a stock that needs attention; an empty string for any other. */
 export function stockRemark(item: MarkedItem, low: LowLevels, paint: Paint, words: StockWords = longWords): string {
   const mark = stockMark(item, low);
   return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
 }
 
-/** Returns whether an item needs attention: a stock below zero, and of what can be sold one that is low. */
+/** Returns how to mark an item that needs attention: a stock below zero, or a low stock of an available pet. */
 function stockMark({ petId, quantity, status }: MarkedItem, low: LowLevels) {
   if (typeof quantity !== 'number') return undefined;
   if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;
@@ -162,14 +168,14 @@ const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
   sold: 'dim',
 };
 
-/** The word in its colour; an unknown status is shown as it came. */
+/** Returns a status in its colour; an unknown one unchanged. */
 function statusCell(status: string, paint: Paint): string {
   return isPetStatus(status) ? paint[statusColors[status]](status) : status;
 }
 
 /**
- * Pets and units by status, and in all in the last row; a table shows which share of the pets that is. In JSON
- * `{"pets":n,"units":n,"byStatus":{"available":{"pets":n,"units":n}, …}}`.
+ * Returns the view of pets and units by status, with the totals in the last row; a table shows the share of the pets.
+ * JSON is `{"pets":n,"units":n,"byStatus":{"available":{"pets":n,"units":n}, …}}`.
  */
 export function summaryView({ pets, units, byStatus }: Summary): View {
   const total: Row = { status: 'total', pets, units, isTotal: true };

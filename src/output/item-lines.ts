@@ -2,14 +2,14 @@ import type { ColumnBatches, ItemColumns } from '../inventory/item-columns.ts';
 import { type InventoryField, largestChunk } from './view.ts';
 
 export interface ItemLineFormat {
-  /** The cells of a line, in this order, and the text before each. */
+  /** The cells of a line in their order, each with the text before it. */
   readonly cells: readonly { readonly field: InventoryField; readonly before: string }[];
-  /** The text after the last cell, with the line end. */
+  /** The text after the last cell, including the line end. */
   readonly end: string;
   status(status: string): string;
 }
 
-/** Returns items as whole lines, without an object for each. */
+/** Yields items as whole lines, without creating an object for each. */
 export async function* itemPieces(batches: ColumnBatches, format: ItemLineFormat): AsyncGenerator<string> {
   for await (const batch of batches) {
     const line = lineWriter(batch, format);

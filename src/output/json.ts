@@ -14,8 +14,8 @@ import {
 type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
 /**
- * A list is an array with one item per line, so that it streams and can be read by lines; one row is an object on one
- * line. Ids are numbers, as in the API, with every digit.
+ * Renders a list as an array with one item per line, so that it can be streamed and read by lines; a single row is an
+ * object on one line. Ids are numbers with all digits, as in the API.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);
@@ -23,12 +23,18 @@ export async function* json(view: View, { stringIds = false }: JsonOptions): Asy
   else yield* arrayOf(linesOf(view, values, separator, stringIds), around(view.document?.head, values.write));
 }
 
-/** One JSON value a line: the rows, or the items of the view's own value, or that value. An empty list prints nothing. */
+/**
+ * Renders one JSON value per line: the rows, the items of the view's own value, or that value. An empty list prints
+ * nothing.
+ */
 export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   yield* linesOf(view, valuesOf(view, stringIds, true), '\n', stringIds);
 }
 
-/** Yields a line for each value. @param end stands behind each */
+/**
+ * Yields a line for each value.
+ * @param end text after each line
+ */
 async function* linesOf(view: View, { values, write }: Values, end: string, stringIds: boolean) {
   if (view.items === undefined) return yield* chunksOf(values, (value) => write(value) + end);
   const { itemPieces } = await import('./item-lines.ts');
@@ -37,12 +43,15 @@ async function* linesOf(view: View, { values, write }: Values, end: string, stri
 
 interface Values {
   readonly values: Batches<object>;
-  /** They are no list. */
+  /** Whether they are a single value. */
   readonly isOne: boolean;
   write(value: unknown): string;
 }
 
-/** Returns what JSON has of a view, value by value. @param isApart a list that is one value counts as its items */
+/**
+ * Returns the values of a view for JSON.
+ * @param isApart a list that is a single value counts as its items
+ */
 function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
   const write = (value: unknown) => exactJson(value, stringIds);
   if (document !== undefined) {
@@ -52,7 +61,7 @@ function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boo
   return { values: [isApart && Array.isArray(json) ? json : [json]], isOne: true, write };
 }
 
-/** The text before and after the rows of a document. */
+/** Returns the text before and after the rows of a document. */
 function around(
   head: Readonly<Record<string, unknown>> | undefined,
   write: (value: unknown) => string,
@@ -64,7 +73,7 @@ function around(
 
 const separator = ',\n';
 
-/** Puts `open` and `close` around lines. One piece is held back: only the end of them shows which comma is one too many. */
+/** Adds `open` and `close` around lines. Holds back one piece, because the last comma must be removed. */
 async function* arrayOf(
   pieces: AsyncIterable<string>,
   [open, close]: readonly [string, string],
@@ -78,10 +87,10 @@ async function* arrayOf(
   yield held === undefined ? open + end : `${held.slice(0, -separator.length)}\n${end}`;
 }
 
-/** An item on one line, as `jsonRowWriter` writes it, and what follows it. */
+/** Returns the format of an item on one line, the same as that of `jsonRowWriter`. */
 function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineFormat {
   const fields = itemFields(view);
-  // The quotes of an id stand in what is around it.
+  // The quotes of an id are part of the text around it.
   const quote = (field: InventoryField | undefined) => (stringIds && field === 'petId' ? '"' : '');
   const cells = fields.map((field, index) => {
     const start = index === 0 ? '{' : `${quote(fields[index - 1])},`;
@@ -90,7 +99,10 @@ function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineForm
   return { cells, end: `${quote(fields.at(-1))}}${end}`, status: jsonString };
 }
 
-/** Returns a function that makes a row an object on one line: the columns as members, in their order; absent values are null. */
+/**
+ * Returns a function that writes a row as an object on one line, with the columns as members in their order; absent
+ * values are null.
+ */
 function jsonRowWriter(columns: readonly Column[], stringIds: boolean): Values['write'] {
   return (row) =>
     `{${columns.map(({ field }) => memberJson(field, (row as Row)[field] ?? null, stringIds)).join(',')}}`;

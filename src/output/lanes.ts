@@ -4,17 +4,17 @@ import type { Paint } from './terminal.ts';
 import { blanks, padEnd, padStart, truncate, visibleWidth } from './text-width.ts';
 import type { Column, RenderOptions } from './view.ts';
 
-/** One column of a table: the room that it needs, and the room that it has, in columns of the terminal. */
+/** A column of a table with the width that it needs and the width that it has, in columns of the terminal. */
 export interface TableColumn {
   readonly title: string;
   readonly right: boolean;
-  /** The widest value that must stay whole; 0 if none must. */
+  /** The width of the widest value that must not be truncated; 0 if there is none. */
   readonly whole: number;
-  /** The widest value, the title included. */
+  /** The width of the widest value, including the title. */
   readonly widest: number;
-  /** The column gives way before those with a lower number; 0: it gives way with the last. */
+  /** The column is narrowed before those with a lower number; 0: with the last. */
   readonly yields: number;
-  /** 0: nothing is in it; undefined: it has no room, and is left out. */
+  /** 0: the column is empty; undefined: there is no room, and it is left out. */
   readonly width: number | undefined;
 }
 
@@ -22,19 +22,19 @@ export interface Layout {
   readonly lanes: readonly TableColumn[];
   readonly gap: number;
   readonly fits: boolean;
-  /** Whether lines are longer than the terminal, because what must stay whole does not fit. */
+  /** Whether lines are longer than the terminal, because values that must not be truncated don't fit. */
   readonly overflows: boolean;
-  /** Whether text that is wider than its lane is cut: only if there is a width to keep. */
+  /** Whether text wider than its column is truncated: only if the width is limited. */
   readonly cuts: boolean;
 }
 
-/** No text is cut to fewer columns than this. */
+/** No text is truncated to fewer columns than this. */
 const narrowest = 4;
 
 type LayoutOptions = Pick<RenderOptions, 'header' | 'width' | 'redact'>;
 export type Cells = readonly (readonly TableCell[])[];
 
-/** Returns the columns with all the room that they need. A title is cut to the width. */
+/** Measures the columns at their full width. A title is truncated to the total width. */
 function measure(
   columns: readonly Column[],
   rows: Cells,
@@ -58,9 +58,10 @@ function measure(
 }
 
 /**
- * Fits columns into a width. Wide text is cut, then that of columns that yield, to ten columns; if that is not enough one of them after the
- * other is left out, and the last cut to a few letters before. Then all text is cut, the widest before the others, and the gaps are
- * narrowed. Numbers are never cut: if even that is not enough, lines are longer than the width.
+ * Fits columns into a width. Wide text is truncated first, then columns that yield, to ten columns. If that is not
+ * enough, these are left out one after the other, and the last one is truncated to a few letters before. Then all text
+ * is truncated, the widest first, and the gaps are narrowed. Numbers are never truncated: if even that is not enough,
+ * lines are longer than the width.
  */
 export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
   const lanes = measure(columns, rows, options);
@@ -84,13 +85,13 @@ function total(lanes: readonly TableColumn[], gap: number): number {
   return lanes.reduce((sum, { width = 0 }) => sum + (width === 0 ? 0 : width + gap), -gap);
 }
 
-/** Text of more columns than this is cut before any column is left out. */
+/** Text wider than this is truncated before any column is left out. */
 const wideText = 30;
 
-/** Text that is cut to fewer columns than this says nothing. */
+/** Text truncated to fewer columns than this is useless. */
 const minText = 10;
 
-/** The steps of giving way: how wide columns may be by how soon they yield. */
+/** Yields the steps of narrowing: the maximum widths by level of yielding. */
 function* steps(lanes: readonly TableColumn[], width: number) {
   const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();
@@ -108,7 +109,7 @@ function* steps(lanes: readonly TableColumn[], width: number) {
   }
 }
 
-/** Whether lines are too long, or some text is cut so short, that a line for each value is easier to read. */
+/** Reports whether lines are too long, or text is truncated so much, that a line per value is easier to read. */
 export function isCramped({ lanes, overflows }: Layout): boolean {
   return (
     overflows ||
@@ -116,10 +117,13 @@ export function isCramped({ lanes, overflows }: Layout): boolean {
   );
 }
 
-/** The room for rows after the measured ones: an id has at most 20 characters, the others are a guess. */
+/** Width reserved for rows after the measured ones: an id has at most 20 characters, the others are estimates. */
 const reserve = { id: 20, number: 10, text: 12 };
 
-/** The layout for more rows than were measured: columns are wider if there is room for that, unless those are typical of all. */
+/**
+ * Returns the layout for more rows than were measured: columns are wider if there is room, unless the measured rows are
+ * typical.
+ */
 export function layOutLong(
   columns: readonly Column[],
   measured: Cells,
@@ -132,7 +136,7 @@ export function layOutLong(
   return withLastWide(layout.fits ? layout : layOut(columns, measured, options), options.width);
 }
 
-/** Gives the rest of the line to the last column: a later row may have a longer text. */
+/** Gives the rest of the line to the last column, because a later row may have longer text. */
 function withLastWide(layout: Layout, width: number | undefined): Layout {
   const last = layout.lanes.findLastIndex((lane) => lane.width !== undefined);
   const rest = (width ?? 0) - total(layout.lanes, layout.gap);
@@ -143,13 +147,13 @@ function withLastWide(layout: Layout, width: number | undefined): Layout {
   };
 }
 
-/** The titles in bold, as the first of the lines that `lineWriter` makes. */
+/** Returns the line of titles in bold, in the format of `lineWriter`. */
 export function headerLine(layout: Layout, paint: Paint): string {
   const titles = layout.lanes.map(({ title }): TableCell => ({ text: paint.bold(title), kind: 'text' }));
   return lineWriter(layout)(titles);
 }
 
-/** Makes lines at fixed widths, each with its line end. */
+/** Returns a function that writes lines at fixed widths, each with its line end. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
   const last = layout.lanes.findLastIndex(({ width }) => width !== undefined);
   const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
@@ -163,14 +167,14 @@ export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => str
   };
 }
 
-/** Other white space at the end belongs to a cell. */
+/** Removes trailing spaces; other white space at the end belongs to a cell. */
 function withoutSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end -= 1;
   return line.slice(0, end);
 }
 
-/** Most columns hold few different values, which are remembered; ids differ, but are quick to pad. */
+/** Most columns have few different values, which are remembered; ids differ, but are quick to pad. */
 function cellWriter(
   { right, width }: TableColumn,
   { gap, cuts }: Layout,
@@ -178,7 +182,7 @@ function cellWriter(
 ): (cell: TableCell) => string {
   if (width === undefined) return () => '';
   const after = isLast ? '' : blanks(gap);
-  // A later row may have words in a lane that was measured without: better a crooked line than no word.
+  // A later row may have text in a column that was measured as empty: better a misaligned line than lost text.
   if (width === 0) return ({ text }) => (text === '' ? '' : text + after);
   const known = new Map<string, string>();
   return ({ text, kind }) => {

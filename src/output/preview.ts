@@ -13,25 +13,26 @@ import type { Column, View } from './view.ts';
 
 export interface PreviewOptions {
   readonly paint: Paint;
-  /** Characters that fit on a line; infinite if there is no terminal. */
+  /** Characters per line; infinite if there is no terminal. */
   readonly width: number;
   readonly estimate?: string | undefined;
-  /** A question follows, which has the changes, units and zeros in it: they are not shown twice. */
+  /** A question follows that contains the changes, units and zeros, so they are not shown twice. */
   readonly isAsked?: boolean | undefined;
-  /** The shop's names of pets, if it has any: they go last, and are cut first. */
+  /** The shop's names of pets, if any: they come last, and are truncated first. */
   readonly names?: PetNames | undefined;
 }
 
 export const previewedRows = 20;
-/** At most so many of them because they deserve a look. */
+/** Maximum number of notable rows among them. */
 const maxNotable = 10;
 
 /**
- * A plan for a person who is about to say yes, line by line: `42   7 → 12  (+5)` for each row that is written, conflicts
- * and failures with their reason; then how many, units, rows that go to 0 and below, requests and time. Rows that need no change are
- * only counted, and of a single row there is nothing to count. Of a long plan some rows are shown, in their order, first of all some that deserve a look.
+ * Returns a plan for a person who must confirm it, line by line: `42 7 → 12 (+5)` for each row to write, conflicts and
+ * failures with their reason; then the number of changes, units, rows that go to 0 and below, requests and time. Rows
+ * that need no change are only counted. For a single row there are no counts. For a long plan some rows are shown in
+ * their order, notable ones first.
  *
- * A reason that has no room goes under its row; numbers are never cut.
+ * A reason that does not fit goes below its row; numbers are never truncated.
  */
 export async function previewLines(
   rows: readonly BulkRow[],
@@ -46,7 +47,7 @@ export async function previewLines(
   const totals = planTotals(rows);
   const zeros = isAsked ? '' : zeroText(rows).trimEnd();
   const zero = zeros === '' ? [] : wrap(zeros, width).map((part) => paint.bold(paint.yellow(part)));
-  // One row has nothing to count.
+  // A single row needs no counts.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
   const units = isAsked ? '' : unitsText(totals).trimEnd();
@@ -55,7 +56,7 @@ export async function previewLines(
   return [...lines, ...facts, ...zero, ...cost];
 }
 
-/** Returns some rows, in the order of the plan: first of all those that deserve a look, but with room for ordinary ones. */
+/** Returns some rows in the order of the plan: notable ones first, but with room for ordinary ones. */
 function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
   const isNotable = ({ result, after }: BulkRow) => result !== 'planned' || (after !== undefined && after <= 0);
@@ -69,7 +70,9 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
 /** In columns of a terminal. */
 const narrow = 60;
 
-/** The rows as a table without titles: pet, stock before and after, what becomes of it and why, and the name. */
+/**
+ * Returns the rows as a table without titles: pet, stock before and after, the result with its reason, and the name.
+ */
 function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
   const isNarrow = width < narrow;
   const number = (value: number | bigint) => (isNarrow ? `${value}` : grouped(value));
@@ -87,7 +90,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   return {
     shape: 'list',
     columns: [
-      // With the gap three spaces behind an id, as the contract has it, if there is room.
+      // Three spaces after an id, including the gap, as the contract requires, if there is room.
       { field: 'petId', title: '', align: 'right', cell: (petId) => (isNarrow ? `${petId}` : `${petId} `) },
       { field: 'stock', title: '', whole: true, cell: stockCell },
       { field: 'change', title: '', whole: true, cell: changeCell },
@@ -106,21 +109,24 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   };
 }
 
-/** The verb of a command in its question. */
+/** What the question of a command is about. */
 export interface Intention {
   readonly verb: 'Write' | 'Undo';
-  /** Anything unusual about it: `stock.csv was applied at 02:03 by run x7k2`. The question then says that it is a second time. */
+  /**
+   * A note about an earlier application: `stock.csv was applied at 02:03 by run x7k2`. The question then says that this
+   * is a second time.
+   */
   readonly earlier?: string | undefined;
-  /** Other facts to know, as clauses: `as it was before run x7k2`. */
+  /** Further facts, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
-  /** Words of somebody else that can't stand in the question, since they could be taken for ours. */
+  /** Text of other people, which must not be in the question because it could be mistaken for petstock's. */
   readonly words?: readonly string[] | undefined;
 }
 
 export interface PlanQuestion {
-  /** With all that is at stake in it: the store, how many changes and units, what is unusual. */
+  /** The question with everything at stake: the target, the number of changes and units, and anything unusual. */
   readonly question: string;
-  /** What can't stand in the question, since it could be taken for our words: a reason, a name. */
+  /** Text that must not be in the question because it could be mistaken for petstock's: a reason, a name. */
   readonly words: readonly string[];
 }
 
@@ -151,14 +157,17 @@ export function planQuestion(
   return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words };
 }
 
-/** `Units: 8 added, 3 removed. `: only what there is. */
+/** Returns `Units: 8 added, 3 removed. `, without absent parts. */
 function unitsText({ added, removed }: PlanTotals): string {
   const some = (units: bigint, verb: string) => (units === 0n ? [] : [`${grouped(units)} ${verb}`]);
   const parts = [...some(added, 'added'), ...some(removed, 'removed')];
   return parts.length === 0 ? '' : `Units: ${parts.join(', ')}. `;
 }
 
-/** `Pet 4 Rex in staging: 39 → 12 (-27)` @param name that is plain */
+/**
+ * Returns `Pet 4 Rex in staging: 39 → 12 (-27)`.
+ * @param name a plain name
+ */
 export function onePet({ petId, before, after }: BulkRow, target: Target, name = ''): string {
   const place = `Pet ${`${petId} ${name}`.trimEnd()} in ${targetName(target)}`;
   if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;

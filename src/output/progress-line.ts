@@ -6,20 +6,20 @@ import { formatDuration, roughDuration } from './time.ts';
 
 export interface ProgressNumbers {
   readonly total: number;
-  /** Rows that have their answer, failed ones included. */
+  /** Rows with an outcome, including failed ones. */
   readonly done: number;
   readonly failed: number;
-  /** Rows a second; undefined until it is known. */
+  /** Rows per second; undefined until it is known. */
   readonly rate: number | undefined;
-  /** Seconds until the last row has its answer; undefined until it is known. */
+  /** Seconds until the last row is done; undefined until it is known. */
   readonly left: number | undefined;
-  /** Milliseconds that the wait still takes; undefined while nothing waits. */
+  /** Remaining milliseconds of the wait; undefined while nothing waits. */
   readonly waiting: number | undefined;
-  /** The cause of the wait: a 429 or a window that is spent, or a 502, 503 or 504. */
+  /** The cause of the wait: a 429 or an exhausted window, or a 502, 503 or 504. */
   readonly waitReason: 'refused' | 'unavailable';
 }
 
-/** The forms of the line, from a wide terminal to a narrow one; the first that fits is taken. */
+/** The forms of the line, from a wide terminal to a narrow one; the first that fits is used. */
 const arrangements = [
   { bar: 'long', rate: true, failed: true, time: 'long' },
   { bar: 'short', rate: true, failed: true, time: 'long' },
@@ -29,22 +29,22 @@ const arrangements = [
   { bar: 'none', rate: false, failed: true, time: 'none' },
   { bar: 'none', rate: false, failed: false, time: 'none' },
 ] as const;
-/** Characters of a bar. It is longer on a wide terminal, whatever stands beside it. */
+/** Characters of a bar; a wide terminal has a longer one. */
 const lengths = { long: 14, short: 8, none: 0 };
 const [wide, longest] = [100, 30];
 type Arrangement = (typeof arrangements)[number];
 
 /**
- * One line of at most `width` characters, without a line end:
- * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
+ * Returns one line of at most `width` characters, without a line end: `[██████░░░░░░░░] 512/1,200 2 failed 9.8/s about
+ * 1 min 10 s left`.
  */
 export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
   const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
-  // Where not even the count fits, a part of it would be another count.
+  // If not even the count fits, nothing is shown, because a part of it would be another count.
   return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 
-/** How far the run has come as a sentence, for a stream that is no terminal. */
+/** Returns the progress of a run as a sentence, for a stream that is no terminal. */
 export function progressSentence({ total, done, failed, left }: ProgressNumbers): string {
   const failures = failed > 0 ? `, ${grouped(failed)} failed` : '';
   const time = left === undefined || done >= total ? '' : `, about ${roughDuration(left)} left`;
@@ -63,7 +63,7 @@ function partsOf(facts: ProgressNumbers, arrangement: Arrangement, width: number
   return parts;
 }
 
-/** Returns what is waited for, as a part of a sentence. */
+/** Returns what the run waits for, as part of a sentence. */
 export function awaited({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }

@@ -8,13 +8,14 @@ import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 /** How long the limits make a run take. */
 export interface RunEstimate extends Estimate {
-  /** Seconds that the requests themselves take, by the round trip that was measured; undefined while none was. */
+  /** Seconds that the requests themselves take, by the measured round trip; undefined while there is none. */
   readonly working?: number | undefined;
 }
 
 /**
- * Returns the estimate of a run that reads the stock once and writes every change, in one line without a trailing period: `1,200 changes, 1,201 requests: about 20 min at 60 a minute;
- * the day's quota has 940 left, so 280 changes have to wait until 19:00`. The day is left out if it is enough.
+ * Returns the estimate of a run that reads the stock once and writes every change, on one line without a period: `1,200
+ * changes, 1,201 requests: about 20 min at 60 a minute; the day's quota has 940 left, so 280 changes have to wait until
+ * 19:00`. The daily quota is left out if it is sufficient.
  * @param now milliseconds since the Unix epoch
  */
 export function estimateText(changes: number, estimate: RunEstimate, now: number): string {
@@ -29,46 +30,46 @@ export function estimateText(changes: number, estimate: RunEstimate, now: number
 
 function timeText({ seconds, perMinute, working }: RunEstimate): string {
   if (seconds <= 0) {
-    // A second is not worth a word.
+    // A second is not worth mentioning.
     const length = working === undefined || working <= 1 ? '' : `, about ${roughDuration(working)}`;
     return `no wait for the rate limit${length}`;
   }
   if (!Number.isFinite(seconds)) return 'the rate limit allows none';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
-  // Requests leave while the limit is waited for, so the longer of the two is the time.
+  // Requests are sent while the limit is waited for, so the longer of the two counts.
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
 /**
- * `Rate limit: 57 of 60 left, resets in 42 s`, without a line end.
+ * Returns `Rate limit: 57 of 60 left, resets in 42 s`, without a line end.
  * @param resetIn whole seconds until the window ends; 0: it has ended
- * @param shown how a number is written: scripts read digits alone
+ * @param shown formats a number; scripts get plain digits
  */
 export function rateLimitLine(
   { limit, remaining }: Pick<RateLimit, 'limit' | 'remaining'>,
   resetIn: number,
   shown: (value: number) => string,
 ): string {
-  // A minute, and what a clock may be off, is in seconds all the way down: `60 s`, then `59 s`.
+  // About a minute is counted down in seconds: `60 s`, then `59 s`.
   const time = resetIn < 100 ? `${resetIn} s` : formatDuration(resetIn);
   return `Rate limit: ${shown(remaining)} of ${shown(limit)} left, resets ${resetIn === 0 ? 'now' : `in ${time}`}`;
 }
 
-/** A window of a key; or its gate alone, if no window is known. */
+/** A window of a key; or only its gate, if no window is known. */
 export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
-  /** Undefined: of another configuration. */
+  /** Undefined: it belongs to another configuration. */
   readonly target: Target | undefined;
-  /** As much of it as may be shown. */
+  /** The part of the key that may be shown. */
   readonly key: string;
-  /** Until when nothing is sent, in milliseconds since the Unix epoch. */
+  /** When the gate lifts, in milliseconds since the Unix epoch. */
   readonly gate: number | undefined;
   /** The window has ended, and how much is left of the next one is not known. */
   readonly isOver?: boolean;
 };
 
 /**
- * Returns the view of `limits`. In JSON `[{"env","store","limit","remaining","resetAt","asOf","gate"}]`; a table has times of the wall clock,
- * and shows how full each window is.
+ * Returns the view of `limits`. JSON is `[{"env","store","limit","remaining","resetAt","asOf","gate"}]`; a table has
+ * local times, and shows how full each window is.
  * @param now milliseconds since the Unix epoch
  */
 export function limitsView(rows: readonly LimitRow[], now: number): View {

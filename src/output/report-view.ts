@@ -44,16 +44,16 @@ function toRow(row: BulkRow): Row {
   return { ...rowJson(row), error: row.error?.message ?? null, quantity: row.quantity ?? null };
 }
 
-/** A row that nobody edited is one of its own in the counts alone. */
+/** A row that was not edited only differs from an unchanged one in the counts. */
 function resultOf({ result }: BulkRow): string {
   return result === 'notEdited' ? 'unchanged' : result;
 }
 
 const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };
-/** `quantity` is the last, so that the others keep their places in TSV. */
+/** `quantity` comes last, so that the others keep their positions in TSV. */
 const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
 
-/** The stock after a row is the one that was written. What a row wanted that was not written stands apart. */
+/** The stock after a row is the written one. The wanted stock of a row that was not written is shown separately. */
 function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];

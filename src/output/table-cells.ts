@@ -2,27 +2,28 @@ import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import { bar, truncate } from './text-width.ts';
 import type { Column, RenderOptions, Row, Scalar } from './view.ts';
 
-/** One value as a table shows it: harmless, on one line, painted. */
+/** A value as shown in a table: safe, on one line, painted. */
 export interface TableCell {
   readonly text: string;
-  /** A number is kept whole, however narrow the terminal; an id has up to 20 characters. */
+  /** A number is never truncated, however narrow the terminal; an id has up to 20 characters. */
   readonly kind: 'text' | 'number' | 'id';
 }
 
-/** Keys are taken out of text before it is cut: half of a key can't be found. */
+/** Removes keys before text is truncated, because half of a key could not be recognized. */
 export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 'redact'> {
-  /** Words that are not ours have a bar in front; default: yes. */
+  /** Whether quoted text has a bar in front; default true. */
   readonly bars?: boolean;
 }
 
 /**
- * Returns the cells of a row, in the order of the columns.
- * @param options.width of the terminal: longer text is cut to it before anything is measured; undefined: nothing is cut
+ * Returns the cells of a row in the order of the columns.
+ * @param options.width of the terminal: longer text is truncated before anything is measured; undefined: nothing is
+ * truncated
  */
 export function tableCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
   const clean = cleanRow(columns, row, options);
   return columns.map((column) => {
-    // A field may be called as what every object has.
+    // A field may have the name of an inherited property.
     const value = (Object.hasOwn(clean, column.field) ? clean[column.field] : null) ?? null;
     const shown = column.cell === undefined ? `${value ?? ''}` : column.cell(value, clean, options.paint);
     return {
@@ -32,13 +33,13 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
   });
 }
 
-/** Reports whether a value could be taken for words of ours. */
+/** Reports whether a value could be mistaken for petstock's text. */
 function needsBar({ foreign }: Column, value: Scalar): boolean {
   if (foreign === undefined || value === null || value === '') return false;
   return foreign === 'words' || !isPlainName(`${value}`);
 }
 
-/** Returns the row with harmless text on one line, little longer than the terminal: the same one if it has no other text. */
+/** Returns the row with safe text on one line, little longer than the terminal; the same object if nothing changes. */
 function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
   let clean = row;
   for (const { field, whole } of columns) {
@@ -53,15 +54,18 @@ function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }
 
 export const same = (text: string): string => text;
 
-/** In code units. Few characters have more; more marks on one letter can't be shown. */
+/** In code units. Few characters have more; more marks on one letter can't be displayed. */
 const maxCharacter = 16;
 
-/** Returns the text cut to little more than `width` columns, so that it still does not fit if the whole did not. */
+/**
+ * Returns the text truncated to little more than `width` columns, so that it still does not fit if the whole text did
+ * not.
+ */
 export function shortened(text: string, width: number): string {
-  // At least a word: the remark of a sold pet depends on its status.
+  // At least one word, because the remark of a sold pet depends on its status.
   const room = Math.max(width + 2, 12);
   const most = room * maxCharacter;
-  // Not half of a character of two code units.
+  // Does not split a character of two code units.
   const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;
   return truncate(head, room);
 }

@@ -4,13 +4,13 @@ import { tableCells } from './table-cells.ts';
 import { barred } from './text-width.ts';
 import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
-/** A longer table is written at widths that its first rows have measured; cli-table3 would take quadratic time. */
+/** A longer table is written at widths measured from its first rows, because cli-table3 would take quadratic time. */
 const measuredRows = 200;
 
 /**
- * Columns for a person, without borders, fitted to the width. Numbers are never cut; text is, with `…`. One row that
- * does not fit, and rows whose text would be cut to a few letters, are shown with a line for each value. An empty list
- * prints nothing.
+ * Renders columns for a person, without borders, fitted to the width. Numbers are never truncated; text is, with `…`. A
+ * row that does not fit, and rows whose text would be truncated to a few letters, are shown with a line for each value.
+ * An empty list prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
@@ -20,14 +20,14 @@ export async function* table(whole: View, options: RenderOptions): AsyncIterable
   } else yield* rowTable(view, options);
 }
 
-/** Returns the lines of a table that is a part of something else. */
+/** Returns the lines of a table within other output. */
 export async function tableLines(view: View, options: RenderOptions): Promise<string[]> {
   let text = '';
   for await (const piece of table(view, options)) text += piece;
   return text.split('\n').slice(0, -1);
 }
 
-/** A table of nobody knows what: a bar in front of each line shows that no line of it is ours. */
+/** Renders a table of untrusted content: a bar in front of each line shows that it is not petstock's. */
 async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   for await (const piece of table(view, options)) {
     yield barred(piece.replace(/\n$/, '')).join('\n').concat('\n');
@@ -35,8 +35,8 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
 }
 
 /**
- * Decides who draws: cli-table3 a table that is whole and fits, at most `measuredRows` long; any other is written row by row, in the form that
- * has room for it.
+ * Chooses the renderer: cli-table3 for a complete table that fits and has at most `measuredRows` rows; any other is
+ * written row by row, in a form that has room for it.
  */
 async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let first: readonly Row[] = [];
@@ -55,7 +55,7 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
   if (form === undefined && first.length > 0) yield await wholeTable(view, first, options);
 }
 
-/** If nothing is cut a table may be of any width: cli-table3 takes quadratic time for a long cell. */
+/** If nothing is truncated, a table may have any width, but cli-table3 takes quadratic time for a long cell. */
 const widestDrawn = 2000;
 
 async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
@@ -80,16 +80,16 @@ interface Form {
 }
 
 /**
- * Returns the form of a table whose later rows are not known.
- * @param first those that its columns are measured by
- * @param areTypical later rows need no more room
+ * Returns the form of a table whose later rows are not known yet.
+ * @param first the rows that its columns are measured by
+ * @param areTypical whether later rows need no more room
  */
 export function longForm(view: View, first: readonly Row[], options: RenderOptions, areTypical = false): Form {
   const cells = first.map((row) => tableCells(view.columns, row, options));
   return formOf(view, view.columns, layOutLong(view.columns, cells, options, areTypical), options);
 }
 
-/** Returns lines with the titles above them, or records if the text in lines would be cut to a few letters. */
+/** Returns lines with titles above them, or records if the text in lines would be truncated to a few letters. */
 function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: RenderOptions): Form {
   const { header = true, paint } = options;
   if (header && isWordy && isCramped(layout)) return { head: '', line: recordWriter(columns, options) };
@@ -97,10 +97,10 @@ function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, o
   return { head: header ? headerLine(layout, paint) : '', line: (row) => write(tableCells(columns, row, options)) };
 }
 
-/** On a terminal that is narrower than this, a line for each value is easier to read than text under a row. */
+/** On a terminal narrower than this, a line for each value is easier to read than text below a row. */
 const roomForLines = 60;
 
-/** Returns the form of a table that does not fit, but whose text has room elsewhere; undefined: it is cut. */
+/** Returns the form of a table that does not fit, but whose text has room elsewhere; undefined: it is truncated. */
 function roomyForm(
   { shape, isFacts, ...view }: View,
   columns: readonly Column[],
@@ -127,20 +127,20 @@ function roomyForm(
   return { head, line: (row) => line(row) + linesUnder(under, row, options, width) };
 }
 
-/** Returns the text of one column in lines under its row. */
+/** Returns the text of one column in lines below its row. */
 function linesUnder(column: Column, row: Row, options: RenderOptions, width: number): string {
   const [cell] = uncutCells([column], row, options);
   const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);
   return text.map((line) => `  ${line}\n`).join('');
 }
 
-/** Draws a whole table with cli-table3. */
+/** Renders a whole table with cli-table3. */
 async function drawn({ lanes }: Layout, rows: Cells, { header = true, paint }: RenderOptions): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const hasWidth = (_: unknown, index: number) => lanes[index]?.width !== 0;
   const grid = new Table({
     chars: noBorders,
-    // Half of the gap between two columns is padding, the other half the character between them.
+    // Half of the gap between two columns is padding; the other half is the character between them.
     style: { 'padding-left': 0, 'padding-right': 1, head: [], border: [], compact: true },
     colAligns: lanes.filter(hasWidth).map(({ right }) => (right ? 'right' : 'left')),
   });

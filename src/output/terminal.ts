@@ -1,14 +1,14 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 
-/** Takes away the row that the cursor is in, so that another can be drawn in its place. */
+/** Clears the cursor's row, so that another line can be drawn there. */
 export const wipeLine = '\r\x1b[K';
-/** Takes away the row above, too: a line that was drawn before the window became narrower takes several. */
+/** Clears the row above, too: a line drawn before the window became narrower takes several rows. */
 const wipeAbove = '\x1b[A\x1b[K';
 
 /**
- * Takes away a line that is drawn in place.
+ * Returns the sequence that clears a drawn line.
  * @param drawn its width
- * @param columns of the terminal as of now; terminals break a line anew that has become too long
+ * @param columns current width of the terminal, which wraps a line that has become too long
  */
 export function wipeDrawn(drawn: number, columns: number): string {
   const rows = Math.min(maxRows, Math.max(1, Math.ceil(drawn / Math.max(1, columns))));
@@ -18,29 +18,29 @@ export function wipeDrawn(drawn: number, columns: number): string {
 const maxRows = 9;
 
 /**
- * The room for a line that is drawn again and again in its place: a row, of which Ctrl-C takes two columns for the `^C` that it
- * leaves behind the line.
+ * Returns the width for a line that is redrawn in place: a row without the two columns that Ctrl-C takes for its `^C`.
  */
 export function liveWidth(columns = 80): number {
   return Math.max(1, columns - 3);
 }
 
-/** Makes a heading of help bold. Written here, since loading chalk for it would slow every start of help. */
+/** Makes a heading of help bold. Not with chalk, because loading it would slow down every start of help. */
 export function bold(text: string): string {
   return `\x1b[1m${text}\x1b[22m`;
 }
 
-/** Rings, and shows nothing. Harmless if it is all that is written. */
+/** Rings the bell and shows nothing. Safe if it is all that is written. */
 export const bell = '\x07';
 
-/** Matches what `Paint` writes: colours and weights, none of which hides text. */
+/** Matches the output of `Paint`: colours and weights, none of which hides text. */
 const paintCode = /(\x1b\[(?:1|2|22|31|32|33|36|39)m)/;
 const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const wipe = /^\r\x1b\[K(?:\x1b\[A\x1b\[K){0,8}/;
 
 /**
- * Returns what of a text may reach a terminal, whoever wrote it: its lines and tabs, paint, at its beginning what wipes the
- * line, and a `bell` by itself. Every other control character, escape sequence and bidi control goes.
+ * Returns the part of a text that may be sent to a terminal, whoever wrote it: its lines and tabs, paint, a
+ * line-clearing sequence at its start, and a single `bell`. All other control characters, escape sequences and bidi
+ * controls are removed.
  */
 export function harmless(text: string): string {
   if (!suspect.test(text) || text === bell) return text;
@@ -49,14 +49,17 @@ export function harmless(text: string): string {
   return start + parts.map((part, index) => (index % 2 === 1 ? part : stripControlsFromBody(part))).join('');
 }
 
-/** Reports whether a line can be drawn again in its place: a terminal that only prints, and many a screen reader, says `TERM=dumb`. */
+/**
+ * Reports whether a line can be redrawn in place: a terminal that only prints, and many screen readers, set
+ * `TERM=dumb`.
+ */
 export function drawsLive(context: { readonly stderr: Pick<ColorSources, 'isTerminal'> } & Pick<ColorSources, 'env'>) {
   return context.stderr.isTerminal && context.env.TERM !== 'dumb';
 }
 
 const styles = ['bold', 'dim', 'red', 'yellow', 'green', 'cyan'] as const;
 
-/** Colours and weights by their names. Without colour, each gives its text as it is. */
+/** Colours and weights by name. Without colour, each returns its text unchanged. */
 export type Paint = Readonly<Record<(typeof styles)[number], (text: string) => string>>;
 
 function paintOf(styled: (style: keyof Paint) => (text: string) => string): Paint {
@@ -65,27 +68,27 @@ function paintOf(styled: (style: keyof Paint) => (text: string) => string): Pain
 
 export const plainPaint: Paint = paintOf(() => (text) => text);
 
-/** The paint of one stream. Without colour, chalk is not even loaded. */
+/** Creates the paint of one stream. Without colour, chalk is not even loaded. */
 export async function createPaint(color: boolean): Promise<Paint> {
   if (!color) return plainPaint;
   const { Chalk } = await import('chalk');
-  // The level is ours: chalk's own detection looks at the process. 1: the 16 colours that every terminal has.
+  // The level is fixed, because chalk's own detection uses the process. 1: the 16 colours that every terminal has.
   const chalk = new Chalk({ level: 1 });
-  // chalk puts all its arguments into the text, the number of a line from `map` too.
+  // chalk would add further arguments to the text, such as the index from `map`.
   return paintOf((style) => (text) => chalk[style](text));
 }
 
 export interface ColorSources {
-  /** `--color`; undefined: not given, which is `auto`. */
+  /** The value of `--color`; undefined: `auto`. */
   readonly flag?: 'auto' | 'always' | 'never' | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether this very stream is a terminal. */
+  /** Whether this stream is a terminal. */
   readonly isTerminal: boolean;
 }
 
 /**
- * Reports whether one stream gets colour: the flag, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, is it a terminal; the
- * first that says something counts, and a variable that is empty says nothing.
+ * Reports whether a stream gets colour, by the flag, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, and
+ * whether it is a terminal. The first one that is set decides; an empty variable counts as not set.
  */
 export function wantsColor({ flag, env, isTerminal }: ColorSources): boolean {
   if (flag === 'always' || flag === 'never') return flag === 'always';

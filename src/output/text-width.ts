@@ -1,12 +1,15 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 
-/** One column a character, and none that joins another: ASCII, Latin letters, dashes, quotes, … and lines. Most text by far. */
+/**
+ * Matches characters of one column that join no other: ASCII, Latin letters, dashes, quotes, … and lines. Most text
+ * consists of these.
+ */
 const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u25fc]*$/;
-/** Matches what `Paint` adds. */
+/** Matches the sequences that `Paint` adds. */
 const paintCode = /(\x1b\[[0-9;]*m)/;
 const paintCodes = /\x1b\[[0-9;]*m/g;
 
-/** For the width of text that is not plain. It takes 10 ms to make, and most text is plain, so it is made when it is needed. */
+/** Patterns for the width of other text. They take 10 ms to compile, so they are created on first use. */
 function makeUnicode() {
   return {
     segmenter: new Intl.Segmenter('en', { granularity: 'grapheme' }),
@@ -20,17 +23,20 @@ function makeUnicode() {
 
 let unicode: ReturnType<typeof makeUnicode> | undefined;
 
-/** In code units. What the segmenter takes for a character grows with the text, so it is given a long one in parts. */
+/** In code units. The segmenter's characters grow with the text, so long text is segmented in parts. */
 const segmentedAtOnce = 512;
 
-/** The characters of a text, in linear time. One of more than `segmentedAtOnce` code units counts as several. */
+/**
+ * Yields the characters of a text in linear time. One with more than `segmentedAtOnce` code units counts as several.
+ */
 function* graphemesOf(text: string): Generator<{ readonly segment: string; readonly index: number }> {
   unicode ??= makeUnicode();
   for (let start = 0; start < text.length; ) {
     const part = text.slice(start, start + segmentedAtOnce);
     const isLast = start + part.length === text.length;
     let held: { readonly segment: string; readonly index: number } | undefined;
-    // The last character of a part may go on in the next one: it is read again there, unless it is all there is.
+    // The last character of a part may continue in the next one, so it is read again there, unless it is the whole
+    // part.
     for (const { segment, index } of unicode.segmenter.segment(part)) {
       if (held !== undefined) yield held;
       held = { segment, index: start + index };
@@ -41,7 +47,9 @@ function* graphemesOf(text: string): Generator<{ readonly segment: string; reado
   }
 }
 
-/** How many columns of a terminal the text takes. It may be painted, but has no other control characters. */
+/**
+ * Returns how many columns of a terminal the text takes. It may be painted, but must have no other control characters.
+ */
 export function visibleWidth(text: string): number {
   if (plain.test(text)) return text.length;
   const bare = text.replace(paintCodes, '');
@@ -51,7 +59,7 @@ export function visibleWidth(text: string): number {
   return width;
 }
 
-/** The text in at most `width` columns; if something had to go, it ends in `…`. Paint stays closed. */
+/** Truncates the text to at most `width` columns, with a `…` at the end if necessary. Paint stays balanced. */
 export function truncate(text: string, width: number): string {
   if (fits(text, width)) return text;
   let room = Math.max(0, width - 1);
@@ -72,19 +80,22 @@ export function truncate(text: string, width: number): string {
   return result;
 }
 
-/** Looks no further than it takes to know. */
+/** Reads no further than necessary. */
 function fits(text: string, width: number): boolean {
   const bare = text.includes('\x1b') ? text.replace(paintCodes, '') : text;
   return headOf(bare, width).length === bare.length;
 }
 
-/** Returns the text on lines of at most `room` columns, and of one character at least, broken at spaces if possible. For text without paint. */
+/**
+ * Wraps the text to lines of at most `room` columns, but at least one character, at spaces if possible. For text
+ * without paint.
+ */
 export function wrap(text: string, room: number, widthOf = graphemeWidth): string[] {
   const width = Math.max(1, room);
   const lines: string[] = [];
   let rest = text;
   while (rest !== '') {
-    // Few characters have more than 16 code units; looking no further keeps long texts linear.
+    // Few characters have more than 16 code units; reading no further keeps the time linear.
     const start = Number.isFinite(width) ? rest.slice(0, (width + 1) * 16) : rest;
     const head = headOf(start, width, widthOf) || String.fromCodePoint(start.codePointAt(0) ?? 0);
     if (head.length === rest.length) break;
@@ -95,26 +106,28 @@ export function wrap(text: string, room: number, widthOf = graphemeWidth): strin
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
-/** Stands before words that are not ours. */
+/** Marks quoted text. */
 export const bar = '│ ';
 
-/** Returns a name that is not ours for the end of a line, whole: a bar stands before one that could be taken for our words. */
+/**
+ * Returns a name from outside for the end of a line, untruncated, with a bar in front if it could be mistaken for
+ * petstock's words.
+ */
 export function foreignName(name: string): string {
   return isPlainName(name) ? name : bar + singleLine(name);
 }
 
 /**
- * Returns words that are not ours, with a bar in front of each line that they are wrapped to: none of them can look like a
- * message of petstock. Their own line ends stay.
+ * Wraps quoted text, with a bar in front of each line, so that none can look like a message of petstock. Its own line
+ * ends stay.
  */
 export function barred(text: string, width = Number.POSITIVE_INFINITY): string[] {
   return text.split('\n').flatMap((line) => wrap(line, width - bar.length, widestForm).map((part) => bar + part));
 }
 
 /**
- * Returns a message for a terminal of so many columns, broken between words. Every line but the first is indented: only what
- * petstock begins stands at the edge. A command that ends the message has a line of its own and is never broken, so that
- * it can be copied.
+ * Wraps a message for a terminal, between words. Every line but the first is indented, so only petstock's lines start
+ * at the edge. A command at the end gets a line of its own and is never wrapped, so that it can be copied.
  * @param text one line without paint
  */
 export function messageLines(text: string, width: number): string[] {
@@ -127,7 +140,7 @@ export function messageLines(text: string, width: number): string[] {
   return [first, ...[...lines, ...(command === undefined ? [] : [command])].map((line) => indent + line)];
 }
 
-/** As much of the beginning as fits, in whole characters. */
+/** Returns as much of the start as fits, in whole characters. */
 function headOf(text: string, width: number, widthOf = graphemeWidth): string {
   if (plain.test(text)) return text.slice(0, width);
   let used = 0;
@@ -145,7 +158,10 @@ function graphemeWidth(grapheme: string): number {
   return unicode.emoji.test(grapheme) ? 2 : widestForm(grapheme);
 }
 
-/** Returns the columns on a terminal that joins no characters: there the parts of an emoji, or of a syllable, are beside each other. */
+/**
+ * Returns the columns on a terminal that joins no characters, so the parts of an emoji or a syllable are next to each
+ * other.
+ */
 function widestForm(grapheme: string): number {
   unicode ??= makeUnicode();
   let width = 0;
@@ -155,19 +171,19 @@ function widestForm(grapheme: string): number {
   return width;
 }
 
-/** The text with spaces before it, `width` columns in all. */
+/** Pads the text with spaces on the left to `width` columns. */
 export function padStart(text: string, width: number): string {
   return blanks(width - visibleWidth(text)) + text;
 }
 
-/** The text with spaces after it, `width` columns in all. */
+/** Pads the text with spaces on the right to `width` columns. */
 export function padEnd(text: string, width: number): string {
   return text + blanks(width - visibleWidth(text));
 }
 
 const someBlanks = Array.from({ length: 64 }, (_, count) => ' '.repeat(count));
 
-/** So many spaces; none if the count is below zero. */
+/** Returns `count` spaces; none if it is negative. */
 export function blanks(count: number): string {
   return count <= 0 ? '' : (someBlanks[count] ?? ' '.repeat(count));
 }

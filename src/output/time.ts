@@ -1,10 +1,10 @@
-/** A moment as the clock on the wall shows it: `09:14:05`, with the date in front if it is not within a day. */
+/** Returns a moment as local time: `09:14:05`, with the date in front if it is more than a day away. */
 export function localTime(ms: number, now: number = ms): string {
   const text = localDateTime(ms);
   return Math.abs(ms - now) < 20 * 3600_000 ? text.slice(-8) : text;
 }
 
-/** A moment as the calendar and the clock on the wall show it, to the minute: `2026-01-15 09:14`. */
+/** Returns a moment as local date and time, to the minute: `2026-01-15 09:14`. */
 export function localMinute(ms: number): string {
   return localDateTime(ms).slice(0, -3);
 }
@@ -22,7 +22,7 @@ export function minuteOf(time: string): string {
   return time.replace(/(\d\d:\d\d):00$/, '$1');
 }
 
-/** Returns a moment in few columns: `22 Nov 01:56`; of another year `22 Nov 2025`. */
+/** Returns a moment in a short form: `22 Nov 01:56`; in another year `22 Nov 2025`. */
 export function shortTime(ms: number, now: number): string {
   const date = new Date(ms);
   const day = `${date.getDate()}`.padStart(2);
@@ -32,7 +32,7 @@ export function shortTime(ms: number, now: number): string {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Returns a moment for programs, in UTC and to the millisecond: `2026-01-01T00:00:00.000Z`. */
+/** Returns a moment for programs, in UTC with milliseconds: `2026-01-01T00:00:00.000Z`. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -44,14 +44,14 @@ const units = [
 ] as const;
 
 /**
- * A length of time in at most two units: `42 s`, `3 min 20 s`, `9 h 12 min`, `2 d 3 h`.
- * Rounded up, since it is mostly a time to wait, and who comes back too early waits again. Below zero is `0 s`.
+ * Returns a duration in at most two units: `42 s`, `3 min 20 s`, `9 h 12 min`, `2 d 3 h`. Rounded up, because it is
+ * mostly a time to wait. Negative values are `0 s`.
  */
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return 'an unknown time';
   const whole = Math.max(0, Math.ceil(seconds));
   for (const { name, seconds: size, rest, finest } of units) {
-    // As the units below would show it: 23 h 1 min is no day yet.
+    // Rounded to the shown units: 23 h 1 min is not a day yet.
     if (roundedUp(whole, finest) < size) continue;
     const rounded = roundedUp(whole, rest.seconds);
     const left = (rounded % size) / rest.seconds;
@@ -66,7 +66,7 @@ function roundedUp(seconds: number, step: number): number {
   return Math.ceil(seconds / step) * step;
 }
 
-/** A length of time that is a guess, without figures that would be too exact: `20 min` rather than `19 min 42 s`. */
+/** Returns an estimated duration without false precision: `20 min` rather than `19 min 42 s`. */
 export function roughDuration(seconds: number): string {
   const step = seconds < 60 ? 1 : seconds < 600 ? 10 : seconds < 36_000 ? 60 : 3600;
   return formatDuration(roundedUp(seconds, step));

@@ -4,32 +4,35 @@ import type { Paint } from './terminal.ts';
 
 export type Scalar = string | number | bigint | boolean | null;
 
-/** Values by field name. A field that a row lacks is shown as empty, and as null in JSON. */
+/** Values by field name. A missing field is shown as empty, and as null in JSON. */
 export type Row = Readonly<Record<string, Scalar>>;
 
 export interface Column {
   /** The name in JSON, and the header in CSV and TSV. */
   readonly field: string;
-  /** The header in a table: words for a person. */
+  /** The header in a table. */
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** No table cuts it, however narrow: a line is rather longer than the terminal. Numbers are never cut anyway. */
+  /**
+   * Tables never truncate it, however narrow; lines may then be longer than the terminal. Numbers are never truncated
+   * anyway.
+   */
   readonly whole?: true;
-  /** Words that are not ours: each line of them has a bar in front; of a name only if it is wrapped, or is more than a name. */
+  /** Text from outside: each line has a bar in front; a name only if it is wrapped, or is not just a name. */
   readonly foreign?: 'words' | 'name';
-  /** If the table is wider than the terminal, its text is shown whole, in lines under its row. */
+  /** If the table is wider than the terminal, its text is shown completely, in lines below its row. */
   readonly under?: true;
-  /** Words about the column before it, under its title. */
+  /** A remark about the column before it, under its title. */
   readonly remark?: true;
-  /** Of a table whose rows are all known it is left out if nothing else is in it. */
+  /** In a table whose rows are all known, the column is left out if it contains nothing else. */
   readonly usual?: string;
-  /** On a narrow terminal it is cut, and then left out, before columns with a lower number or none. */
+  /** On a narrow terminal it is truncated, and then left out, before columns with a lower number or none. */
   readonly yields?: number;
-  /** Returns what a table shows for a value. Never changes what the other formats print. */
+  /** Returns what a table shows for a value. Never affects other formats. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
-/** Returns the columns of a file or a program, whose titles are the names of the fields. */
+/** Returns columns for a file or a program, whose titles are the names of the fields. */
 export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
 }
@@ -39,25 +42,25 @@ export interface Grid {
   readonly rows: Batches<Row>;
 }
 
-/** Plain data on its way to text. Renderers take a view and give text; they write to no stream. */
+/** Plain data for output. Renderers convert a view to text; they write to no stream. */
 export interface View extends Grid {
-  /** The same rows if they are items in columns, for formats that need no objects. Only one of the two can be read. */
+  /** The same rows as columns of items, for formats that need no objects. Only one of the two can be read. */
   readonly items?: ColumnBatches;
   /** `one`: JSON prints the single row as an object. */
   readonly shape: 'list' | 'one';
-  /** Its text says nothing when it is cut short: on a narrow terminal a row is shown with a line for each field. */
+  /** Its text is useless when truncated: on a narrow terminal a row is shown with a line for each field. */
   readonly isWordy?: boolean;
-  /** All of its words are the service's: on a terminal a table has a bar in front of each line. */
+  /** All of its text is the service's: on a terminal a table has a bar in front of each line. */
   readonly isForeign?: boolean;
-  /** Each row is a name, its value, and perhaps a remark: if they do not fit beside each other, they are wrapped. */
+  /** Each row is a name, its value, and perhaps a remark, which are wrapped if they don't fit next to each other. */
   readonly isFacts?: boolean;
-  /** The value for JSON and NDJSON if it is not simply the rows. May hold bigint. */
+  /** The value for JSON and NDJSON if it is not simply the rows. May contain bigint. */
   readonly json?: unknown;
-  /** Where JSON is an object around the rows, or a row is more in JSON than its columns. Goes before `json`. */
+  /** If JSON is an object around the rows, or a row has more in JSON than its columns. Takes precedence over `json`. */
   readonly document?: JsonDocument;
   /** The rest of a page to print; absent: there is none. */
   readonly page?: Page;
-  /** Shown instead of a table, if a person wants less than a program, or something to look at. */
+  /** Shown instead of a table, if a person wants less than a program, or something graphic. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 
@@ -68,13 +71,13 @@ export interface Page {
   mark?(row: Row): 'low' | 'bad' | undefined;
 }
 
-/** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON is the rows alone. */
+/** JSON that is written row by row: `{…head,"rows":[…]}`, or `[…]` without a head. NDJSON has only the rows. */
 export interface JsonDocument {
-  /** The members before `rows`. May hold bigint. */
+  /** The members before `rows`. May contain bigint. */
   readonly head: Readonly<Record<string, unknown>> | undefined;
-  /** Each row as it is written. May hold bigint. */
+  /** Each row as it is written. May contain bigint. */
   readonly rows: Batches<object>;
-  /** The rows of NDJSON if they say more than those of JSON, which has that in its head. */
+  /** The rows of NDJSON if they have more than those of JSON, which has that in its head. */
   readonly lines?: Batches<object>;
 }
 
@@ -84,14 +87,14 @@ export type Format = (typeof withPage)[number];
 export const formats: readonly Format[] = withPage.filter((format) => format !== 'html');
 
 export interface RenderOptions {
-  /** undefined: the format's own habit (table and csv with a header, tsv without). */
+  /** undefined: the format's default (table and csv with a header, tsv without). */
   readonly header: boolean | undefined;
-  /** Characters that fit on a line; undefined: no limit. */
+  /** Characters per line; undefined: no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
-  /** CSV: text that a spreadsheet would take for a formula stays as it is. */
+  /** In CSV, text that a spreadsheet would run as a formula stays as it is. */
   readonly raw?: boolean;
-  /** Takes keys out of what a table shows, before it is cut or wrapped; default: nothing is taken out. */
+  /** Removes keys from what a table shows, before it is truncated or wrapped; default: removes nothing. */
   readonly redact?: ((text: string) => string) | undefined;
   /** Pet ids are strings in JSON and NDJSON; default: numbers. */
   readonly stringIds?: boolean;
@@ -101,7 +104,7 @@ export async function gridOf({ table }: View, options: RenderOptions): Promise<P
   return typeof table === 'function' ? await table(options) : table;
 }
 
-/** Gives the text in pieces of any size; every piece is whole lines. */
+/** Yields text in pieces of any size; every piece consists of whole lines. */
 export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<string>;
 
 /** The fields of an item, in the order in which they are shown. */
@@ -118,8 +121,8 @@ export type Batches<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>;
 const batchSize = 1000;
 
 /**
- * Values converted when they are wanted, in batches. Can be read more than once if the source can.
- * @param source is asked for the values again each time that the batches are read
+ * Converts values lazily, in batches. The result can be read more than once if the source can.
+ * @param source returns the values each time that the batches are read
  */
 export function batchesOf<T, Converted>(
   source: () => AsyncIterable<T> | Iterable<T>,
@@ -139,7 +142,7 @@ export function batchesOf<T, Converted>(
   };
 }
 
-/** Returns batches of other values, each converted once it is wanted. */
+/** Converts batches lazily. */
 export async function* mapBatches<T, Converted>(
   batches: Batches<T>,
   convert: (value: T) => Converted,
@@ -147,10 +150,13 @@ export async function* mapBatches<T, Converted>(
   for await (const batch of batches) yield batch.map(convert);
 }
 
-/** Large enough that a write costs nothing beside its content, small enough for the memory. In characters. */
+/** Large enough to make the cost per write negligible, small enough for memory. In characters. */
 export const largestChunk = 64 * 1024;
 
-/** Yields a head right before the first piece, or at the end if there is none: what fails before its first row leaves nothing. */
+/**
+ * Yields a head right before the first piece, or at the end if there is none: an error before the first row leaves no
+ * output.
+ */
 export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   let isFirst = true;
   for await (const piece of pieces) {
@@ -161,7 +167,7 @@ export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>):
   if (isFirst) yield head;
 }
 
-/** Values as text: a chunk for each batch, more for a large one, none for one without text. */
+/** Converts values to text: one piece per batch, more for a large one, none for one without text. */
 export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => string): AsyncGenerator<string, void> {
   for await (const batch of batches) {
     let text = '';
@@ -176,8 +182,8 @@ export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => st
 }
 
 /**
- * Reads the values of `--fields`: names from `known` with commas between them, each once in a value. The values of several
- * options add up.
+ * Parses the values of `--fields`: names from `known` separated by commas, each once in a value. The values of several
+ * options are combined.
  */
 export function parseFields<Field extends string>(
   values: readonly string[],
@@ -199,7 +205,10 @@ export function parseFields<Field extends string>(
   return parsed([...chosen]);
 }
 
-/** Returns the view with some of its fields alone, in the order given, in every format. A fault names those that it has. */
+/**
+ * Returns the view with only some of its fields, in the given order, in every format. An error lists the available
+ * fields.
+ */
 export function chosenFields(view: View, values: readonly string[]): Parsed<View> {
   const known = view.columns.map(({ field }) => field);
   // JSON has the counts of a run as one member.

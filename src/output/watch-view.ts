@@ -9,19 +9,20 @@ import type { Paint } from './terminal.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
-/** Changes that one look has found, and when: milliseconds since the Unix epoch. */
+/** The changes found by one check, and when: milliseconds since the Unix epoch. */
 export interface WatchReading {
   readonly at: number;
   readonly changes: readonly Difference[];
-  /** They are no changes: the pets that were there at first. */
+  /** These are no changes, but the pets at the start. */
   readonly isPresent: boolean;
-  /** The longest id that was there at first. */
+  /** The longest id at the start. */
   readonly longestId: bigint;
 }
 
 /**
- * Returns changes as they are seen, a row each: `{"at","petId","before","after","status","change"}`, with `statusBefore` if the status has
- * changed and `name` if there is one. A quantity is null for a pet that was or is not there.
+ * Returns the view of changes as they are found, one row each: `{"at","petId","before","after","status","change"}`,
+ * with `statusBefore` if the status has changed and `name` if there is one. A quantity is null if there was or is no
+ * such pet.
  */
 export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];
@@ -56,13 +57,16 @@ const columns: readonly Column[] = [
   nameColumn,
 ];
 
-/** Where the lines for a person stand: the same columns in all looks. */
+/** The positions of columns on a terminal, the same for all checks. */
 export interface SeenLines {
   readonly head: string;
   of(facts: WatchReading): string;
 }
 
-/** Makes lines of what is seen for a person: `14:02:11  4  39  3  -36  low  available  Rex`. @param petId the longest that there is */
+/**
+ * Returns a function that writes changes for a person: `14:02:11 4 39 3 -36 low available Rex`.
+ * @param petId the longest id
+ */
 export function seenChangesLines(
   petId: bigint,
   names: PetNames | undefined,
@@ -87,7 +91,7 @@ export function seenChangesLines(
   return { head, of: (facts) => facts.changes.map((change) => line(rowOf(change, facts))).join('') };
 }
 
-/** A word if a pet has come or gone, and by how much its stock has changed otherwise. */
+/** Returns a word if a pet was added or removed, otherwise the change of its stock. */
 function changeCell(difference: Scalar, row: Row, paint: Paint): string {
   if (row.change === 'added') return paint.green('added');
   return row.change === 'removed' ? paint.red('removed') : differenceCell(difference, row, paint);

@@ -118,7 +118,7 @@ function unsentError(end: RunErrorContext, hint: string | undefined): PetstockEr
   const [only] = conflicts;
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
-  const lacking = `${lackingText(end.report).join()}, since the stock is not what was expected`;
+  const lacking = `${lackingText(end.report).join()}, because the stock is not the expected one`;
   return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
 }
 

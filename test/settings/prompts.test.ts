@@ -131,7 +131,7 @@ describe('plain prompts', () => {
     const { prompts, type, input, drawn } = terminal(createPlainPrompts);
     void type('pro');
     void type('duction\nzw\u00f6');
-    expect(await prompts.text('Which? Type production to go on')).toBe('production');
+    expect(await prompts.text('Which? Type production to continue')).toBe('production');
     input.write('lf\n');
     expect(await prompts.text('Again?')).toBe('zw\u00f6lf');
     expect(drawn()).toBe('Which? Type production to go on: Again? ');

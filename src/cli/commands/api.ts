@@ -47,7 +47,7 @@ export const defineApi = define({
       ? await invocation.connections.connect()
       : await invocation.connections.beginWrite(`Send ${method} ${path}?`);
     const printer = bodyPrinter(invocation);
-    // With JSON stdout stays empty on an error; a person, like curl's, wants to see what came.
+    // With JSON, stdout stays empty on an error; a person wants to see the response, like curl's.
     const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
     let isHeadShown = !include;
     const showHead = async (head: StatusAndHeaders) => {
@@ -72,7 +72,7 @@ export const defineApi = define({
   },
 });
 
-/** Says so of a write without an answer that the service may have carried out. */
+/** Adds to the error of an unanswered write that the service may have carried it out. */
 function unsure(error: unknown, request: string): unknown {
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
   if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
@@ -96,11 +96,11 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   return Buffer.concat(pieces);
 }
 
-/** The key is petstock's, so that a limit is kept; the others say how long the body is and whose connection it is. */
+/** The key is petstock's, so that a limit applies; the others describe the length of the body and the connection. */
 const ownHeaders =
   /^(authorization|proxy-authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$/;
 
-/** @throws UsageError for a header that can't be sent, or that petstock sends itself */
+/** @throws UsageError for a header that is not valid, or that petstock sets itself */
 function headersOf(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
@@ -132,7 +132,7 @@ function pathOf(text: string): string {
   return path;
 }
 
-/** As `curl -i` shows it, with line ends of this system. */
+/** Formatted like `curl -i`, with this system's line ends. */
 async function printHead({ results }: Invocation, { status, headers }: StatusAndHeaders): Promise<void> {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()];
   for (const [name, value] of Object.entries(headers)) {
@@ -141,12 +141,12 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
   await results.write(`${lines.join('\n')}\n\n`);
 }
 
-/** In bytes. More is nothing to read on a screen. */
+/** In bytes. More can't be read on a screen. */
 const maxShown = 16 * 1024 * 1024;
 
 const lineFeed = 10;
 
-/** Byte for byte, as it comes; on a terminal as a whole, so that nothing harmful can hide where two chunks meet. */
+/** Unchanged, as the bytes arrive; on a terminal as a whole, so that nothing harmful can hide between two chunks. */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;
   let last: number | undefined;
@@ -156,7 +156,9 @@ function bodyPrinter({ context, results }: Invocation) {
       last = chunk.at(-1) ?? last;
       if (!isTerminal) return results.write(chunk);
       if (held.length + chunk.length > maxShown) {
-        throw new FailureError('The answer is longer than 16 MiB, which is not shown on a terminal: send it to a file');
+        throw new FailureError(
+          'The response is longer than 16 MiB, which is not shown on a terminal. Redirect it to a file',
+        );
       }
       held.add(chunk);
     },
@@ -164,7 +166,9 @@ function bodyPrinter({ context, results }: Invocation) {
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
     },
-    /** Gives what follows a body without a line end a line of its own if both go to one place (`2>&1`). */
+    /**
+     * Puts text that follows a body without a line end on a line of its own, if both streams go to one place (`2>&1`).
+     */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');

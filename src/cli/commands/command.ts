@@ -11,11 +11,11 @@ import { lineWith, meantLine, otherName } from './meant-line.ts';
 import { swallowedOption } from './swallowed-option.ts';
 
 export interface VerbOutline {
-  /** Its name and its operands, as the help of its parent shows them: `set <petId> <quantity>`. */
+  /** The name and the operands, as shown in the help of the parent: `set <petId> <quantity>`. */
   readonly usage: string;
   readonly summary: string;
   load(): Promise<Define>;
-  /** Its heading in the help of the program. */
+  /** The heading of the command in the program's help. */
   readonly group?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface NounOutline {
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
-  /** Of all of its commands. */
+  /** Applies to all of its commands. */
   readonly facts?: CommandTraits;
   readonly commands: readonly Outline[];
   readonly group?: string | undefined;
@@ -36,19 +36,19 @@ export function outlineName({ usage }: Outline): string {
   return usage.replace(/ .*/, '');
 }
 
-/** Commander's command, but what it can't parse is a UsageError like any other, and `help` is a command of the program alone. */
+/** Commander's command, with UsageErrors for parsing errors, and with `help` only as a command of the program. */
 export class PetstockCommand extends Command {
   outlines: readonly Outline[] = [];
-  /** Of the program: the words of the command line. */
+  /** Only for the program: the words of the command line. */
   typed: readonly string[] = [];
-  /** Its line in the help of its parent; undefined for the program. */
+  /** The line in the help of the parent; undefined for the program. */
   outline: Outline | undefined;
-  /** Gives it what its outline leaves out; undefined once that is done. */
+  /** Adds what the outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
   facts: CommandTraits = {};
-  /** The names of those of its options that all commands share. */
+  /** The names of the options that all commands share. */
   readonly shared = new Set<string>();
-  /** The command below it that the command line names, once Commander has come to it. */
+  /** The subcommand that the command line names, once Commander has reached it. */
   chosen: PetstockCommand | undefined;
 
   override createCommand(name?: string): PetstockCommand {
@@ -57,7 +57,7 @@ export class PetstockCommand extends Command {
     return command;
   }
 
-  /** @throws UsageError, once it is known how that is shown */
+  /** @throws UsageError, once it is known how to show it */
   override parseOptions(argv: string[]): ParseOptionsResult {
     let parsed: ParseOptionsResult;
     try {
@@ -75,7 +75,7 @@ export class PetstockCommand extends Command {
     );
   }
 
-  /** Reads the options behind a value that is not valid: `--json` and `--log` say how the error is shown. */
+  /** Reads the options after an invalid value, because `--json` and `--log` determine how the error is shown. */
   #readRest(argv: string[]): void {
     const lenient = new Command();
     for (const { flags } of this.options) lenient.addOption(new Option(flags));
@@ -91,7 +91,7 @@ export class PetstockCommand extends Command {
   }
 
   override error(message: string): never {
-    // The value of an option that is unknown may be a key: only the option is named. Commander's quotes are single ones.
+    // The value of an unknown option may be a key, so only the option is shown. Commander uses single quotes.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
     const problem = safe.replaceAll("'", '"');
     const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(problem) ?? [];
@@ -120,7 +120,9 @@ function optionsOf({ options }: Command): readonly string[] {
   return options.flatMap(({ long }) => long ?? []);
 }
 
-/** Returns the option that was probably meant. `--production` is what other programs have for `--env production`. */
+/**
+ * Returns the option that was probably meant. `--production` is the equivalent of `--env production` in other programs.
+ */
 function meantOption(command: Command, flag: string): string | undefined {
   const name = flag.replace(/^--?/, '');
   const names = optionsOf(command).map((long) => long.slice(2));
@@ -139,7 +141,7 @@ function typedWords(command: Command): readonly string[] {
   return program instanceof PetstockCommand ? program.typed : [];
 }
 
-/** Returns the words behind the name of a command, with the options that stood before it behind them. */
+/** Returns the words after the name of a command, with the options before it moved behind them. */
 function restBehind(parent: Command, word: string): readonly string[] {
   const typed = typedWords(parent);
   const at = typed.indexOf(word);
@@ -147,7 +149,7 @@ function restBehind(parent: Command, word: string): readonly string[] {
   return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
 }
 
-/** The hint is the line that was typed, with the command that was probably meant. */
+/** The hint is the typed line, with the command that was probably meant. */
 function unknownCommand(parent: Command, sentence: string, word: string): UsageError {
   const rest = restBehind(parent, word);
   const other = otherName(word, rest);
@@ -160,7 +162,7 @@ function unknownCommand(parent: Command, sentence: string, word: string): UsageE
   return new UsageError(`${sentence}${suggestion}`, { hint });
 }
 
-/** Words behind a command that takes none, or fewer. */
+/** Words after a command that takes none, or fewer. */
 function tooMany(command: Command): UsageError {
   const path = commandPath(command);
   const count = command.registeredArguments.length;
@@ -172,7 +174,7 @@ function tooMany(command: Command): UsageError {
   return new UsageError(`"${word}" is one word too many for ${path}`, { hint });
 }
 
-/** Reports whether a command needs more than the words that were typed behind it. */
+/** Reports whether a command needs more words than were typed. */
 function lacksOperand(parent: Command, [, ...names]: readonly string[], rest: readonly string[]): boolean {
   let found: Outline | undefined;
   let outlines: readonly Outline[] = outlinesOf(parent);
@@ -189,7 +191,7 @@ function outlinesOf(command: Command): readonly Outline[] {
   return program instanceof PetstockCommand ? program.outlines : [];
 }
 
-/** Returns the words of the command that was probably meant: nothing rather than a wrong guess. */
+/** Returns the words of the command that was probably meant; undefined rather than a wrong guess. */
 export function meantCommand(parent: Command, word: string): readonly string[] | undefined {
   const program = programOf(parent);
   const outlines = outlinesOf(parent);
@@ -217,8 +219,8 @@ export function commandPath(command: Command): string {
 }
 
 /**
- * Adds commands by their outlines. Each is finished when Commander comes to it, so that a start loads the file of the
- * command that it runs and no other.
+ * Adds commands by their outlines. Each is completed when Commander reaches it, so that a start only loads the file of
+ * the command that it runs.
  */
 export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run): void {
   parent.outlines = added;
@@ -239,7 +241,7 @@ export function addCommands(parent: PetstockCommand, added: readonly Outline[], 
   });
 }
 
-/** Gives a command what its outline has left out. One that is finished stays as it is. */
+/** Adds what the outline of a command has left out. Does nothing for a complete command. */
 export async function finish(command: Command): Promise<void> {
   if (!(command instanceof PetstockCommand)) return;
   const { define } = command;
@@ -250,11 +252,11 @@ export async function finish(command: Command): Promise<void> {
   command.addHelpText('after', '\nGlobal options: petstock help options');
 }
 
-/** Adds the options of the program, which may stand behind any word: Commander then parses each word once, where it stands. */
+/** Adds the program's options, which may follow any word, so that Commander parses each word once. */
 function addSharedOptions(command: Command): void {
   let program = command;
   while (program.parent !== null) program = program.parent;
-  // An option of its own is meant by a name that it has, too: `api --header`.
+  // A command's own option takes precedence over one with the same name: `api --header`.
   const own = new Set(command.options.map((option) => option.attributeName()));
   for (const option of program.options.filter((each) => !own.has(each.attributeName()))) {
     const { flags, long } = option;
@@ -265,12 +267,12 @@ function addSharedOptions(command: Command): void {
   }
 }
 
-/** The program, and the commands that the command line names below it, as far as Commander has come. */
+/** The program, and the subcommands that the command line names, as far as Commander has got. */
 function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
   return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
 }
 
-/** Returns the command that runs, or the last that the command line names, if it names none that can run. */
+/** Returns the command that runs, or the last one that the command line names. */
 export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
   const [, ...path] = chosenPath(program);
   const facts: CommandTraits = Object.assign({}, ...path.map((command) => command.facts));
@@ -278,7 +280,7 @@ export function runningCommand(program: PetstockCommand, env: Environment): Runn
   return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
 }
 
-/** Returns the options that all commands share as they were typed, wherever they stood. The last counts. */
+/** Returns the shared options as typed, wherever they are. The last one counts. */
 export function typedSharedOptions(program: PetstockCommand): TypedOptions {
   const given = chosenPath(program).flatMap((command) => {
     const names = command === program ? Object.keys(command.opts()) : [...command.shared];
@@ -289,13 +291,13 @@ export function typedSharedOptions(program: PetstockCommand): TypedOptions {
   return Object.fromEntries(given);
 }
 
-/** Returns the options of a command alone, without those that all commands share. */
+/** Returns the options of a command without the shared ones. */
 export function ownOptions<Options extends object>(command: PetstockCommand): Options {
   const own = Object.entries(command.opts()).filter(([name]) => !command.shared.has(name));
   return Object.fromEntries(own) as Options;
 }
 
-/** A command in the help of its parent: unlike Commander's own term, it needs no more than the outline. */
+/** Returns a command's line in the help of its parent; unlike Commander's own, it only needs the outline. */
 export function subcommandTerm(command: Command): string {
   return (command instanceof PetstockCommand ? command.outline?.usage : undefined) ?? command.name();
 }

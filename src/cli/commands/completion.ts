@@ -40,7 +40,7 @@ export const defineCompletion = define({
   },
 });
 
-/** For bash. The words go over to petstock as arguments, and what comes back is never evaluated. */
+/** For bash. The words are passed to petstock as arguments, and its output is never evaluated. */
 export const bashScript = `# bash completion for petstock
 _petstock() {
   # bash cuts words at = and :, so they are put together again as far as there is no blank between them.

@@ -5,10 +5,10 @@ import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 /** Adds to a command what only its own help and its run need. */
 export type Define = (command: Command & { facts: CommandTraits }, run: Run) => void;
 
-/** An option as Commander takes it. `read` is given each value, and what it returned for the one before. */
+/** An option for Commander. `read` receives each value, and its result for the previous one. */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
 
-/** Returns the rows, whose type says what Commander makes of them: `OptionsOf<typeof rows>`. */
+/** Returns the rows, whose type determines the parsed values: `OptionsOf<typeof rows>`. */
 export function optionRows<const Rows extends readonly OptionRow[]>(...rows: Rows): Rows {
   return rows;
 }
@@ -39,7 +39,7 @@ export type Example = readonly [command: string, does?: string];
 export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
   /** Default: what Commander makes of the operands. */
   readonly usage?: string;
-  /** What each operand is: `'<petId>'`, `'[file]'`. */
+  /** The description of each operand: `'<petId>'`, `'[file]'`. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly description: string;
   readonly options?: Rows;
@@ -73,10 +73,10 @@ export function examplesText(lines: readonly Example[]): string {
   return ['', bold('Examples:'), ...shown].join('\n');
 }
 
-/** Commander's parser for an option that may be given several times. */
+/** Returns Commander's parser for a repeatable option. */
 export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text];
 }
 
-/** An option of every command that prints a list: `results.print` applies it. */
+/** The option of every command that prints a list; `results.print` applies it. */
 export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;

@@ -17,8 +17,8 @@ import type { SeenHead } from '../invocation/network.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 
 /**
- * Returns the facts that a report of a fault needs, for programs and as rows of `status`. They hold no secret: of variables that
- * may contain one only the name is there. What is null is not known, or does not exist.
+ * Returns everything that a bug report needs, for programs and as rows of `status`. It contains no secret: of variables
+ * that may contain one, only the name is included. Null: unknown, or absent.
  * @param head of the latest response; undefined: there was none
  */
 export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
@@ -58,7 +58,7 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
 const otherVariables =
   /^(https?|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|^(NO_COLOR|FORCE_COLOR|PAGER)$/i;
 
-/** Returns what `look` returns; undefined if it throws. */
+/** Returns the result of `look`; undefined if it throws. */
 function attempt<Found>(look: () => Found): Found | undefined {
   try {
     return look();
@@ -71,7 +71,7 @@ function attempt<Found>(look: () => Found): Found | undefined {
 function programFacts() {
   const { versions, argv, execPath, platform, arch } = process;
   const script = argv[1] ?? execPath;
-  // bun shows the contents of an executable under a path of its own.
+  // bun shows the contents of an executable under a virtual path.
   const isExecutable = versions.bun !== undefined && /^(?:\/\$bunfs|[a-z]:[\\/]~bun)/i.test(script);
   return {
     version,
@@ -82,7 +82,7 @@ function programFacts() {
   };
 }
 
-/** `rights` are those of this user: `missing` if the folder is made when it is needed. `free`: bytes on its disk. */
+/** `rights` are those of this user: `missing` if the folder will be created when needed. `free`: bytes on its disk. */
 function folderFacts(path: string) {
   const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
   try {
@@ -117,14 +117,14 @@ function freeOn(path: string): number | null {
 function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof folderFacts>): string {
   if (problem !== null) return `can't be used: ${problem}`;
   if (rights === 'missing') return 'not made yet';
-  const parts = [rights === 'none' ? 'you have no permission to look into it' : rights];
+  const parts = [rights === 'none' ? 'you have no permission to read it' : rights];
   if (mode !== null) parts.push(mode);
   if (isOwn === false) parts.push("another user's");
   if (free !== null) parts.push(`${(free / 1e9).toFixed(1)} GB free`);
   return parts.join(', ');
 }
 
-/** Reads all of the state. Any fault of it is a finding. `source`: that of the URL of a shared state. */
+/** Checks the whole state. Any error is a finding. `source`: that of the URL of a shared state. */
 async function stateFacts(invocation: Invocation) {
   const shared = sharedStateOf(invocation);
   const location = shared === undefined ? invocation.context.folders.state : maskDatabaseUrl(shared.value);
@@ -150,8 +150,8 @@ function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof st
 }
 
 /**
- * Returns the seconds that the clock of this machine is ahead of the service's, and by how many that may be off: a `Date` has whole
- * seconds, and was written some time between request and response. Undefined if it makes no sense.
+ * Returns how many seconds this machine's clock is ahead of the service's, and the possible error: a `Date` has whole
+ * seconds, and was written some time between request and response. Undefined if it is not valid.
  */
 function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
   const service = parseHttpDate(date, receivedAt);
@@ -184,7 +184,10 @@ function tlsText({ caFile, extraCaFile, checksCertificates }: ReturnType<typeof 
   return more.length === 0 ? 'authorities of the runtime' : `authorities of the runtime, and ${more.join(', ')}`;
 }
 
-/** The streams that are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable that is set. */
+/**
+ * The streams that are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable
+ * that is set.
+ */
 function terminalFacts({ stdin, stdout, stderr, env }: Context) {
   const streams = Object.entries({ stdin, stdout, stderr });
   return {
@@ -202,7 +205,10 @@ function terminalText({ streams, columns, color }: ReturnType<typeof terminalFac
   return [streams.join(' and '), ...width, color ? 'colour' : 'no colour'].join(', ');
 }
 
-/** Returns the shells whose completion is in a usual place, with the file that installs it. PowerShell keeps its profile in no such place. */
+/**
+ * Returns the shells whose completion is in a usual place, with the file that installs it. PowerShell's profile has no
+ * such place.
+ */
 function completionFacts(env: Context['env']) {
   const home = env.HOME ?? '';
   const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
@@ -219,7 +225,7 @@ function completionFacts(env: Context['env']) {
       ...roots.map((root) => join(root, 'fish', 'vendor_completions.d', 'petstock.fish')),
     ],
   };
-  /** Files of its settings that may ask for one. */
+  /** Settings files that may load one. */
   const settings = {
     bash: ['.bashrc', '.bash_profile', '.profile'].map((name) => join(home, name)),
     zsh: [join(env.ZDOTDIR ?? home, '.zshrc')],

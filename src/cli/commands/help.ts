@@ -11,7 +11,7 @@ export interface HelpOptions {
   readonly width: number;
 }
 
-/** Help reads no configuration, so it is there when that is broken too. */
+/** Help reads no configuration, so it works even if that is broken. */
 export function defineHelp(help: Command, { writeOut, width }: HelpOptions): void {
   help
     .argument('[words...]', `a command, or ${topicNames.join(', ')}`)
@@ -55,7 +55,7 @@ async function find(help: Command, words: readonly string[]): Promise<Command> {
   return found;
 }
 
-/** The text of `help <topic>`; `options` is made of the options of the program. */
+/** The text of `help <topic>`; `options` is made of the program's options. */
 export const topics = {
   'exit-codes': [
     'Exit codes',
@@ -63,13 +63,13 @@ export const topics = {
       indent: 0,
       terms: {
         '  0  ok': '',
-        '  1  failure': 'an answer that makes no sense, a full disk, a defect, a setting that is not set',
+        '  1  failure': 'an invalid response, a full disk, a bug, a setting that is not set',
         '  2  usage': 'arguments, settings, a file that is not valid, a confirmation that was refused or is missing',
         '  3  changes': 'only with --exit-code: a dry run or a comparison found changes',
         '  4  auth': 'no key, or the service did not accept it (401)',
         '  5  unavailable': 'network, time-out, or 5xx after all retries',
         '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
-        '  7  conflict': 'the stock is not what was expected; nothing was written',
+        '  7  conflict': 'the stock is not the expected one (nothing was written)',
         '  8  partial':
           'some rows were written and some were not; or it is not known whether some were written (unknown); or the ' +
           'service wrote another quantity than asked (differs). Single writes too',

@@ -120,7 +120,7 @@ export const commandOutlines: readonly Outline[] = [
     ],
     commands: [
       verb('set-key', 'store the key of one environment', configKey, 'defineSetKey'),
-      verb('unset-key', 'forget the key of one environment', configKey, 'defineUnsetKey'),
+      verb('unset-key', 'remove the key of one environment', configKey, 'defineUnsetKey'),
       verb('set-url <url>', 'store the base URL of one environment', configSet, 'defineSetUrl'),
       verb('set <name> [value]', 'change a setting', configSet, 'defineSet'),
       verb('get <name>', 'print one value', configShow, 'defineGet'),

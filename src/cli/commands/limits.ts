@@ -20,7 +20,7 @@ import { type Define, define, fieldsOption } from './define.ts';
 
 export const defineLimits: Define = (command, run) => {
   limits(command, run);
-  const summary = 'forget what the service said of a key';
+  const summary = 'clear the known limits of a key';
   if (command instanceof PetstockCommand)
     addCommands(command, [{ usage: 'clear', summary, load: async () => clear }], run);
 };
@@ -61,7 +61,7 @@ const limits = define({
   },
 });
 
-/** Looks at the limits of the state, or, if there is none, at the gates that are kept without one. */
+/** Reads the limits of the state, or, without one, the saved gates. */
 async function withLimits<Result>(invocation: Invocation, look: (store: LimitsStore) => Promise<Result>) {
   return withExistingState(
     invocation,
@@ -113,7 +113,7 @@ const clear = define({
   },
 });
 
-/** Returns the last known windows of a key. How much is left of one that is over is not known: it may have begun anew. */
+/** Returns the last known windows of a key. The rest of an ended window is not known: a new one may have begun. */
 function windowsOf(key: KnownKey, clock: Clock) {
   const current = currentLimits([key], clock);
   return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
@@ -138,26 +138,26 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 
-/** A key that was used, as people and scripts are told of it. */
+/** A used key, as shown to people and scripts. */
 interface NamedKey extends KnownKey {
-  /** The place that it is of; undefined: of another configuration of this user, or of one that has changed since. */
+  /** Its target; undefined: it belongs to another configuration of this user, or to one that has changed since. */
   readonly target: Target | undefined;
-  /** Masked to its last 4 characters if it is the one that is configured, else `#` and the start of its hash. */
+  /** Masked to its last 4 characters if it is the configured key, otherwise `#` and the start of its hash. */
   readonly shown: string;
-  /** The place, and the key if another one was used there too. */
+  /** The target, and the key if another one was used there, too. */
   readonly name: string;
 }
 
-/** Returns the keys of the store and the environment that `--store` and `--env` name; all if neither is given. */
+/** Returns the keys of the store and the environment that `--store` and `--env` name; by default all. */
 async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Promise<NamedKey[]> {
   const isForAll = !isNarrowed(invocation);
   const { configured, printed } = await configuredKeys(invocation);
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;
-    // Which key a command prints is not known here: one that was used under the name of its place is taken for it.
+    // The key that a command prints is not known here: one that was used with the same target is assumed to be it.
     const places =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
-    // One key of two places is called by the one where it was used first, if it is meant.
+    // A key of two targets is shown with the one that used it first, if that is selected.
     const meant = places.filter((target) => isNamed(invocation, target));
     const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];
@@ -174,9 +174,9 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
   });
 }
 
-/** Returns the keys of the configuration by their scopes, and the places whose key a command prints: nothing is run for a look. */
+/** Returns the configured keys by their scopes, and the targets whose key a command prints, which is not run. */
 async function configuredKeys({ context, configFile, store }: Invocation) {
-  // Two places, such as `north/staging`, may be one service with one key.
+  // Two targets, such as `north/staging`, may be one service with one key.
   const configured = new Map<string, { readonly key: string; readonly targets: Target[] }>();
   const printed: Target[] = [];
   const add = (origin: string, key: string, target: Target) => {

@@ -1,4 +1,7 @@
-/** Words for a command that people type by habit, and what they are here. @param rest the words behind it */
+/**
+ * Words that people type by habit, and the commands here.
+ * @param rest the words after them
+ */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
   ls: (rest) => listLine(rest),
   low: (rest) => ['inventory', 'list', '--low', ...rest],
@@ -16,18 +19,18 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
   return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
 }
 
-/** Returns the words of the command that another name stands for; undefined if it is none. */
+/** Returns the words of the command that another name means; undefined if it means none. */
 export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
   return Object.hasOwn(otherNames, word) ? otherNames[word]?.(isShowable(rest) ? rest : []) : undefined;
 }
 
-/** Returns the words of the command that was meant, as far as they may be shown. */
+/** Returns the words of the probable command, as far as they may be shown. */
 export function meantLine(command: readonly string[], rest: readonly string[]): readonly string[] | undefined {
   if (!isShowable(rest)) return undefined;
   return command.join(' ') === 'inventory list' ? listLine(rest) : [...command, ...rest];
 }
 
-/** Returns the line with another option in the place of one that is unknown; undefined if it may hold a key. */
+/** Returns the line with another option instead of an unknown one; undefined if it may contain a key. */
 export function lineWith(typed: readonly string[], option: string, meant: string): readonly string[] | undefined {
   const mended = typed.flatMap((word) => {
     if (word === option) return meant.split(' ');
@@ -36,7 +39,7 @@ export function lineWith(typed: readonly string[], option: string, meant: string
   return isShowable(mended) ? mended : undefined;
 }
 
-/** `inventory list` takes options alone: a word is what its option would be given, and pet ids are those of `get`. */
+/** `inventory list` takes only options: a word is the value of the matching option, and pet ids belong to `get`. */
 function listLine(rest: readonly string[]): readonly string[] {
   const [word = '', ...others] = rest;
   if (word === '' || word.startsWith('-')) return ['inventory', 'list', ...rest];

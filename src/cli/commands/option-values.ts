@@ -5,7 +5,10 @@ import type { Invocation } from '../invocation/invocation.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
 
-/** The value, or a UsageError with its fault. @param what `--limit`, put in front if the fault does not say it */
+/**
+ * Returns the value, or throws a UsageError with its problem.
+ * @param what `--limit`, put in front unless the problem mentions it
+ */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
   const { problem } = parsed;
@@ -13,7 +16,7 @@ export function required<T>(parsed: Parsed<T>, what?: string): T {
   throw new UsageError(`${message}.`);
 }
 
-/** The parts of `a,b,c`, given once or several times. @returns undefined if the option is absent */
+/** Returns the parts of `a,b,c`, given once or several times; undefined if the option is absent. */
 export function listOf<T>(
   texts: readonly string[] | undefined,
   option: string,
@@ -23,7 +26,10 @@ export function listOf<T>(
   return new Set(texts.flatMap((text) => text.split(',')).map((part) => required(parse(part.trim()), option)));
 }
 
-/** Returns the pet of an id, or, if the shop has names, of a name. @throws UsageError for one of no pet, or of several */
+/**
+ * Returns the pet of an id, or of a name, if the shop has names.
+ * @throws UsageError for a name that no pet or several pets have
+ */
 export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
   const petId = parsePetId(text);
   if (petId.ok || !invocation.hasCodes || !mayBeName(text)) return required(petId, what);
@@ -31,7 +37,10 @@ export async function petIdOf(invocation: Invocation, text: string, what?: strin
   return petIdOfName(invocation, text);
 }
 
-/** Returns the pets of `--pet` that are in `--name` too. @returns undefined if neither is given */
+/**
+ * Returns the pets of `--pet` that also match `--name`.
+ * @returns undefined if neither is given
+ */
 export async function chosenPets(
   invocation: Invocation,
   { pet, name }: { readonly pet?: readonly string[] | undefined; readonly name?: string | undefined },
@@ -50,7 +59,7 @@ export function quantityOf(text: string | undefined, option: string): number | u
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
 
-/** @throws UsageError for a name that is empty, such as that of a variable which is not set */
+/** @throws UsageError for an empty name, such as that of a variable which is not set */
 export function requireFileName(file: string, what: string): void {
   if (file === '') throw new UsageError(`${what} takes a file, and its name is empty`);
 }
@@ -85,7 +94,7 @@ export const bulkOptions = optionRows(
 );
 export type BulkFlags = OptionsOf<typeof bulkOptions>;
 
-/** Reports whether an option is given that a plan has, and a single write has not. */
+/** Reports whether an option is given that applies to a plan, but not to a single write. */
 export function isPlanned(flags: BulkFlags): boolean {
   const { dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed } = flags;
   return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
@@ -93,7 +102,7 @@ export function isPlanned(flags: BulkFlags): boolean {
 
 export type ParsedBulkFlags = Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>;
 
-/** @throws UsageError for the first that makes no sense */
+/** @throws UsageError for the first invalid option */
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');
@@ -109,10 +118,10 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Parsed
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
 }
 
-/** The values of options by their names, as Commander has them. */
+/** The values of options by their names, as parsed by Commander. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** Returns options as words of a command line: `--all --max-zero 3`. Without them it makes another plan. */
+/** Returns options as words of a command line: `--all --max-zero 3`. Without them the plan would differ. */
 export function flagWords(flags: FlagValues): readonly string[] {
   return Object.entries(flags).flatMap(([key, given]) => {
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -120,13 +129,13 @@ export function flagWords(flags: FlagValues): readonly string[] {
   });
 }
 
-/** A value that begins with a dash would be taken for an option. */
+/** A value that begins with a dash would look like an option. */
 function optionWords(name: string, value: string | boolean): readonly string[] {
   if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
   return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];
 }
 
-/** Returns the options of this command line that all commands share, but where it goes: a command that is typed again has them, too. */
+/** Returns the shared options of this command line except its target, for a command to be typed again. */
 export function sharedWords({ globals }: Invocation): readonly string[] {
   const { env: _env, store: _store, ...others } = globals.typed;
   return flagWords(others);

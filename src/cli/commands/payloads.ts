@@ -37,7 +37,7 @@ export const defineOrdersList = define({
   },
 });
 
-/** Prints an answer of unspecified shape: in columns if it has them, else as JSON. */
+/** Prints a response of unspecified shape: in columns if it has them, otherwise as JSON. */
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
@@ -50,14 +50,14 @@ async function printPayload(invocation: Invocation, value: Json): Promise<void> 
 }
 
 /**
- * A view of JSON whose shape is not specified: a column for each field that occurs in a flat object, or in an array of
- * them. What is nested in a field is shown as JSON text, and JSON output is the value itself.
- * @returns undefined if the value is neither, so that it has no columns
+ * Returns a view of JSON of unspecified shape: a column for each field of a flat object, or of an array of them. Nested
+ * values are shown as JSON text, and JSON output is the value itself.
+ * @returns undefined if the value is neither, so it has no columns
  */
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];
   if (!objects.every(isPlainObject)) return undefined;
-  // Whether all that a field holds is numbers.
+  // Whether all values of a field are numbers.
   const fields = new Map<string, boolean>();
   let present = 0;
   for (const object of objects) {
@@ -79,7 +79,7 @@ export function payloadView(value: unknown): View | undefined {
   };
 }
 
-/** Columns for objects that have hardly a field in common would be nearly all blank, and as many as the fields by the objects. */
+/** Columns for objects with hardly any common field would be nearly all blank. */
 const blankShare = 100;
 const maxBlank = 100_000;
 
@@ -94,7 +94,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** More digits than this are no id: reading them as a number would take longer than linear time. */
+/** A number with more digits is no id: converting it would take more than linear time. */
 const integer = /^-?(0|[1-9]\d{0,39})$/;
 
 function toScalar(value: unknown): Scalar {

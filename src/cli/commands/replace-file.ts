@@ -18,14 +18,18 @@ export const forceOption = [
 
 export interface ReplacingOptions {
   readonly force: boolean;
-  /** The files that the same command reads; `-` is stdin. None of it is replaced, except for a file that petstock wrote. */
+  /**
+   * The files that the same command reads; `-` is stdin. They are never replaced, except for a file that petstock
+   * wrote.
+   */
   readonly inputs?: readonly string[];
 }
 
 /**
- * Asks before a file is replaced that petstock did not write, or that was changed since: that may be hours of work. What is no file,
- * such as a pipe, is written to without a question.
- * @throws UsageError if the answer is no, if it can't be asked, and for an input; FailureError for a link that is not ours
+ * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
+ * work. Anything that is no file, such as a pipe, is written without a question.
+ * @throws UsageError if the answer is no, if no one can be asked, and for an input; FailureError for a link of another
+ * user
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);
@@ -57,7 +61,10 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   throw new UsageError(`Not confirmed; ${file} is as it was`);
 }
 
-/** Reports whether a file is one of those that a command reads (`-`: stdin), links of both kinds followed. A pipe never is. */
+/**
+ * Reports whether a file is one of those that a command reads (`-`: stdin), following links of both kinds. A pipe never
+ * is.
+ */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
   const written = statsOf(file);
   return inputs.some((input) => {
@@ -70,7 +77,10 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): b
   return one !== undefined && one.ino === other?.ino && one.dev === other.dev;
 }
 
-/** Writes to a file, and says so, or to stdout (`-`). @throws what `confirmReplacing` does, before `text` is read */
+/**
+ * Writes to a file, and reports that, or to stdout (`-`).
+ * @throws the errors of `confirmReplacing`, before `text` is read
+ */
 export async function exportTo(
   invocation: Invocation,
   file: string,
@@ -86,14 +96,14 @@ export async function exportTo(
   const writing = writeFileAtomically(file, text).catch((error) => {
     throw systemCode(error.cause) === 'EPIPE' ? new ClosedPipeError('No reader', { cause: error }) : error;
   });
-  // The system lets nobody open a pipe before it has a reader.
+  // The system blocks opening a pipe until it has a reader.
   const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO();
   await (isPipe ? orInterrupted(writing, invocation.context.interrupted) : writing);
   await rememberWritten(invocation, file);
   await invocation.messages.note(done?.() ?? `Written to ${file}.`);
 }
 
-/** @throws UsageError for no name, or for one that promises something else: `apply` would believe it */
+/** @throws UsageError for an empty name, or one with the extension of another format, which `apply` would believe */
 export function requireCsvName(file: string, what: string): void {
   requireFileName(file, what);
   const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
@@ -104,7 +114,7 @@ export function requireCsvName(file: string, what: string): void {
 /** @param file a path, or an open descriptor */
 function statsOf(file: string | number): BigIntStats | undefined {
   try {
-    // Windows has numbers that a double can't hold.
+    // Windows has numbers that a double can't represent.
     return typeof file === 'number' ? fstatSync(file, { bigint: true }) : statSync(file, { bigint: true });
   } catch {
     return undefined;
@@ -112,11 +122,15 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /**
- * Which files petstock wrote, and what was in them: a note for each in the state folder, named by the path, so that no process overwrites that of another. A
- * file whose content is still the same may be replaced without a question. Without a note a question too many is asked, never one too few.
+ * The files that petstock wrote, and their content: a note for each in the state folder, named by the path, so that no
+ * process overwrites another's note. A file with unchanged content may be replaced without a question. Without a note,
+ * there is a question too many, never one too few.
  */
 const notesFolder = 'written';
-/** Notes of files that were not written for so long go once there are so many: a CI may give each run a folder of its own. */
+/**
+ * Notes of files that were not written for this long are removed once there are many: a CI may give each run its own
+ * folder.
+ */
 const maxNotes = 1000;
 const maxNoteAge = 90 * 24 * 3600 * 1000;
 
@@ -129,7 +143,7 @@ async function isAsWritten(path: string, stateFolder: string): Promise<boolean> 
   return note !== undefined && note === (await digestOf(path));
 }
 
-/** To be called once a file is written: it may be replaced as long as it stays as it is. */
+/** Call this after writing a file: it may be replaced as long as it is unchanged. */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
   const folder = join(context.folders.state, notesFolder);
@@ -140,7 +154,7 @@ export async function rememberWritten({ context }: Invocation, file: string): Pr
     await writeFileAtomically(note, [await digestOf(file)], { isPrivate: true });
     await removeOld(folder, context.clock.now() - maxNoteAge);
   } catch {
-    // The file itself is written. The next time it is asked before it is replaced.
+    // The file itself is written; without the note the next replacement asks.
   }
 }
 
@@ -158,7 +172,7 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Reports whether a small file is blank, or the header of a change file alone. */
+/** Reports whether a small file is blank, or contains only the header of a change file. */
 async function hasNoRows(file: string): Promise<boolean> {
   const { size } = await stat(file);
   return size <= 200 && /^\uFEFF?(?:petId[,;\t|][\w,;\t|]*)?\s*$/.test(await readFile(file, 'utf8'));

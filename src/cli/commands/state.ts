@@ -129,7 +129,7 @@ async function findingsOf(invocation: Invocation) {
   }
 }
 
-/** A line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
+/** Prints a line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
 function checkView(problems: readonly string[]): View {
   return {
     shape: 'list',
@@ -156,7 +156,7 @@ export const defineStateInit = define({
     try {
       const { engine, location, schema } = await state.describe();
       await invocation.messages.note(
-        wasThere ? `The shared state at ${location} is there already.` : `The shared state at ${location} is made.`,
+        wasThere ? `The shared state at ${location} already exists.` : `The shared state at ${location} was created.`,
       );
       await printOutcome(invocation, { engine, location, schema, made: !wasThere });
     } finally {

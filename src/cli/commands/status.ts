@@ -47,7 +47,7 @@ export const defineStatus = define({
   },
 });
 
-/** Late: few want it. */
+/** Loaded late: few users want it. */
 async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
   const { diagnose } = await import('./diagnose.ts');
   const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
@@ -56,7 +56,7 @@ async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;
 
-/** What is null is not known, or not set; without a proxy the way is direct. */
+/** Null: not known, or not set; without a proxy the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
@@ -76,7 +76,7 @@ function describeSettings({ environment, store, context, config }: Invocation) {
     envSource: environment.source,
     url: url?.value ?? null,
     urlSource: isSandbox ? 'a free port for each command' : (url?.source ?? null),
-    // Of a key that a command prints nothing is known until it is asked for.
+    // Nothing is known about a key that a command prints until it is run.
     key: key === undefined ? null : 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value),
     keySource: isSandbox ? 'made by the sandbox' : (key?.source ?? null),
     proxy: proxy?.shown ?? null,
@@ -84,7 +84,7 @@ function describeSettings({ environment, store, context, config }: Invocation) {
   };
 }
 
-/** Returns the limits that the service last told of this key, without a request. */
+/** Returns the limits that the service last reported for this key, without a request. */
 async function rememberedLimits(invocation: Invocation): Promise<StatusReport['rateLimit']> {
   const { environment, context, config } = invocation;
   if (environment.value === 'sandbox') return null;
@@ -106,7 +106,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   );
 }
 
-/** One request. What went wrong is a finding first, and an error after the report. */
+/** Sends one request. An error is a finding first, and thrown after the report. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   let connection: ServiceConnection | undefined;
   const seen = () => {
@@ -118,7 +118,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   };
   try {
     connection = await invocation.connections.connect();
-    // The list is begun: a page of a hotel's network, say, answers 200 as well. The rest of it is not needed.
+    // Reads the start of the list, because a login page of a hotel also returns 200. The rest is not needed.
     for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
@@ -127,7 +127,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   }
 }
 
-/** Other commands hint at `petstock status`. Here the way to the service is the next thing to look at, and then the address. */
+/** Other commands hint at `petstock status`; here the hints are about the connection, and then about the address. */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
@@ -140,7 +140,7 @@ function hinted(error: PetstockError, { target }: Invocation, report: StatusRepo
 
 function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccepted'> {
   if (error instanceof AuthError && error.status === 401) return { reachable: true, keyAccepted: false };
-  // Something answered, but it was not the service.
+  // Something responded, but it was not the service.
   if (error instanceof FailureError) return { reachable: false, keyAccepted: null };
   if (error instanceof UnavailableError) return { reachable: error.status !== undefined, keyAccepted: null };
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
@@ -160,7 +160,7 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
     row('rate limit', limits ?? 'not known'),
     ...(details?.rows ?? []).map((each) => row(...each)),
   ];
-  // A person reads the clock on the wall.
+  // A person reads local times.
   const forPeople =
     rateLimit &&
     `${grouped(rateLimit.remaining)} of ${grouped(rateLimit.limit)} left, resets at ${localTime(Date.parse(rateLimit.resetAt), now)}`;

@@ -1,13 +1,13 @@
 interface Flags {
   readonly long?: string | undefined;
   readonly short?: string | undefined;
-  /** It takes a value. */
+  /** Whether it takes a value. */
   readonly required: boolean;
 }
 
 /**
- * Finds a whole option in the place of another one's value: with `$R` empty, `--reason $R --dry-run` would write, and `--env=sandbox` behind
- * it would be none.
+ * Finds an option where a value is expected: with an empty `$R`, `--reason $R --dry-run` would write, and a following
+ * `--env=sandbox` would be ignored.
  */
 export function swallowedOption<Option extends Flags>(argv: readonly string[], options: readonly Option[]) {
   for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {

@@ -62,10 +62,13 @@ interface UndoOptions extends PlanOptions, UndoNote {
   readonly words: readonly string[];
 }
 
-/** So many runs that were passed over are named, and so many pets in a hint. */
+/** Maximum number of skipped runs that are listed, and of pets in a hint. */
 const maxNamed = 5;
 
-/** Undoes the latest run that can be undone, once it has been shown. @throws UsageError if there is none */
+/**
+ * Undoes the latest run that can be undone, after showing it.
+ * @throws UsageError if there is none
+ */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
   const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
@@ -76,19 +79,19 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
     });
   }
   for (const line of passed) await messages.note(line);
-  // A question about one pet says all of it.
+  // A question about one pet already says everything.
   const isInQuestion = !options.dryRun && questions.willAsk() && run.changes === 1;
   if (!isInQuestion) await messages.note(`Run ${run.run}: ${run.command}, ${localMinute(run.at)}`);
   await undoRun(invocation, run.run, options);
 }
 
 /**
- * Returns the latest run of this service that can be undone, and a sentence for each that was passed over. A run that is still going on counts:
- * it is the latest, and can't be undone yet. An undo is not undone.
+ * Returns the latest run of this service that can be undone, and a sentence for each skipped run. A run that is still
+ * running counts: it is the latest, and can't be undone yet. An undo is never undone.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
-  // With a shared state the latest run of somebody else may not be what is meant.
+  // With a shared state, the latest run of another user may not be the one that is meant.
   const isShared = sharedStateOf(invocation) !== undefined;
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
   const filter = { env: target.env, store: target.store ?? null, by };
@@ -106,7 +109,7 @@ async function findLast(invocation: Invocation, state: State | undefined) {
   return { run: undefined, passed };
 }
 
-/** Returns why `undo --last` passes over a run, a clause that begins with a verb; undefined if it is the one. */
+/** Returns why `undo --last` skips a run, as a clause that begins with a verb; undefined if it does not. */
 async function whyPassed(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
   const elsewhere = whyElsewhere(run, service);
   if (elsewhere !== undefined || run.state === 'running') return elsewhere;
@@ -114,7 +117,10 @@ async function whyPassed(state: State, run: RunRecord, service: string | undefin
   return found.petIds.size > 0 && !found.isIdle ? undefined : notUndoable(run, found);
 }
 
-/** Undoes what a run has written. @throws UsageError if there is nothing (more) to undo */
+/**
+ * Undoes a run.
+ * @throws UsageError if there is nothing (more) to undo
+ */
 async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
   const run = await requireRun(invocation, text);
   if (run.state === 'running') {
@@ -148,7 +154,10 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   }
 }
 
-/** Increments to which others were added since are still to be taken off by hand: the hint is how, if there is nothing to resume. */
+/**
+ * Deltas to which other runs have added since must be reversed by hand: the hint shows how, if there is nothing to
+ * resume.
+ */
 function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];

@@ -1,4 +1,4 @@
-/** All that completion knows of the commands. The build makes it of the commands themselves, as JSON. */
+/** Everything that completion knows about the commands. The build generates it from the commands, as JSON. */
 export interface TableCommand {
   readonly name: string;
   readonly about: string;
@@ -13,7 +13,7 @@ export interface TableOption {
   readonly about: string;
   /** The kind of its value; absent if it takes none. */
   readonly value?: ValueKind;
-  /** Takes all words that follow, up to the next option. */
+  /** Takes all following words up to the next option. */
   readonly isVariadic?: true;
   readonly isRepeatable?: true;
 }
@@ -23,20 +23,23 @@ export interface TableOperand {
   readonly isVariadic?: true;
 }
 
-/** The words that may stand at a place of the command line. */
+/** The words that are possible at a position of the command line. */
 export type ValueKind =
-  /** One of these; none of what only the person at the keyboard knows. @property isList several, with commas between them */
+  /** One of these; none if only the user knows the value. @property isList several, separated by commas */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
-  /** A file; those with one of these endings first, if there are any (`.csv`). @property or what may stand there, too */
+  /**
+   * A file; preferably with one of these endings, if there are any (`.csv`). @property or other words that are possible
+   * there, too
+   */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
-  /** A source of words that this machine knows. */
+  /** A source of words on this machine. */
   | { readonly kind: Known; readonly isList?: true }
-  /** One of the words for the operand before it: the value of a setting by its name. */
+  /** The words for the previous operand: the values of a setting by its name. */
   | { readonly kind: 'by-operand'; readonly values: Readonly<Record<string, ValueKind>> }
-  /** A command, word by word. @property topics what may stand in its place */
+  /** A command, word by word. @property topics alternatives */
   | { readonly kind: 'command'; readonly topics: readonly Word[] };
 
-/** Incomplete runs are those that can be resumed; places are environments, and those of each store: `north/staging`. */
+/** Incomplete runs can be resumed; places are environments, and those of each store: `north/staging`. */
 export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';
 
 export type Word = readonly [word: string, about: string];

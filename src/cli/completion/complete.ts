@@ -4,23 +4,31 @@ import type { Known, ShellName, TableCommand, TableOption, ValueKind, Word } fro
 export interface Question {
   /** The words before the last one, without the name of the program. */
   readonly words: readonly string[];
-  /** The word that is being typed, as far as the cursor; may be empty. */
+  /** The word being typed, up to the cursor; may be empty. */
   readonly current: string;
 }
 
 export interface Answer {
   readonly candidates: readonly Word[];
-  /** A file may stand there, too; the shell knows them. @property prefix what stands before its name in the word: `--to=` */
+  /**
+   * Whether a file is possible, too; the shell knows files. @property prefix the text before its name in the word:
+   * `--to=`
+   */
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }
 
-/** Proposals from what this machine knows, likeliest first. Any of it may be empty; nothing is thrown. @param typed how the word begins */
+/**
+ * Proposals from this machine, likeliest first. Any of them may be empty; never throws.
+ * @param typed the beginning of the word
+ */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
 
-/** What is proposed is typed for the person: a word with a character that a shell may take for more than text is not proposed. */
+/**
+ * Proposals are inserted into the command line, so a word with a character that a shell may interpret is not proposed.
+ */
 const harmlessWord = /^[\w.,=+/-]+$/;
 
-/** Of a meaning, in code units. */
+/** Maximum length of a meaning, in code units. */
 const maxAbout = 72;
 
 export async function complete(
@@ -63,7 +71,7 @@ async function valueWords(table: TableCommand, value: ValueKind | undefined, ask
   if (value === undefined || value.kind === 'files' || value.kind === 'by-operand') return [];
   if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
   if (value.isList !== true) return wordsOf(value, asked.typed, asked);
-  // `available,pe` goes on with `available,pending`, and names nothing twice.
+  // `available,pe` is completed to `available,pending`, and nothing is proposed twice.
   const start = asked.typed.lastIndexOf(',') + 1;
   const before = asked.typed.slice(0, start);
   const named = before.split(',');
@@ -76,20 +84,22 @@ async function wordsOf(value: Extract<ValueKind, { isList?: true }>, typed: stri
   return found.filter(([word]) => !earlier.includes(word));
 }
 
-/** Of `help inventory`, the commands below it. */
+/** Returns the subcommands for `help inventory`. */
 function helpWords(table: TableCommand, words: readonly string[], topics: readonly Word[]): readonly Word[] {
   let command: TableCommand | undefined = table;
   for (const word of words) command = command?.commands.find(({ name }) => name === word);
   return [...(command === undefined ? [] : commandWords(command)), ...(words.length === 0 ? topics : [])];
 }
 
-/** Shells that show whatever they are given; the others choose what fits the word themselves, in the way that is set there. */
+/**
+ * Shells that show everything they are given; the others filter by the word themselves, depending on their settings.
+ */
 const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershell']);
 
 /**
- * An answer for a script of `petstock completion`. The first line is `words`, or `files`, a tab, what stands before the name,
- * a tab, and the endings with spaces between them. Each further line is a word, a tab, and what it means.
- * @param current what is typed of the word
+ * Returns an answer for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text
+ * before the name, a tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
+ * @param current the beginning of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {
   const head = files === undefined ? 'words' : `files\t${files.prefix}\t${files.endings.join(' ')}`;
@@ -99,17 +109,17 @@ export function answerText({ candidates, files }: Answer, shell: string, current
 
 interface WantedWord {
   readonly value: ValueKind;
-  /** What stands before the value in the same word: `--env=`. */
+  /** The text before the value in the same word: `--env=`. */
   readonly prefix?: string;
   /** The operands before it. */
   readonly earlier?: readonly string[];
 }
 
-/** Reads a command line up to its last word, as Commander would. */
+/** Parses a command line up to its last word, like Commander. */
 class Reader {
   readonly #program: TableCommand;
   #command: TableCommand;
-  /** Of the command and those above it: options of both are taken. */
+  /** The options of the command and its parents. */
   #options: TableOption[];
   #operands: string[] = [];
   readonly #given = new Set<TableOption>();
@@ -127,7 +137,7 @@ class Reader {
   read(word: string): void {
     const open = this.#open;
     const isOption = !this.#isAfterDashes && word.startsWith('-') && word !== '-';
-    // A variadic option has its first value, whatever that looks like, and then all up to the next option.
+    // A variadic option takes its first value, whatever it is, and then all words up to the next option.
     if (open !== undefined && !(open.isVariadic && this.#hasValue && isOption)) {
       this.#hasValue = true;
       if (!open.isVariadic) this.#open = undefined;
@@ -158,7 +168,9 @@ class Reader {
     this.#options = [...child.options, ...this.#options];
   }
 
-  /** The option of a word, and its value if it has one: `--env=sandbox`, `-esandbox`; of `-qy` the last. */
+  /**
+   * Returns the option of a word, and its value if it has one: `--env=sandbox`, `-esandbox`; for `-qy` the last option.
+   */
   #splitOption(word: string): { readonly option: TableOption | undefined; readonly value: string | undefined } {
     if (word.startsWith('--')) {
       const [flag = '', ...values] = word.split('=');
@@ -200,14 +212,14 @@ class Reader {
     return { value: option.value, prefix: current.slice(0, current.length - value.length) };
   }
 
-  /** Those that can still be given. Where a command names an option as the program does, the command's. */
+  /** Returns the options that can still be given. A command's own option takes precedence over the program's. */
   #anyOption(): WantedWord {
     const own = this.#options.filter((option, index) => {
       const [first = ''] = option.flags;
       return this.#options.findIndex(({ flags }) => flags.includes(first)) === index;
     });
     const [program, command] = [this.#program, this.#command];
-    // All commands take the global options, which would hide its own: they come after them.
+    // All commands take the global options, so these come after the command's own.
     const rank = (option: TableOption) => (command !== program && program.options.includes(option) ? 1 : 0);
     const free = own
       .filter((option) => option.isRepeatable === true || !this.#given.has(option))

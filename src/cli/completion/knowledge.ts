@@ -20,12 +20,12 @@ export interface KnowledgeSources {
 const maxRuns = 50;
 const maxPets = 50;
 
-/** The words of `PETSTOCK_STATE_URL` that are no URL; `settings` is not loaded for a word or two. */
+/** The words of `PETSTOCK_STATE_URL` that are no URL; `settings` is not loaded for them. */
 const noStateUrl = 'none';
 /** The value of `--store` for the store without a name. */
 const unnamedStore = 'default';
 
-/** Runs, pets, stores and stock-takes that this machine knows. Each is read when it is asked for, and nothing is written. */
+/** The runs, pets, stores and stock counts known on this machine. Each is read on demand, and nothing is written. */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);
@@ -37,7 +37,7 @@ export function createKnowledge(sources: KnowledgeSources): Knowledge {
   };
 }
 
-/** The parts of the configuration that are looked at here. It is not checked: what is wrong with it, every command says. */
+/** The parts of the configuration that are used here. It is not checked, because every other command does that. */
 interface StoredNames {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly stores: Readonly<Record<string, { readonly urls?: object } | null>>;
@@ -52,7 +52,7 @@ async function storedConfig({ config }: Folders): Promise<StoredNames> {
   }
 }
 
-/** The whole ids; whoever types the end of one, as `k3x9`, is shown ends. */
+/** The whole ids; if the end of one is typed, like `k3x9`, ends are shown. */
 function runWords(runs: readonly RecentRun[], typed: string, now: number): readonly Word[] {
   const isEnd = !runs.some(({ run }) => run.startsWith(typed));
   return runs.map((run) => [isEnd ? run.run.slice(-4) : run.run, runText(run, now)]);
@@ -107,7 +107,7 @@ async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonl
 
 type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];
 
-/** Returns the newest runs of this machine; none if machines share a state: that is behind a network, and a TAB sends nothing. */
+/** Returns the newest runs of this machine; none with a shared state, because completion never sends anything. */
 async function recentRuns({ folders, env }: KnowledgeSources) {
   const variable = env.PETSTOCK_STATE_URL || undefined;
   const url = variable ?? (await storedConfig(folders)).settings['state-url'];
@@ -132,13 +132,13 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
   }));
 }
 
-/** For another process that writes: milliseconds. */
+/** How long to wait for another process that writes, in milliseconds. */
 const timeout = 200;
 
 /**
- * Reads for one who is typing: nothing is made, moved or imported, and a state that can't be read at once has no rows. It is open for
- * reading alone.
- * @param sql takes how many rows are wanted
+ * Reads for completion: nothing is created, moved or imported, and a state that can't be read at once has no rows. It
+ * is opened read-only.
+ * @param sql receives the number of wanted rows
  */
 async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> {
   try {
@@ -155,7 +155,7 @@ async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> 
   }
 }
 
-/** A file that another user has put there is not read. */
+/** A file of another user is not read. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;

@@ -2,24 +2,27 @@ import { liveWidth, wipeDrawn } from '../../output/terminal.ts';
 import { visibleWidth } from '../../output/text-width.ts';
 import type { Context } from '../context.ts';
 
-/** The last line of the terminal, drawn again and again in its place. */
+/** The last line of the terminal, redrawn in place. */
 export interface LiveLine {
-  /** Shows a text instead of the one before, or the same once it has changed. Costs next to nothing while a drawing is due anyway. */
+  /**
+   * Shows a text instead of the previous one, or the same once it has changed. Nearly free while a drawing is due
+   * anyway.
+   */
   show(text: LiveText): void;
-  /** Takes the line away, so that something else can be written; `show` brings it back. */
+  /** Clears the line, so that something else can be printed; `show` brings it back. */
   wipe(): Promise<void>;
-  /** Takes the line away until another text is shown. */
+  /** Clears the line until another text is shown. */
   stop(): Promise<void>;
 }
 
 export interface LiveText {
   /** Returns at most `width` columns of text that may be painted. */
   text(width: number): string;
-  /** Milliseconds for which the text goes on changing by itself; undefined: it does not. */
+  /** How long the text keeps changing by itself, in milliseconds; undefined: it does not. */
   countsFor(): number | undefined;
 }
 
-/** In milliseconds: the least between two drawings, and the most while the text changes by itself. */
+/** In milliseconds: the minimum between two drawings, and the maximum while the text changes by itself. */
 const drawEvery = 100;
 const countEvery = 1000;
 
@@ -30,10 +33,10 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
   /** Columns that the drawn line takes; undefined: there is none. */
   let drawn: number | undefined;
   let drawing = false;
-  /** Something has changed since the last drawing. */
+  /** Whether anything has changed since the last drawing. */
   let stale = false;
 
-  /** Draws until there is nothing new to show. One at a time, so that a terminal that is held up gathers no drawings. */
+  /** Draws until there is nothing new to show. One drawing at a time, so that a blocked terminal accumulates none. */
   const keepDrawn = async (signal: AbortSignal): Promise<void> => {
     try {
       while (stale) {
@@ -44,7 +47,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
         }
       }
     } finally {
-      // At once, so that no change is lost between the last look and the end.
+      // At once, so that no change is lost between the last check and the end.
       if (!signal.aborted) drawing = false;
     }
   };
@@ -57,7 +60,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
     stale = false;
     const { columns = 80 } = stderr;
     const before = wipeDrawn(drawn ?? 0, columns);
-    // Never wider than the terminal: a row is what can be taken away again.
+    // Never wider than the terminal, because only one row can be cleared.
     const line = shown?.text(liveWidth(columns)) ?? '';
     drawn = visibleWidth(line);
     await stderr.write(`${before}${line}`);
@@ -67,7 +70,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
     if (drawn === undefined) return;
     const before = wipeDrawn(drawn, stderr.columns ?? 80);
     drawn = undefined;
-    // Whoever takes it away is about to write: it stays away for a moment.
+    // Something else is about to be printed, so it stays cleared for a moment.
     drawnAt = clock.monotonic();
     await stderr.write(before);
   };
@@ -78,7 +81,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
       stale = true;
       if (drawing) return;
       drawing = true;
-      // Being stopped ends it, and a terminal that is gone: neither needs a report.
+      // It ends when it is stopped or the terminal is gone; neither needs a report.
       keepDrawn(stopped.signal).catch(() => {});
     },
     wipe,

@@ -6,35 +6,38 @@ import type { Clock } from '../../shared/clock.ts';
 import type { LiveLine, LiveText } from './live-line.ts';
 
 export interface Progress {
-  /** To be called as often as something has changed: it costs next to nothing. */
+  /** May be called as often as something changes: it is nearly free. */
   update(count: ProgressCount): void;
-  /** Nothing is sent for so many milliseconds. Replaces a wait that is still on. */
+  /** Nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
   waiting(ms: number, reason: WaitReason): void;
-  /** Takes the line away for good. To be called in the end, whatever happened: the line keeps the process alive. */
+  /** Clears the line for good. Must be called at the end in any case, because the line keeps the process alive. */
   stop(): Promise<void>;
 }
 
 export interface ProgressCount {
-  /** Rows that have their answer, failed ones included. */
+  /** Rows with an outcome, including failed ones. */
   readonly done: number;
   readonly failed: number;
 }
 
 export interface ProgressOptions {
   readonly total: number;
-  /** Says a line if there is no terminal to draw on. */
+  /** Prints a line if there is no terminal to draw on. */
   note(line: string): void;
   readonly paint?: Paint | undefined;
-  /** Seconds that the rate limit alone makes so many more rows take, if that is known. */
+  /** Seconds that the rate limit alone requires for more rows, if that is known. */
   limitSeconds?(rows: number): number;
 }
 
-/** Where nothing can be drawn a sentence is said at most so often, in milliseconds. */
+/** How often a sentence is printed if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
-/** A wait shorter than this is not worth a sentence that stays. */
+/** A shorter wait is not worth a printed sentence. */
 const shortWait = 1000;
 
-/** On a terminal that can draw, a line that is drawn again and again; elsewhere a sentence now and then. @param line undefined: it can't draw */
+/**
+ * On a terminal that can redraw, a line in place; otherwise a sentence at intervals.
+ * @param line undefined: it can't redraw
+ */
 export function createProgress(clock: Clock, line: LiveLine | undefined, options: ProgressOptions): Progress {
   const { total, limitSeconds, note, paint = plainPaint } = options;
   const meter = createRateMeter(clock.monotonic());
@@ -46,7 +49,7 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
     const rate = meter.rate(at, count.done);
     const byRate = rate === undefined ? undefined : (total - count.done) / rate;
     const byLimit = limitSeconds?.(total - count.done) ?? 0;
-    // What the limit allows goes out while the rest of it is waited for, so the longer of the two is the time.
+    // Requests that the limit allows are sent while the rest waits, so the longer of the two counts.
     const left = byRate === undefined && byLimit === 0 ? undefined : Math.max(byRate ?? 0, byLimit);
     return { total, ...count, rate, left, waiting: meter.pauseLeft(at), waitReason };
   };
@@ -94,22 +97,22 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
 }
 
 const span = 10_000;
-/** How far two samples are apart, so that there are never many of them. */
+/** The distance of two samples, so that there are never many of them. */
 const grain = 500;
-/** Before so much time has passed, a rate is chance. */
+/** Before this time has passed, a rate is random. */
 const first = 500;
 
 /**
- * Measures rows a second over the last ten seconds in which they could go on; waits for the rate limit don't count. Times are in
- * milliseconds, and never less than before.
+ * Measures rows per second over the last ten seconds in which rows could be sent; waits for the rate limit don't count.
+ * Times are in milliseconds and never decrease.
  */
 export function createRateMeter(begin: number) {
-  /** By the time in which rows could go on. */
+  /** By the time in which rows could be sent. */
   const samples = [{ at: 0, done: 0 }];
   let paused = { from: begin, until: begin };
   let idle = 0;
 
-  /** How long rows could go on since the beginning. */
+  /** How long rows could be sent since the beginning. */
   const active = (at: number): number => at - begin - idle - Math.max(0, Math.min(at, paused.until) - paused.from);
 
   return {
@@ -120,7 +123,7 @@ export function createRateMeter(begin: number) {
       samples.push({ at: now, done });
       while (samples.length > 2 && now - (samples[1]?.at ?? 0) >= span) samples.shift();
     },
-    /** Nothing goes on for so many milliseconds. A wait that is still on is replaced. */
+    /** Nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
     pause: (at: number, ms: number): void => {
       idle += Math.max(0, Math.min(at, paused.until) - paused.from);
       paused = { from: at, until: at + ms };

@@ -58,7 +58,7 @@ test.for([
   ['--admin-port 0 --admin-token secret', anyError],
   ['--file a.db --database postgres://x/y', /can't be used together/],
   ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
-  ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database cannot be used: the parameter "options"/],
+  ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database is not valid: the parameter "options"/],
   ['--import a.csv --pets 5', /leave --pets/],
   ['--tls-cert a.pem', /--tls-key is missing/],
   ['--trust-proxy 10.0.0.0/40', /takes a network/],

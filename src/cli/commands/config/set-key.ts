@@ -26,7 +26,7 @@ Commands that print a key:
   Windows Credential Manager, with the module CredentialManager of PowerShell:
   powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
-/** Everything unexpected may be a key. Commander would repeat it in its message, so we look ourselves. */
+/** Any unexpected word may be a key. Commander would repeat it in its message, so it is checked here. */
 export const defineSetKey: Define = (command, run) => {
   setKeyOf(command.allowExcessArguments(true).allowUnknownOption(true), (action) => async (...args) => {
     if (command.args.length > 0) throw keyAsArgument(command);
@@ -88,7 +88,10 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   }
 }
 
-/** Sends one request with a key that is not stored yet. @throws its error, which says where the key came from */
+/**
+ * Sends one request with a key that is not stored yet.
+ * @throws its error, with the source of the key
+ */
 async function requireAcceptance(
   { context, config, connections }: Invocation,
   target: RemoteTarget,
@@ -131,7 +134,7 @@ function commandAgain(
   return petstock`config set-key ${flagWords({ store, env, url, command, shell, check })}`;
 }
 
-/** @throws UsageError for a command that can't be run as it is; undefined if none was given */
+/** @throws UsageError for a command that can't be run; undefined if none was given */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {
     if (shell) throw new UsageError('--shell says how --command is run: give both. Nothing was stored');
@@ -140,7 +143,7 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
   const absolute = shell ? { ok: true as const, value: absoluteShellCommand(command) } : absoluteCommand(command);
   if (absolute.ok && command.trim() !== '') return { command: absolute.value, shell };
   throw new UsageError(
-    `This command cannot be stored: ${absolute.ok ? 'it is empty' : absolute.problem}. Nothing was stored`,
+    `This command is not valid: ${absolute.ok ? 'it is empty' : absolute.problem}. Nothing was stored`,
     { hint: 'petstock config set-key --help' },
   );
 }

@@ -81,7 +81,7 @@ export const defineSet = define({
   },
 });
 
-/** @throws UsageError with every fault of a file of bar codes */
+/** @throws UsageError with every error of a file of bar codes */
 async function requireCodes({ context }: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
   await readCodesFile(file, context, 'codes was not changed');
@@ -161,9 +161,9 @@ export const defineSetUrl = define({
   },
 });
 
-/** @throws UsageError for a URL that can't be the base URL of a service; the text is not repeated */
+/** @throws UsageError for an invalid base URL; the text is not repeated */
 export function requireBaseUrl(text: string, hint: string): string {
   const url = parseBaseUrl(text);
   if (url.ok) return url.value;
-  throw new UsageError(`This URL cannot be used: ${url.problem}.`, { hint });
+  throw new UsageError(`This URL is not valid: ${url.problem}.`, { hint });
 }

@@ -49,7 +49,10 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
   return name.endsWith('.production') ? 'production' : 'staging';
 }
 
-/** Returns where the key and the URL of the chosen place are kept. @throws UsageError for the sandbox, which makes its own */
+/**
+ * Returns where the key and the URL of the chosen target are stored.
+ * @throws UsageError for the sandbox, which creates its own
+ */
 export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
   if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
@@ -57,7 +60,9 @@ export function remoteTarget({ context, store, environment }: Invocation, thing:
   throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
 }
 
-/** Returns where settings are kept: in a store only if `--store` names it, since a guard should hold everywhere. */
+/**
+ * Returns where settings are stored: in a store only if `--store` names it, because a guard should apply everywhere.
+ */
 export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
 }
@@ -65,7 +70,10 @@ export function settingsTarget({ context, globals, store }: Invocation): ConfigT
 /** In bytes: far more than any key, far less than a file that was piped by mistake. */
 const maxBodyBytes = 64 * 1024;
 
-/** Returns what was typed at a hidden question, else all of stdin. @throws InterruptedError, UsageError if that is no key */
+/**
+ * Returns the answer to a hidden prompt, otherwise all of stdin.
+ * @throws InterruptedError, or UsageError if it is not a key
+ */
 export async function readSecret({ stdin, stderr, prompts }: Context, question: string): Promise<string> {
   if (stdin.isTerminal && stderr.isTerminal) return prompts.password(question);
   const decoder = new TextDecoder();
@@ -86,7 +94,7 @@ const columns: readonly Column[] = [
 ];
 
 export interface EntryRef {
-  /** Undefined: the store without a name; its settings are those of all. */
+  /** Undefined: the store without a name; its settings apply to all stores. */
   readonly store: string | undefined;
   readonly name: EntryName;
 }
@@ -109,7 +117,7 @@ export const defineList = define({
       try {
         return readEntry(ref, context.env, configFile);
       } catch (error) {
-        // A variable that can't be used is worth a warning here, and no reason to hide the other values.
+        // An invalid variable only causes a warning here, so that the other values are still shown.
         if (!(error instanceof UsageError)) throw error;
         warnings.push(error.message);
         return { name: fullName(ref), value: null, source: 'cannot be used' };
@@ -144,11 +152,11 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
   const environment = environmentOf(name);
   if (name.startsWith('url.')) return resolveBaseUrl(environment, env, config);
   const key = resolveKey(environment, env, config);
-  // Nothing is run to show a key that a command prints.
+  // No command is run just to show the key that it prints.
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
 }
 
-/** Returns a setting as it is shown: without a password, numbers of a unit with it. */
+/** Returns a setting for display: without a password, and with its unit. */
 export function shownSetting(name: Parameters<typeof definitionOf>[0], value: SettingValue): Scalar {
   const { isSecret, show } = definitionOf(name);
   return isSecret ? maskDatabaseUrl(String(value)) : (show?.(value) ?? value);
@@ -160,12 +168,12 @@ function fullName({ store, name }: EntryRef): string {
 
 export interface EntryChange {
   readonly ref: EntryRef;
-  /** As `config list` would show it; null: it was removed. */
+  /** As in `config list`; null: it was removed. */
   readonly value: Scalar;
   readonly changed: boolean;
 }
 
-/** Says what was stored or removed: in a sentence for a person, and as a record if a format was named. */
+/** Reports what was stored or removed: as a sentence, or as a record if a format was named. */
 export async function reportChange(
   { messages, results }: Invocation,
   { ref, value, changed }: EntryChange,

@@ -33,7 +33,7 @@ export const defineStores = define({
       try {
         url = resolveBaseUrl(env, context.env, config)?.value ?? null;
       } catch (error) {
-        // A variable that can't be used hides no other store.
+        // An invalid variable must not hide other stores.
         if (!(error instanceof UsageError)) throw error;
         await messages.warn(error.message);
       }

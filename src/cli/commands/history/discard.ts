@@ -38,7 +38,10 @@ export const defineHistoryDiscard = define({
   },
 });
 
-/** Asks at a terminal. @throws UsageError if nothing is left of it, ConflictError while it is running */
+/**
+ * Asks on a terminal.
+ * @throws UsageError if nothing is left of it, ConflictError while it is running
+ */
 async function discard({ questions }: Invocation, { history }: State, run: RunRecord): Promise<RunRecord> {
   if (run.state === 'done') {
     const hint = petstock`history show ${run.run}`;

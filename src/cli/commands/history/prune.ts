@@ -45,7 +45,7 @@ export const defineHistoryPrune = define({
   },
 });
 
-/** The runs that are to go. If both bounds are there, a run has to be past both. */
+/** Selects the runs to remove. If both bounds are set, a run must be beyond both. */
 interface PruneBounds {
   /** Milliseconds since the Unix epoch; runs that began before. */
   readonly before: number | undefined;

@@ -23,7 +23,8 @@ export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): 
 
 /**
  * Returns the run that is meant.
- * @param text its id, its last four characters, or `latest`: the newest of those that a flag or a variable leaves
+ * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable
+ * names
  * @throws NotFoundError
  */
 export async function findRun(
@@ -43,8 +44,8 @@ const unitLengths = { w: 604_800_000, d: 86_400_000, h: 3_600_000, min: 60_000 }
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 /**
- * Reads a moment: a day, a date with a time (local, unless it says otherwise), or a length of time ago.
- * @param side a day alone is its first moment, or its last
+ * Parses a moment: a day, a date with a time (local by default), or a duration before now.
+ * @param side whether a day alone means its first or its last moment
  * @returns milliseconds since the Unix epoch; undefined if the option is absent
  */
 export function parseDate(
@@ -60,7 +61,7 @@ export function parseDate(
   if (day !== undefined) return side === 'start' ? day.getTime() : day.setHours(23, 59, 59, 999);
   const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
   const hasTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/.test(text);
-  // Without a zone a date alone would be read as UTC.
+  // Without a zone, a date alone would be parsed as UTC.
   const moment =
     isDate || hasTime
       ? Date.parse(isDate ? `${text}T${side === 'start' ? '00:00' : '23:59:59.999'}` : text)
@@ -71,19 +72,19 @@ export function parseDate(
   );
 }
 
-/** Returns the beginning of a day by its name: of the last monday, which may be today. */
+/** Returns the beginning of a named day: of the last monday, which may be today. */
 function dayOf(word: string, now: number): Date | undefined {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
   const weekday = weekdays.indexOf(word);
   const back = weekday >= 0 ? (day.getDay() - weekday + 7) % 7 : ['today', 'yesterday'].indexOf(word);
   if (back < 0) return undefined;
-  // By the calendar: a day may have 23 hours.
+  // By the calendar, because a day may have 23 hours.
   day.setDate(day.getDate() - back);
   return day;
 }
 
-/** Date takes 30 February for 2 March. */
+/** `Date` reads 30 February as 2 March. */
 function isRealDate(text: string): boolean {
   const [date = ''] = text.split('T');
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);

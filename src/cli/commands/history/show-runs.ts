@@ -89,7 +89,7 @@ export const defineHistoryList = define({
   },
 });
 
-/** Returns which runs are left, for the heading of a page: `: of pet 4; by kim`. */
+/** Describes the selected runs for the heading of a page: `: of pet 4; by kim`. */
 function onlyText({ pet, name, ref, user, mine, state }: ListOptions, limit: number | undefined): string {
   const only = [
     ...(pet === undefined ? [] : [`of pet ${pet}`]),
@@ -119,13 +119,16 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   };
 }
 
-/** By the name of the user; one that has none is known by its machine. */
+/** By the name of the user, otherwise by the machine. */
 function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
   const user = userOf(env);
   return user === undefined ? { host: processes.self.host } : { user };
 }
 
-/** At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and which can be resumed. */
+/**
+ * At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and
+ * which can be resumed.
+ */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
   async function* runs(): AsyncGenerator<RunRecord> {
@@ -180,14 +183,17 @@ export const defineHistoryShow = define({
   },
 });
 
-/** Reports whether it is not known what to go back to. A run of several pets has read their stock. */
+/** Reports whether the stock before a run is unknown. A run of several pets has read their stock. */
 async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
   const { undoable } = await import('../../../runs/plan-undo.ts');
   return (await undoable(state, run)).isBlind;
 }
 
-/** Only a table and a page have names. Those of the practice shop are not those of another. @param env of all that is shown; undefined: there may be several */
+/**
+ * Only tables and pages show names. Those of the practice shop don't apply to other shops.
+ * @param env of all shown runs; undefined: there may be several
+ */
 async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
   const isTheirs = config.settings.codes !== undefined || env === 'sandbox';
   return isTheirs && ['table', 'html'].includes(results.format) ? petNames() : undefined;

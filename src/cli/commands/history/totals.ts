@@ -82,7 +82,7 @@ async function totalsOf(invocation: Invocation, state: State, period: Period): P
   return withKnown(invocation, state, [...totals.pets()]);
 }
 
-/** Returns what an undo takes back. A run that was pruned is taken for one that moved stock. */
+/** Returns what an undo restores. A run that was pruned counts as one that moved stock. */
 function kindOf(history: History, { undoes, run }: RunRecord, kinds: Map<string, Promise<RunKind>>): Promise<RunKind> {
   const known = kinds.get(run) ?? undoneKind(history, undoes ?? '', kinds);
   kinds.set(run, known);
@@ -104,16 +104,16 @@ async function undoneKind(history: History, undone: string, kinds: Map<string, P
   }
 }
 
-/** Reports whether a count was a stock-take: what has come in or gone out is added, and not set. */
+/** Reports whether a count was a stock count; other counts are added to the stock. */
 async function hasSums(history: History, run: string): Promise<boolean> {
   for await (const { delta } of history.rows(run)) return delta === undefined;
   return false;
 }
 
-/** Pets that are asked for in one question. */
+/** Maximum number of pets per query. */
 const atOnce = 500;
 
-/** Adds their names, and the stock that the history knows. Names of the practice shop are of its own pets alone. */
+/** Adds the names, and the stock in the history. Names of the practice shop only apply to its own pets. */
 async function withKnown({ petNames, config }: Invocation, { petWrites }: State, totals: readonly PetTotals[]) {
   const names = await petNames();
   const known: ShownTotals[] = [];

@@ -103,7 +103,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   await resumeRun(invocation, run, { ...given, words }, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
-    // What became of the run matters more: a session that stays open finds its run.
+    // The outcome of the run matters more: a session that stays open finds its run.
     return settleSessionOf(session, record, error).catch(() => error);
   });
 }
@@ -113,7 +113,10 @@ interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column' | 'm
   readonly columns: ReadonlyMap<RowField, string>;
 }
 
-/** Reads a change file, plans it, and has it written. @throws UsageError with every fault that the file has */
+/**
+ * Reads a change file, plans it, and writes it.
+ * @throws UsageError with every error in the file
+ */
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
   const { column, minRows, ...others } = given;
   const least = wholeNumberOf('--min-rows', minRows) ?? 0;
@@ -141,11 +144,11 @@ interface AppliedFile {
   readonly file: string;
   /** The command as it was given. */
   readonly command: readonly string[];
-  /** One that reads a file with other columns. */
+  /** A command that reads a file with other columns. */
   readonly reading: string;
 }
 
-/** The content of the file is held no longer than this takes: the rows of a plan are many. */
+/** The content of the file is released after this, because a plan has many rows. */
 async function planFile(
   invocation: Invocation,
   { file, command, reading }: AppliedFile,
@@ -187,7 +190,7 @@ async function planFile(
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier };
-  // Another process may have begun since, and may even have ended: the stock was read after its writes then.
+  // Another process may have begun since, and even ended: its writes came before the stock was read.
   const requireNotDuplicate = async () => {
     await guard.check();
     return guard.newest;
@@ -199,7 +202,7 @@ async function planFile(
   };
 }
 
-/** Outside of the plan, whose `requireNotDuplicate` would hold the stock as long as the run takes. */
+/** Separate from the plan, whose `requireNotDuplicate` would keep the stock in memory during the run. */
 function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }
@@ -216,7 +219,8 @@ async function read({ context }: Invocation, file: string, reading: string, opti
     throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
   const { remedy } = result;
-  // What to do with a file of other names: answer a question, or a command that reads it, unless that has just failed.
+  // How to read a file with other names: answer a question, or run a command that reads it, unless that has just
+  // failed.
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
 }
@@ -226,7 +230,10 @@ function commandOf(file: string, invocation: Invocation, flags: ApplyOptions): r
   return ['inventory', 'apply', fileOperand(file), ...words];
 }
 
-/** Parses the values of `--column`: `petId=SKU`. @throws UsageError for an unknown field, and for a field or a column twice */
+/**
+ * Parses the values of `--column`: `petId=SKU`.
+ * @throws UsageError for an unknown field, and for a repeated field or column
+ */
 function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
   const columns = new Map<RowField, string>();
   for (const text of texts) {

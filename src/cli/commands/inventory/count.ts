@@ -5,7 +5,7 @@ import { countOptions, parseCountFlags } from './count/count-options.ts';
 
 export const defineCount = define({
   formats: withPage,
-  operands: { '[session]': 'an unfinished session to go on with' },
+  operands: { '[session]': 'the unfinished session to resume' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
     'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
@@ -21,19 +21,19 @@ export const defineCount = define({
     '            a blank line shows the sum\n' +
     '  done      ends the count, as Ctrl-D does\n\n' +
     'An unknown code beeps and is kept apart: it is listed at the end, and stays in the session (exit 8). ' +
-    'To go on with it: count <session> --codes <file>. To drop it: = <code> 0. ' +
+    'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed.',
   options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],
     ['petstock inventory count --codes codes.csv', 'with bar codes'],
     ['petstock inventory count --new --add --ref N-881', 'a delivery'],
-    ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to look at, and apply later'],
+    ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to check and apply later'],
     ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
     ['petstock inventory count --label "aisle 3"', 'one of several sessions, by name'],
     ['petstock inventory count --sheet > sheet.html', 'a sheet to print, and to count by hand'],
     ['petstock inventory count --list', 'which sessions are open?'],
-    ['petstock inventory count <session>', 'go on after Ctrl-C, or a crash'],
+    ['petstock inventory count <session>', 'resume after Ctrl-C or a crash'],
     ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
   ],
   action: async (invocation, flags, session?: string) => {

@@ -45,9 +45,9 @@ export const defineDiff = define({
 });
 
 /**
- * Returns what a name on the command line stands for: an environment, `store/environment`, `-` for stdin, else a file. A file of the
- * name of an environment is `./staging`.
- * @throws UsageError for what can't be any of them
+ * Returns the meaning of a name on the command line: an environment, `store/environment`, `-` for stdin, otherwise a
+ * file. A file with the name of an environment is `./staging`.
+ * @throws UsageError for anything else
  */
 function sideOf(name: string): Side {
   const [, store, text = name] = /^([^./\\][^/\\]*)\/([^/\\]+)$/.exec(name) ?? [];
@@ -64,7 +64,7 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
   readonly only: ComparedField | undefined;
 }
 
-/** @throws UsageError for what would be read but not as it was meant */
+/** @throws UsageError for a file that would be read differently than intended */
 function requireSense({ environment, globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
   if (environment.source === '--env') {
     throw new UsageError('diff takes the environments by their names: leave --env out', {
@@ -89,14 +89,14 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const viewOptions = { left: leftTitle, right: rightTitle, names };
   await invocation.results.requireFields(differencesView([], viewOptions));
   const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
-  // While a side has no address or no key, or a file has a fault, nothing is sent.
+  // Nothing is sent while a side lacks an address or a key, or a file has an error.
   for (const target of places) await invocation.connections.at(target, async () => {});
   if (!options.changes) await invocation.connections.announceReading(places);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);
   const lastRead = early ?? (await readSide(invocation, rightSide, unreadable));
-  // Pets whose stock is unreadable on one side are left out of both; else they would look removed.
+  // Pets whose stock is unreadable on one side are left out of both; otherwise they would seem to be removed.
   const [left, right] = [firstRead.without(unreadable), lastRead.without(unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counting(StockList.differences(left, right, options.only), counts);
@@ -120,7 +120,7 @@ interface Counts {
   added: number;
   removed: number;
   changed: number;
-  /** How many of those that changed have another quantity. */
+  /** How many of the changed pets have another quantity. */
   quantity: number;
 }
 
@@ -136,7 +136,7 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
-  // Rows that give each pet of left the quantity that it has on the right.
+  // Rows that give each pet on the left the quantity that it has on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {
@@ -148,7 +148,7 @@ async function printChanges({ results }: Invocation, batches: Iterable<readonly 
   for await (const piece of changeFileText(rows())) await results.write(piece);
 }
 
-/** Differences that no change file can make: it sets quantities of pets that are there. */
+/** Differences that no change file can express: it sets quantities of existing pets. */
 async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
   const { added, removed, changed, quantity } = counts;
   const parts = [

@@ -9,8 +9,9 @@ import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 
 /**
- * Returns what a change file is remembered by: a hash of its rows, by pet. Its format, separators, line ends and the order of its
- * rows are no part of it, so that a file which a spreadsheet has saved again is the same file; nor are reasons, and rows that add nothing.
+ * Returns the identity of a change file: a hash of its rows, by pet. It ignores the format, separators, line ends and
+ * the order of rows, so that a file saved again by a spreadsheet is the same file; also reasons, and rows without
+ * effect.
  */
 export function contentHashOf(changes: readonly Change[]): string {
   const counting = changes.filter(({ delta, expected }) => delta !== 0 || expected !== undefined);
@@ -19,7 +20,7 @@ export function contentHashOf(changes: readonly Change[]): string {
   });
 }
 
-/** Returns the same as versions up to 0.2.0 have written it. */
+/** Returns the identity as versions up to 0.2.0 have written it. */
 export function earlierHashOf(changes: readonly Change[]): string {
   return hashOf('rows 1', changes, ({ petId, quantity, delta, expected, reason, ref }) => {
     return [`${petId}`, quantity, delta, expected, reason, ref];
@@ -41,10 +42,13 @@ export interface RepeatedFile {
   readonly again: boolean;
 }
 
-/** Keeps a file from being applied twice by accident: by a retry after a crash, a second process, or somebody who forgot. */
+/**
+ * Prevents that a file is applied twice by accident: by a retry after a crash, by a second process, or by a user who
+ * has forgotten.
+ */
 export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
-  /** The newest run of the content hash. */
+  /** The newest run with the content hash. */
   newest: string | undefined;
   #earlier: WrittenRun | undefined;
 
@@ -58,10 +62,10 @@ export class DuplicateFileGuard {
   }
 
   /**
-   * To be called before anything is read for the file, and again right before its run is recorded.
-   * @returns what is unusual about the plan, for its question
-   * @throws ConflictError if a run of it is not finished; UsageError if it has deltas that were written before, and nobody can be
-   *   asked about that, or they were written since the first call
+   * Call this before anything is read for the file, and again right before its run is recorded.
+   * @returns anything unusual about the plan, for its question
+   * @throws ConflictError if a run of it is unfinished; UsageError if it has deltas that were already written and no
+   * one can be asked, or that were written since the first call
    */
   async check(): Promise<string | undefined> {
     const { file, contentHash, earlierHash, hasDeltas, again } = this.repeated;
@@ -88,7 +92,7 @@ export class DuplicateFileGuard {
     return what;
   }
 
-  /** Returns the conflict that a plan ends with, with the run that has written the file before. */
+  /** Returns the conflict that a plan ends with, with the run that has already written the file. */
   named(error: unknown): unknown {
     const earlier = this.#earlier;
     if (earlier === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
@@ -96,7 +100,7 @@ export class DuplicateFileGuard {
     return error.with({ message, hint: petstock`history show ${earlier.run.run}` });
   }
 
-  /** The newest that has written, or may have, what was not undone since. */
+  /** The newest run that has written, or may have, something that was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<WrittenRun | undefined> {
     const { history } = this.access.connection.state;
     for (const run of runs) {
@@ -119,11 +123,11 @@ export class DuplicateFileGuard {
 
 interface WrittenRun {
   readonly run: RunRecord;
-  /** Some row of it was certainly written. */
+  /** Whether some row of it was certainly written. */
   readonly isCertain: boolean;
 }
 
-/** Rows of a run that was discarded may be unknown. */
+/** Rows of a discarded run may be unknown. */
 const mayBeApplied = ['applied', 'differs', 'conflict', 'unknown'] as const;
 
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {

@@ -41,7 +41,7 @@ export const defineExport = define({
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    // A person, at a terminal or with a spreadsheet, has those of the practice shop, too.
+    // On a terminal or in a spreadsheet, the names of the practice shop are included, too.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
     const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);
@@ -88,7 +88,10 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
   return spreadsheet && decimalOf(context.env) === ',' ? ';' : ',';
 }
 
-/** Returns what separates decimals in the language of this system; a spreadsheet takes a comma in cells for that then. */
+/**
+ * Returns the decimal separator of this system's language; with a comma, a spreadsheet expects another separator of
+ * cells.
+ */
 function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string | undefined>>): string | undefined {
   const [name = ''] = [LC_ALL, LC_NUMERIC, LANG].filter((value) => value !== undefined && value !== '');
   if (/^(?:C|POSIX)(?:\.|$)/.test(name)) return '.';

@@ -29,7 +29,10 @@ export async function requireChangeFile(
   await confirmReplacing(invocation, file, replacing);
 }
 
-/** Returns what writes the change file of an option. @throws UsageError as `requireChangeFile` does */
+/**
+ * Returns a function that writes the change file of an option.
+ * @throws UsageError, see `requireChangeFile`
+ */
 export async function openChangeFile(
   invocation: Invocation,
   option: string,
@@ -43,23 +46,27 @@ export async function openChangeFile(
 }
 
 /**
- * Returns what writes rows that were not written, in the form that `apply` takes. Each expects the stock that it relied on, so that it is a
- * conflict again if that has changed. An increment relies on none: one that may have been written, or that a resume writes, is left out.
- * @throws UsageError as `requireChangeFile` does
+ * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock
+ * that it depended on, so it is a conflict again if that has changed. A delta depends on none: one that may have been
+ * written, or that a resume writes, is left out.
+ * @throws UsageError, see `requireChangeFile`
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
   const writeRows = await openChangeFile(invocation, '--failed-out', file, replacing);
-  // The history has these rows, too. What was counted is in its file alone, and is not replaced without a question.
+  // The history has these rows, too. Counts exist only in their file, which is not replaced without a question.
   const write: WriteRows = async (rows, options) => {
     await writeRows(rows, options);
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
-    /** It is what the command reads: its rows stay until their run has ended, since one that is killed is known by them. */
+    /**
+     * This is the file that the command reads: its rows stay until the run has ended, because a killed run is
+     * recognized by them.
+     */
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
-    /** Takes last night's rows out of it. */
+    /** Removes the rows of the last night. */
     empty: async () => (isFile() ? write([]) : undefined),
     keep: async (rows: readonly BulkRow[]): Promise<void> => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
@@ -72,12 +79,12 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
   };
 }
 
-/** Reports whether a row was not written, and its run will not send it any more. */
+/** Reports whether a row was not written, and its run will not send it again. */
 function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }
 
-/** Returns the rows as a change file has them. */
+/** Returns the rows in the format of a change file. */
 export function exportRows(rows: readonly BulkRow[]): Batches<ExportRow> {
   return batchesOf(() => rows, exportRow);
 }

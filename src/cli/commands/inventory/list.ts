@@ -74,7 +74,7 @@ export const defineList = define({
 /** In a heading: all of a hundred ids would fill the page. */
 const maxNamed = 10;
 
-/** Returns what is left of the stock for the heading of a page: `: low; name with "rabbit"`. */
+/** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */
 function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, limit }: ListOptions): string {
   const pets = pet.flatMap((list) => list.split(','));
   const only = [
@@ -91,7 +91,7 @@ function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, 
 
 type Selection = ReturnType<typeof parseSelection>;
 
-/** @throws UsageError for the first option that makes no sense */
+/** @throws UsageError for the first invalid option */
 function parseSelection(
   options: ListOptions,
   petIds: ReadonlySet<bigint> | undefined,
@@ -125,9 +125,9 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
-/** Sorts, which needs all items at once, and cuts, which reads no more than it shows. */
+/** Sorts, which needs all items at once, or limits, which reads no more than it shows. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
-  // Pets that --pet names may stand behind the limit.
+  // Pets that --pet names may come after the limit.
   return limit === undefined ? batches : firstItems(batches, limit, { toTheEnd: petIds !== undefined });
 }

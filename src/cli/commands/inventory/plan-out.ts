@@ -10,9 +10,9 @@ import { isOneOf, rememberWritten } from '../replace-file.ts';
 import { requireChangeFile } from './failed-out.ts';
 
 /**
- * Returns what writes a plan as a change file: each row that would be written, with the stock that it relies on. The file is emptied at
- * once: should the dry run fail, `apply` refuses it, and takes no plan of the day before.
- * @throws UsageError without --dry-run, for the file that is read, and as `requireChangeFile` does
+ * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it
+ * depends on. The file is emptied at once: if the dry run fails, `apply` rejects it, instead of applying an older plan.
+ * @throws UsageError without --dry-run, for the file that is read, and see `requireChangeFile`
  */
 export async function openPlanOut(
   invocation: Invocation,

@@ -18,7 +18,10 @@ export type Side =
   /** `file`: `-` for stdin. */
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
-/** Returns the stock of one side. @throws UsageError for a file that can't be read, FailureError if a service lists a pet twice */
+/**
+ * Returns the stock of one side.
+ * @throws UsageError for an unreadable file, FailureError if a service lists a pet twice
+ */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') {
     return readFile(invocation.context, side.file).catch((error) => {
@@ -30,12 +33,12 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
   );
   const repeated = list.repeated();
   if (repeated === undefined) return list;
-  throw new FailureError(`The list of ${side.name} makes no sense: pet ${repeated} is there twice`);
+  throw new FailureError(`The list of ${side.name} is not valid: pet ${repeated} appears twice`);
 }
 
 async function readFile(context: Context, file: string): Promise<StockList> {
   const list = await scanJsonFile(context, file);
-  // Only the other reader knows on which line a pet is there twice.
+  // Only the other reader knows on which line a pet appears twice.
   if (list !== undefined && list.repeated() === undefined) return list;
   const name = file === '-' ? undefined : file;
   const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
@@ -43,7 +46,7 @@ async function readFile(context: Context, file: string): Promise<StockList> {
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
 }
 
-/** A name that is neither a file nor an environment may be meant for one. */
+/** A name that is neither a file nor an environment may be a mistyped one. */
 function unreadableSide(file: string, error: unknown): unknown {
   if (error instanceof InterruptedError) return error.with({ message: 'Interrupted. Nothing was sent' });
   const meant = didYouMean(file, environmentNames);
@@ -54,7 +57,9 @@ function unreadableSide(file: string, error: unknown): unknown {
 const lineEnd = 0x0a;
 const comma = 0x2c;
 
-/** Reads what `list -o json` or `ndjson` wrote, several times as fast as other files; undefined if it is no such file. */
+/**
+ * Reads the output of `list -o json` or `ndjson`, several times as fast as other files; undefined for any other file.
+ */
 async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;
@@ -73,13 +78,13 @@ async function* scan(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGene
   yield* scanner.read(undefined);
 }
 
-/** The lines as the elements of an array. A blank line makes it one that can't be read. */
+/** Returns the lines as the elements of an array. A blank line makes it invalid. */
 async function* asArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from('[');
   let isBetween = false;
   for await (const chunk of chunks) {
     if (isBetween) yield Buffer.from(',');
-    // Only what follows the last line end of a chunk shows whether it stands between two lines.
+    // Only the text after the last line end of a chunk shows whether it separates two lines.
     isBetween = chunk.at(-1) === lineEnd;
     const lines = isBetween ? chunk.subarray(0, -1) : chunk;
     for (let at = lines.indexOf(lineEnd); at !== -1; at = lines.indexOf(lineEnd, at + 1)) lines[at] = comma;

@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 /** In a warning. */
 const maxNamed = 20;
 
-/** Finds the rows in which somebody has edited a cell that no change is read from. */
+/** Finds the rows with an edited cell that no change is read from. */
 export class ReaderCellCheck {
   readonly #statusLines = new Set<number>();
 
@@ -16,14 +16,14 @@ export class ReaderCellCheck {
     private readonly unit: string,
   ) {}
 
-  /** Compares the status of a row with that of the service. May be handed on as it is. */
+  /** Compares the status of a row with the service's. Bound, so that it can be passed on. */
   readonly see = ({ petId, status }: InventoryItem): void => {
     const row = this.cells.get(petId);
     if (row === undefined || row.status === '' || row.status.toLowerCase() === status.toLowerCase()) return;
     this.#statusLines.add(row.line);
   };
 
-  /** Warns of each column, if there are such rows. Names are compared with those of the shop, if it has any. */
+  /** Warns about each such column. Names are compared with those of the shop, if it has any. */
   async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
     const status = [...this.#statusLines];
     if (status.length > 0)

@@ -14,8 +14,9 @@ import { type Target, targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
- * Returns the stock levels as the service lists them, with a warning of the first status that the specification does not name.
- * @param unreadable takes the pets that the list is without: whoever prints the list ends with their error
+ * Yields the stock levels as the service lists them, with a warning about the first status that the specification does
+ * not name.
+ * @param unreadable receives the pets that the list leaves out; the command ends with their error
  */
 export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ColumnBatches {
   return withStatusWarning(invocation, client.scanInventory({ onUnreadable: unreadable.add }));
@@ -39,7 +40,10 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
   await invocation.messages.warn(`the service gives pet ${petId} a status which this version does not know:`, shown);
 }
 
-/** One GET. A pet that the list does not have is missing. @throws FailureError if the list has one of them twice */
+/**
+ * Sends one GET. A pet that is not in the list is missing.
+ * @throws FailureError if the list contains one of the pets twice
+ */
 export async function findItems(
   invocation: Invocation,
   client: Client,
@@ -64,9 +68,9 @@ export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): N
 }
 
 /**
- * @param absent pets that were not found: those that are unreadable are there
- * @param matters as for `UnreadablePets.error`
- * @throws FailureError, else NotFoundError, if pets are unreadable or not there: one error that names all of them
+ * @param absent pets that were not found; unreadable ones exist
+ * @param matters see `UnreadablePets.error`
+ * @throws FailureError, otherwise NotFoundError, if pets are unreadable or missing: one error that lists all of them
  */
 export function requireWhole(
   invocation: Invocation,
@@ -77,7 +81,7 @@ export function requireWhole(
   const leftOut = unreadable.error(invocation.target, matters);
   const missing = absent.filter((petId) => !unreadable.has(petId));
   const notFound = missing.length > 0 ? noSuchPets(invocation, missing) : undefined;
-  // First, since a terminal shows no more than the beginning of many lines.
+  // First, because a terminal shows only the beginning of many lines.
   if (leftOut && notFound) throw leftOut.with({ lines: [`${notFound.message}.`, ...leftOut.lines] });
   const error = leftOut ?? notFound;
   if (error) throw error;
@@ -96,26 +100,29 @@ function requireFew(count: number): void {
   );
 }
 
-/** The pets that a list can't show as they are: their stock can't be held exactly, or the answer names them twice. */
+/**
+ * The pets that a list can't show unchanged: their stock can't be represented exactly, or the response contains them
+ * twice.
+ */
 export class UnreadablePets extends Map<bigint, UnreadableItem> {
   readonly #repeated = new Set<bigint>();
 
-  /** Takes a pet whose stock can't be read. May be handed on as it is. */
+  /** Adds a pet with an unreadable stock. Bound, so that it can be passed on. */
   readonly add = (item: UnreadableItem): void => {
     this.set(item.petId, item);
     requireFew(this.size);
   };
 
-  /** Takes a pet that was there before. May be handed on as it is. */
+  /** Adds a pet that occurred before. Bound, so that it can be passed on. */
   readonly repeat = (petId: bigint): void => {
     this.#repeated.add(petId);
     requireFew(this.#repeated.size);
   };
 
   /**
-   * Returns what a command ends with once the rest is shown; undefined if nothing is wrong.
+   * Returns the error that a command ends with after its output; undefined if nothing is wrong.
    * @param target of the service, if it is one
-   * @param matters which of the unreadable ones the list would have had; default: all
+   * @param matters which unreadable pets the list would have contained; default: all
    */
   error(
     target: Target | undefined,
@@ -134,7 +141,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     ];
     const [first] = problems;
     if (first === undefined) return undefined;
-    // It shows the answer as it came.
+    // It shows the raw response.
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
     if (problems.length === 1) return new FailureError(first.sentence, { hint });
     const lines = problems.slice(0, maxNamed).map(({ line }) => line);
@@ -143,7 +150,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const message =
       length === problems.length
         ? `${length} pets are left out, since "quantity" in the response can't be read`
-        : `The answer makes no sense for ${problems.length} pets`;
+        : `The response is not valid for ${problems.length} pets`;
     return new FailureError(message, { hint, lines });
   }
 }

@@ -15,7 +15,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { UnreadablePets } from './stock.ts';
 
 export interface WatchOptions {
-  /** From one look to the next, in milliseconds. */
+  /** Milliseconds from one check to the next. */
   readonly interval: number;
   /** When it ends, in milliseconds from now; undefined: never. */
   readonly duration: number | undefined;
@@ -31,14 +31,14 @@ function secondsText(ms: number): string {
   return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
-/** In milliseconds: one that takes longer was delayed by the limit or a retry. */
+/** In milliseconds: a check that takes longer was delayed by the limit or a retry. */
 const maxPollMs = 1000;
-/** In milliseconds: the longest sleep at once, so that a machine that was suspended is noticed. */
+/** In milliseconds: the longest single sleep, so that a suspended machine is noticed. */
 const maxSleep = 5000;
 
 /**
- * Looks at the stock again and again, and yields what has changed. Holds two lists at most. Nothing but a 401 ends it, whatever the
- * service answers.
+ * Checks the stock repeatedly, and yields the changes. Holds two lists at most. Only a 401 ends it, whatever the
+ * service returns.
  * @throws AuthError after a 401, and the reason of an interruption
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
@@ -75,12 +75,12 @@ class Watch {
   readonly #end: number;
   readonly #known = new KnownStock();
   longestId = 0n;
-  /** Looks that were answered. */
+  /** Number of successful checks. */
   #looks = 0;
   #unreadable: ReadonlySet<bigint> = new Set();
   #lookedAt = 0;
   #faultSince: number | undefined;
-  /** No look before that, by the monotonic clock: with --max-wait the governor may refuse to wait so long. */
+  /** No check before this time, by the monotonic clock: with --max-wait the governor may refuse to wait that long. */
   #notBefore = 0;
   readonly #said = new Set<string>();
 
@@ -96,14 +96,14 @@ class Watch {
     return this.#looks > 0;
   }
 
-  /** Returns what has changed since the last look that was answered; at first, what is there if that is wanted. */
+  /** Returns the changes since the last successful check; at first, the current stock, if that is wanted. */
   async poll(): Promise<Iterable<readonly Difference[]>> {
     const { clock } = this.invocation.context;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
     const found = await this.#answered();
     const now = clock.monotonic();
-    // A look that waited for the rate limit left late: the next one counts from there.
+    // A check that waited for the rate limit was sent late: the next one counts from there.
     if (now - this.#lookedAt > maxPollMs && now < this.#end) this.#lookedAt = now;
     if (found === undefined) return [];
     this.#looks += 1;
@@ -124,14 +124,17 @@ class Watch {
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }
 
-  /** Reads the list once. @returns undefined after a fault */
+  /**
+   * Reads the list once.
+   * @returns undefined after an error
+   */
   async #answered(): Promise<StockPoll | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();
     const abort = () => controller.abort(interrupted.reason);
     interrupted.addEventListener('abort', abort);
-    // A look that is still on its way when the time is over ends, except for the last one, which begins then.
+    // A check that is in flight when the time is over is aborted, except for the last one, which begins then.
     const left = this.#end - this.#lookedAt;
     let deadline: Deadline | undefined;
     if (left > 0 && Number.isFinite(left)) deadline = clock.deadline(left, () => controller.abort(new Error('over')));
@@ -165,7 +168,7 @@ class Watch {
     const list = await StockList.gather(filtered(batches, [{ petIds }]));
     const repeated = list.repeated();
     if (repeated !== undefined) {
-      throw new FailureError(`The answer to GET /inventory makes no sense: pet ${repeated} is there twice`);
+      throw new FailureError(`The response to GET /inventory is not valid: pet ${repeated} appears twice`);
     }
     for (const item of unreadable.values()) {
       if (this.#unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
@@ -194,7 +197,10 @@ class Watch {
     );
   }
 
-  /** Until the next look. @returns whether there is one */
+  /**
+   * Waits for the next check.
+   * @returns whether there is one
+   */
   async pause(): Promise<boolean> {
     const { context, messages } = this.invocation;
     const { clock } = context;
@@ -209,11 +215,11 @@ class Watch {
     if (this.#looks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#lookedAt);
       await messages.warn(
-        `no change can be seen: --for ends before the next look, which can't leave sooner than ${wait} after the last`,
+        `No change can be found: --for ends before the next check, which is possible ${wait} after the last at the earliest`,
       );
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
-    // What changed since the last look is worth one more at the end, if the limits allow it.
+    // Changes since the last check justify one more at the end, if the limits allow it.
     return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
   }
 
@@ -222,7 +228,7 @@ class Watch {
     return state.limits.peek(scope);
   }
 
-  /** Returns when the rate limit lets the next look leave, by the monotonic clock, as far as that is known; 0: now. */
+  /** Returns when the rate limit allows the next check, by the monotonic clock, as far as that is known; 0: now. */
   async #opensAt(): Promise<number> {
     const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), {
       bulk: true,
@@ -231,7 +237,7 @@ class Watch {
     return decision.admitted ? 0 : (decision.retryAt ?? 0);
   }
 
-  /** Sleeps, but no longer than to `soonest` once the wall clock shows that the machine was suspended meanwhile. */
+  /** Sleeps, but not beyond `soonest` once the wall clock shows that the machine was suspended. */
   async #sleepUntil(until: number, soonest: number): Promise<void> {
     const { clock, interrupted } = this.invocation.context;
     let [monotonic, wall] = [clock.monotonic(), clock.now()];
@@ -247,7 +253,10 @@ class Watch {
     }
   }
 
-  /** Says once for each reason that looks are farther apart than was asked for. @param interval in milliseconds */
+  /**
+   * Reports once for each reason that the interval is longer than requested.
+   * @param interval in milliseconds
+   */
   async #noteSlower(interval: number, why: string): Promise<void> {
     if (!this.#isNew(why)) return;
     await this.invocation.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);

@@ -18,13 +18,13 @@ export const defineWatch = define({
     "interval, petstock says so. Errors of the service don't end it, except a rejected key (401). Ctrl-C ends " +
     'it with exit code 0.',
   options: [
-    ['--interval <s>', `seconds from one look to the next (default: ${defaultInterval})`],
+    ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', collect],
     ['--name <text>', 'only pets with this in their name (setting codes)'],
     ['--status <s,…>', 'only pets that have, or had until then, one of these statuses', collect],
     ['--low', 'only what falls to or below its level in the codes, else the setting low-stock, and is available'],
     ['--for <s>', 'end after this many seconds'],
-    ['--first', 'exit 0 after the first look that finds a change; exit 3 if --for ends without one'],
+    ['--first', 'exit 0 after the first check that finds a change; exit 3 if --for ends without one'],
     ['--now', 'begin with the stock as it is now'],
     fieldsOption,
   ],
@@ -49,7 +49,7 @@ export const defineWatch = define({
   },
 });
 
-/** Seconds: no stock is looked at more often, whatever the limit. */
+/** In seconds: the stock is never checked more often, whatever the limit. */
 const minInterval = 0.1;
 
 /** Returns undefined if the option is absent. */
@@ -63,7 +63,10 @@ function formatOf({ results, context }: Invocation): Format {
   return results.isFormatNamed || context.stdout.isTerminal ? results.format : 'ndjson';
 }
 
-/** Prints what changes, as a `table` in lines for a person. @throws AuthError after a 401; ChangesFound if a first change was waited for in vain */
+/**
+ * Prints the changes, as a `table` in lines for a person.
+ * @throws AuthError after a 401; ChangesFound if no first change was found in time
+ */
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
   const { low, names } = await invocation.stockRemarks();
@@ -74,7 +77,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
   try {
     for await (const facts of watchChanges(invocation, options)) {
       if (!facts.isPresent) changes += facts.changes.length;
-      // Each look is written whole before the next: should stdout have no reader any more, that shows itself at once.
+      // Each check is written completely before the next, so that a closed stdout is noticed at once.
       if (format === 'table') {
         await results.show((options) => {
           lines ??= seenChangesLines(facts.longestId, names, { ...options, low });
@@ -86,7 +89,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
       isFirst = false;
     }
   } catch (error) {
-    // Ctrl-C is how it ends; of SIGTERM and SIGHUP the exit code tells.
+    // Ctrl-C is the regular end; for SIGTERM and SIGHUP the exit code differs.
     if (!context.interrupted.aborted || endingSignalOf(context.interrupted) !== 'SIGINT') throw error;
     return;
   }

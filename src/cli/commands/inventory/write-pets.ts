@@ -24,7 +24,7 @@ export const defineSet = define({
     '[quantity...]': 'the new stock count',
   },
   description:
-    'Sets the stock of one pet and shows what the service answered. Takes one request; two if it reads first: at a terminal, and with ' +
+    'Sets the stock of one pet and shows the item that the service returned.  Takes one request; two if it reads first: at a terminal, and with ' +
     '--expect or --read-first.\n\n' +
     'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: the stock is read, the plan ' +
     'is shown, and you are asked. That takes one request, and one for each pet that changes. The same goes for one pet with ' +
@@ -69,14 +69,14 @@ export const defineAdjust = define({
 /** A pet as it was typed, and then by its id. */
 interface Assignment<Pet = bigint> {
   readonly petId: Pet;
-  /** The stock, or what is added to it. */
+  /** The stock, or the delta. */
   readonly value: number;
 }
 
 const nouns = { set: 'stock', adjust: 'change' };
 const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4=+1 5=-2'] };
 
-/** Runs `set` or `adjust`: one pet as `4 12`, or one or several as `4=12 5=9`, which are a run. */
+/** Runs `set` or `adjust`: one pet as `4 12`, or several as `4=12 5=9` in one run. */
 async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags, operands: readonly string[]) {
   const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
   const assignments = await withPetIds(invocation, parseAssignments(verb, given));
@@ -110,7 +110,9 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
   );
 }
 
-/** At a terminal a person sees before and after, and can undo it. A script stays one request, unless it asks for more. */
+/**
+ * On a terminal a person sees before and after, and can undo it. A script sends one request, unless it asks for more.
+ */
 function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags): boolean {
   const setting = config.settings['read-first'] ?? 'terminal';
   const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
@@ -170,7 +172,10 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly Ass
   });
 }
 
-/** Returns the same with their ids. @throws UsageError for a pet that is there twice, or a name of none or of several */
+/**
+ * Returns the assignments with pet ids.
+ * @throws UsageError for a repeated pet, or a name that no pet or several pets have
+ */
 async function withPetIds(invocation: Invocation, typed: readonly Assignment<string>[]) {
   const seen = new Set<bigint>();
   const assignments: Assignment[] = [];

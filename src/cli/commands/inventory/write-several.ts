@@ -11,10 +11,13 @@ import { withContinueHint } from '../../runs/run-access.ts';
 import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags, sharedWords } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
-/** `set` takes the stock that is wanted, `adjust` what is added to it. */
+/** `set` takes the wanted stock, `adjust` the delta. */
 export type Verb = 'set' | 'adjust';
 
-/** Writes several pets as one run, as `apply` does. @throws UsageError, NotFoundError: nothing was written then */
+/**
+ * Writes several pets as one run, like `apply`.
+ * @throws UsageError or NotFoundError; nothing was written then
+ */
 export async function writeSeveral(
   invocation: Invocation,
   verb: Verb,

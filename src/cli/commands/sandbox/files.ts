@@ -126,7 +126,7 @@ export const defineBackup = define({
   },
 });
 
-/** Under another name until it is whole, so that what breaks off leaves nothing that looks like a backup. */
+/** Written under another name first, so that a failure leaves nothing that looks like a backup. */
 async function copy(file: string, target: string): Promise<number> {
   const { backupDatabase } = await import('../../../service/index.ts');
   const unfinished = `${target}.unfinished`;
@@ -134,7 +134,7 @@ async function copy(file: string, target: string): Promise<number> {
     Promise.all(['', '-journal', '-wal', '-shm'].map((end) => rm(unfinished + end, { force: true })));
   try {
     await remove();
-    // It holds what keys have used: for this user alone.
+    // It contains the usage of keys, so it is private to this user.
     await (await open(unfinished, 'wx', 0o600)).close();
     const pets = await backupDatabase(file, unfinished);
     await link(unfinished, target);

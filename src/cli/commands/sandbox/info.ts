@@ -24,7 +24,7 @@ async function printInfo(invocation: Invocation): Promise<void> {
 
 export const defineReset = define({
   description:
-    'Throws the stock of the sandbox away, seeds a fresh one, and forgets what was used of the limits. Keys stay; its own is a business key again. ' +
+    'Replaces the stock of the sandbox with a fresh one, and clears the used limits.  Keys stay; its own is a business key again. ' +
     'The codes and names of its pets are those of the beginning again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],

@@ -1,11 +1,11 @@
 import type { Output } from '../../context.ts';
 
-/** Lines that may wait for whoever reads the log. */
+/** Maximum number of lines waiting for the reader of the log. */
 const maxWaiting = 1_000;
 
 /**
- * Returns how a line of the log is written, as JSON. Nobody waits for its reader: while that stands still some lines wait, and what comes
- * then is dropped and counted. A log whose reader has gone away is no reason to stop serving.
+ * Returns a function that writes a line of the log as JSON. Nothing waits for a slow reader: some lines are buffered,
+ * and further ones are dropped and counted. A closed log does not stop the server.
  */
 export function logWriter(stderr: Pick<Output, 'write'>, now: () => number): (entry: object) => void {
   let [waiting, dropped] = [0, 0];

@@ -11,14 +11,17 @@ const unlimited = Number.MAX_SAFE_INTEGER;
 
 export const plans = ['free', 'pro', 'business'] as const;
 
-/** Longer than Node's timers can wait: no server is to be given it. */
+/** Longer than Node's timers can wait, so no server may get it. */
 const maxSeconds = 2_000_000;
 
 const day = 86_400;
 
 type Read<Value> = (text: string, option: string) => Value;
 
-/** Its value in help, what it is, and how a value is read; of one that may be given again also what is between values in a variable. */
+/**
+ * The value in help, the description, and the parser; for a repeatable option also the separator of values in a
+ * variable.
+ */
 export type ValueOption = readonly [value: string, about: string, read: Read<unknown>, separator?: RegExp];
 
 function whole(least: number, most = unlimited): Read<number> {
@@ -44,8 +47,8 @@ const file: Read<string> = (given, option) => {
 };
 
 /**
- * The options of all sandbox commands, once: `adminPort` is `--admin-port` on the command line, and for `sandbox serve`
- * `PETSTOCK_SERVE_ADMIN_PORT` as a variable. One that is a text alone takes no value.
+ * The options of all sandbox commands: `adminPort` is `--admin-port` on the command line, and for `sandbox serve` the
+ * variable `PETSTOCK_SERVE_ADMIN_PORT`. An option with only a text takes no value.
  */
 export const options = {
   file: [
@@ -125,7 +128,10 @@ export function flagOf(name: Name): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Returns these options as a command takes them. @param abouts of those that are something else to this command */
+/**
+ * Returns these options for a command.
+ * @param abouts the descriptions that differ for this command
+ */
 export function sandboxOptions(
   names: readonly Name[],
   abouts: Readonly<Partial<Record<Name, string>>> = {},
@@ -153,13 +159,16 @@ export function readSecret(given: string, option: string): string {
   throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
 }
 
-/** The address of a PostgreSQL, or of its servers. @throws UsageError that does not repeat it: it may hold a password */
+/**
+ * The address of a PostgreSQL database, or of its servers.
+ * @throws UsageError that does not repeat it, because it may contain a password
+ */
 function readDatabase(given: string): string {
   if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {
     throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');
   }
   const parsed = parseDatabaseUrl(given);
-  if (!parsed.ok) throw new UsageError(`--database cannot be used: ${parsed.problem}`);
+  if (!parsed.ok) throw new UsageError(`--database is not valid: ${parsed.problem}`);
   return given;
 }
 

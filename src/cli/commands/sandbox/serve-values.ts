@@ -14,7 +14,7 @@ import {
 
 const hint = 'petstock sandbox serve --help';
 
-/** Options of which only one has an effect: that of the command line takes precedence over the variable of the other one. */
+/** Options of which only one applies: the command line takes precedence over the variable of the other one. */
 const alternatives: readonly (readonly [Name, Name])[] = [
   ['file', 'database'],
   ['key', 'keyFile'],
@@ -29,10 +29,10 @@ const alternatives: readonly (readonly [Name, Name])[] = [
 ];
 
 /**
- * Returns the options from the command line, else from `PETSTOCK_SERVE_…`.
- * @param flags as Commander has read them: `windowSeconds`, and `ban: false` for `--no-ban`
- * @param warn called with what is not known and does no harm
- * @throws UsageError for a value that makes no sense, or options that exclude each other
+ * Returns the options from the command line, otherwise from `PETSTOCK_SERVE_…`.
+ * @param flags as parsed by Commander: `windowSeconds`, and `ban: false` for `--no-ban`
+ * @param warn called for unknown but harmless variables
+ * @throws UsageError for an invalid value, or options that exclude each other
  */
 export function serveValues(
   flags: Readonly<Record<string, unknown>>,
@@ -50,7 +50,7 @@ export function serveValues(
   return values;
 }
 
-/** Reports whether stderr is a log, which it is for a fault of another option, too. */
+/** Reports whether stderr is a log, also for the error of another option. */
 export function logs(flags: Readonly<Record<string, unknown>>, env: Environment): boolean {
   return flags.log === true || isOn.test(env[variableOf('log')] ?? '');
 }
@@ -87,7 +87,7 @@ function variableOf(name: Name): string {
 
 const isOn = /^(true|1|yes|on)$/i;
 
-/** @returns undefined for what is off */
+/** @returns undefined for an option that is off */
 function readVariable(variable: string, name: Name, text: string): unknown {
   const option = options[name];
   if (typeof option !== 'string') {
@@ -124,7 +124,9 @@ function refuseContradictions(values: Values): void {
   }
 }
 
-/** Options about the stock, the key or the windows. They are of this server alone and do not last in the sandbox. */
+/**
+ * Options about the stock, the key or the windows. They apply to this server only and are not stored in the sandbox.
+ */
 const ownOptions: readonly Name[] = [
   ...(['pets', 'seed', 'ids', 'import', 'key', 'keyFile', 'plan', 'limitMinute', 'limitDay'] as const),
   ...(['windowSeconds', 'noBan', 'banStrikes', 'banSeconds'] as const),
@@ -132,7 +134,10 @@ const ownOptions: readonly Name[] = [
 
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
-/** Returns what the values are to the service. With options of its own and no store that keeps them, all of it is in memory. */
+/**
+ * Converts the values to options of the service. With options of its own and no store to keep them, everything is in
+ * memory.
+ */
 export function serviceOptionsOf(values: Values): ParsedOptions {
   const { port = defaultPort, host, database, pets, seed, ids, plan, windowSeconds, cors, trustProxy } = values;
   const { adminPort, adminHost, adminToken, metricsToken, testControls, tlsCert: cert, tlsKey } = values;

@@ -16,7 +16,7 @@ import { logs, serveValues, serviceOptionsOf } from './serve-values.ts';
 import { readStockFile } from './stock-file.ts';
 import { storageName } from './storage-access.ts';
 
-/** Seconds that a database which is being started is waited for. */
+/** How long to wait for a database that is starting, in seconds. */
 const startPatience = 30;
 
 export const defineServe = define({
@@ -57,7 +57,7 @@ export const defineServe = define({
           `${values.keyFile} had another key before, which is still valid. To end that: ${petstock`sandbox keys revoke ${id} ${store}`}`,
         );
       }
-      // Without a certificate it means what it means to others: the terminal is gone, and with it this server.
+      // Without a certificate, SIGHUP has its usual meaning: the terminal is gone, and so is this server.
       const hangup = new Promise<'hangup'>((resolve) => {
         context.onHangup(options.tls === undefined ? () => resolve('hangup') : () => void reload(teller, service));
       });
@@ -77,16 +77,19 @@ export const defineServe = define({
   },
 });
 
-/** Returns where the stock is, in words without a password. */
+/** Describes where the stock is, without a password. */
 function nameOfServed({ database }: Values, file: string | undefined): string {
   return database === undefined ? (file ?? 'that of the sandbox') : storageName({ database });
 }
 
-/** Tells the person what happens, or with `--log` whoever reads the log: then each line on stderr is JSON, from the first on. */
+/**
+ * Reports events to the user, or with `--log` to the reader of the log: then each line on stderr is JSON, from the
+ * first on.
+ */
 interface Teller extends Pick<Messages, 'note' | 'warn'> {
-  /** Writes what is for a log alone. */
+  /** Writes an entry only for a log. */
   log?(message: string, fields?: object): void;
-  /** Writes an entry of the service, of which `time` may be its own. */
+  /** Writes an entry of the service, which may have its own `time`. */
   entry?(entry: object): void;
 }
 
@@ -129,7 +132,10 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
   };
 }
 
-/** Returns the key in a file, made if it is missing. @throws UsageError, which does not repeat it, for one that can't be used */
+/**
+ * Returns the key in a file, which is created if it is missing.
+ * @throws UsageError for an invalid key, which is not repeated
+ */
 async function keyOfFile(file: string | undefined, teller: Teller): Promise<string | undefined> {
   if (file === undefined) return undefined;
   let found = readKey(file);
@@ -151,7 +157,7 @@ function readKey(file: string): PrivateFile | undefined {
   }
 }
 
-/** Throws UsageError if the file has another number of pets than `--pets`: a stock is made once. */
+/** Throws UsageError if the file has another number of pets than `--pets`: a stock is only created once. */
 async function requirePets(file: string, pets: number | undefined): Promise<void> {
   const { inspectDatabase } = await import('../../../service/index.ts');
   let found: ReturnType<typeof inspectDatabase> = null;
@@ -167,7 +173,9 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   );
 }
 
-/** Says where it listens. Key and token are only for a terminal and for JSON on stdout: any other stderr is a log. */
+/**
+ * Prints the address. Key and token are only printed on a terminal and as JSON on stdout; any other stderr is a log.
+ */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;
   const keyFile = values.keyFile;

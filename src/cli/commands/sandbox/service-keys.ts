@@ -73,7 +73,7 @@ export const defineRevoke = define({
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
-    // Rather a key, which is not to be shown.
+    // More likely a key, which must not be shown.
     if (!/^[0-9a-f]{12}$/.test(id)) {
       throw new UsageError('A key is revoked by its id, 12 digits from 0 to f; what was given is none', { hint });
     }
@@ -97,7 +97,7 @@ function readName(given: string): string {
   throw new UsageError('--name takes 1 to 40 visible characters');
 }
 
-/** Looks without making anything: the sandbox's own store may not be there yet. */
+/** Reads without creating anything: the sandbox's own store may not exist yet. */
 async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
   const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];

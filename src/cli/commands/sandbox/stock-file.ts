@@ -20,7 +20,7 @@ import { readNamedFile } from '../../input-file.ts';
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const maxFaults = 20;
 const limit = 2n ** 63n;
-/** A file of somebody's own may have a million pets. */
+/** A user's own file may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
 const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
@@ -28,11 +28,11 @@ const noStockJson =
   'this is not a stock: an object has to have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
 
 /**
- * Reads a stock: CSV with petId, quantity and status, as `inventory list -o csv` and `inventory export` write it, or JSON: an
- * array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served as they are. An object without
- * an inventory is no stock: it would replace the whole one by nothing.
+ * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or
+ * JSON: an array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged.
+ * An object without an inventory is no stock: it would replace everything by nothing.
  * @param file `-` for stdin
- * @throws UsageError with the faults of the file
+ * @throws UsageError with the errors in the file
  */
 export async function readStockFile(file: string, context: Context): Promise<SeedStock> {
   const collector = new StockCollector();
@@ -69,7 +69,7 @@ class StockCollector {
     const known = statuses.find((one) => one === (status === '' ? 'available' : status));
     const count = /^-?\d{1,19}$/.test(quantity.trim()) ? BigInt(quantity.trim()) : undefined;
     if (!petId.ok) this.problem(where, petId.problem);
-    else if (this.#items.has(petId.value)) this.problem(where, `the pet ${petId.value} is there already`);
+    else if (this.#items.has(petId.value)) this.problem(where, `pet ${petId.value} appears twice`);
     else if (count === undefined || count >= limit || count < -limit) {
       this.problem(where, `the quantity must be a whole number of 64 bits, not "${quantity.slice(0, 40)}"`);
     } else if (known === undefined) {
@@ -110,13 +110,13 @@ function readDelimited(text: string, collector: StockCollector): void {
   if (header === undefined) collector.problem('line 1', 'the file is empty');
 }
 
-/** @returns nothing at all, with a fault, if a column is missing that a stock needs */
+/** @returns no rows, and adds an error, if a required column is missing */
 function readHeader(where: string, cells: readonly string[], collector: StockCollector) {
   const header = cells.map((cell) => fieldOf(cell));
   const hasId = header.includes('petId');
   const hasQuantity = header.includes('quantity') || header.includes('expected');
   if (!(hasId && hasQuantity)) {
-    // Whatever it is, such as a file of keys: none of it is repeated.
+    // The file may be anything, such as a file of keys, so none of it is repeated.
     collector.problem(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
     return [];
   }
@@ -139,7 +139,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   };
   const content = parsed(file, text);
   if (!Object.hasOwn(content, 'inventory')) {
-    // Whatever it is, none of it is repeated.
+    // It may be anything, so none of it is repeated.
     collector.problem('line 1', noStockJson);
     return [];
   }
@@ -154,7 +154,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   return listOf(content, 'orders').map((order) => exactJson(order));
 }
 
-/** @throws UsageError without what the parser says, which may be a secret of the file: `Duplicate key 'psk_…'` */
+/** @throws UsageError without the parser's message, which may contain a secret of the file: `Duplicate key 'psk_…'` */
 function parsed(file: string, text: string): JsonObject {
   try {
     const content = parseJson(text, unbounded);

@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { named, openSandbox, sandboxFile, storageError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
-/** Which store a command is about: the sandbox's own if neither is given. */
+/** The store that a command works on: the sandbox's own by default. */
 export type StorageChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStorage = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
@@ -17,7 +17,10 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
   database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
 });
 
-/** Returns the file or the database that is meant; a file other than the sandbox's own has to exist. @throws UsageError */
+/**
+ * Returns the file or the database that is meant; a file other than the sandbox's own must exist.
+ * @throws UsageError
+ */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {
@@ -36,11 +39,14 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
 interface Opening {
   readonly stock?: SeedStock;
   readonly readOnly?: boolean;
-  /** Whether a file that is damaged gives way to a new one. */
+  /** Whether a damaged file is replaced by a new one. */
   readonly replacesDamaged?: boolean;
 }
 
-/** Opens the store, its own on first use, as long as `work` takes. @throws UsageError if it can't be opened, or is none */
+/**
+ * Opens the store, its own on first use, while `work` runs.
+ * @throws UsageError if it can't be opened, or is not a store
+ */
 export async function withStorage<Result>(
   { context }: Invocation,
   chosen: ChosenStorage,
@@ -67,9 +73,9 @@ export async function withStorage<Result>(
   }
 }
 
-/** Returns how the store is named in messages: a file, or the host and name of a database, never its password. */
+/** Returns the name of the store for messages: a file, or the host and name of a database, never its password. */
 export function storageName(chosen: ChosenStorage): string {
   if ('file' in chosen) return chosen.file;
-  // No URL: the host may be a folder, and then there is none before the name.
+  // Not a URL: the host may be a folder, which is not followed by a name then.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
 }

@@ -76,7 +76,7 @@ test('reports an edited export that is applied again as a conflict that names th
   const { run } = await shop.json(`inventory apply ${file} --yes --json`);
   const again = await shop.run(`inventory apply ${file} --yes`);
   const told =
-    /since the stock is not what was expected\. \S+stock\.csv was applied at .* by run \w{4}\.\nHint: (.*)\n/;
+    /because the stock is not the expected one\. \S+stock\.csv was applied at .* by run \w{4}\.\nHint: (.*)\n/;
   expect({ code: again.code, hint: told.exec(again.stderr)?.[1] }).toEqual({
     code: 7,
     hint: `petstock history show ${run}`,

@@ -191,7 +191,7 @@ test('ends by --for while the rate limit allows no request', async () => {
   const behind = clock.monotonic();
   const { code, stderr } = await run('inventory watch --for 2 --first');
   expect({ code, seconds: (clock.monotonic() - behind) / 1000 }).toEqual({ code: 3, seconds: 2 });
-  expect(stderr).toMatch(/Warning: no change can be seen: --for ends before the next look/);
+  expect(stderr).toMatch(/Warning: No change can be found: --for ends before the next check/);
 
   clock.advance(60_000);
   meanwhile = async () => {
@@ -245,7 +245,7 @@ test('warns that --for is shorter than the time to the second read', async () =>
   const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
   const short = await slow.run('inventory watch --for 30');
   expect(short.requests).toHaveLength(1);
-  expect(short.stderr.match(/Warning: no change can be seen: --for ends before the next look/g)).toHaveLength(1);
+  expect(short.stderr.match(/Warning: No change can be found: --for ends before the next check/g)).toHaveLength(1);
   expect(short.stderr).toContain('2 min after the last');
   const long = await slow.run('inventory watch --for 300');
   expect(long.stderr).not.toContain('no change can be seen');

@@ -13,8 +13,9 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
- * Finds the session that goes on, or those that are merged, before their environment is asked anything. None: a new one begins.
- * @throws UsageError if there is no such session, or a doubt
+ * Finds the session to resume, or those to merge, before asking anything about their environment. None: a new one
+ * begins.
+ * @throws UsageError if there is no such session, or if it is ambiguous
  */
 export async function chooseSessions(
   invocation: Invocation,
@@ -48,7 +49,7 @@ async function newestUnfinished(
     const { head } = session;
     return head.mode === mode && (label === undefined || head.label === label) && !(all && isPartial(session));
   };
-  // What another process counts is that person's.
+  // A session that another process is counting belongs to that user.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
   const newest = open.find(fits);
   const [first] = newest === undefined ? open : [newest];
@@ -59,7 +60,7 @@ async function newestUnfinished(
       hint: commandFor([shortOf(first)], newest === undefined ? {} : options.flags, invocation),
     });
   }
-  // Nobody goes on with a session of another kind by Enter, nor with --all with what was written in part.
+  // Enter does not resume a session of another kind, nor, with --all, one that was partly written.
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
@@ -86,7 +87,7 @@ function byText({ head }: CountSession): string {
   return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
-/** Enter alone goes on. What is scanned at the question is no answer to it. */
+/** Enter alone resumes. Text that is scanned at the prompt is no answer. */
 async function asksToGoOn(questions: Invocation['questions'], question: string): Promise<boolean> {
   for (let asked = question; ; ) {
     const answer = (await questions.text(asked)).trim();
@@ -106,7 +107,7 @@ function requireAlike(first: CountSession, session: CountSession): void {
   }
 }
 
-/** @throws UsageError if a session is finished, with what became of it */
+/** @throws UsageError if a session is finished, with its outcome */
 export function requireOpen(session: CountSession, options: CountOptions, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
@@ -126,7 +127,7 @@ export function requireOpen(session: CountSession, options: CountOptions, invoca
   }
 }
 
-/** @throws UsageError for a session of another place, or one that the options are not for */
+/** @throws UsageError for a session of another target, or one that the options don't fit */
 function requireFitting(session: CountSession, invocation: Invocation, { mode, all, flags }: CountOptions): void {
   const { head } = session;
   const name = shortOf(session);

@@ -19,7 +19,7 @@ export const countOptions = optionRows(
   ['--new', 'begin another session, even if one is not finished'],
   ['--add', 'what is scanned has come in: the sums are added to the stock'],
   ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
-  ['--label <text>', 'a name for the session, such as that of an aisle; goes on with the open one of that name'],
+  ['--label <text>', 'a name for the session, such as that of an aisle; resumes the open one with that name'],
   ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
   ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
   ['--all', 'count what was not scanned as 0'],
@@ -39,7 +39,7 @@ export type CountFlags = OptionsOf<typeof countOptions>;
 
 export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   readonly session: string | undefined;
-  /** undefined: of a session that goes on, its own; of a new one `count`. */
+  /** undefined: in a resumed session its own mode; in a new one `count`. */
   readonly mode: CountMode | undefined;
   /** As they were given: a command without them would make another plan. */
   readonly flags: CountFlags;

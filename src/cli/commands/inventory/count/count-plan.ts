@@ -12,11 +12,13 @@ import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
 interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
-  /** All pets of the service, when the count began; undefined: not known. */
+  /** All pets of the service when the count began; undefined: not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
 }
 
-/** Returns the sums that were counted beside the stock now, and the units of what is no pet of the service, by what is said of it. */
+/**
+ * Returns the counted sums with the current stock, and the units that belong to no pet of the service, by description.
+ */
 export async function planOf(run: RunAccess, counting: Counting, options: PlanOptions) {
   const { invocation } = run;
   const units = new Map(counting.account.tally.counts());
@@ -55,7 +57,9 @@ export function unknownText(unknowns: ReadonlyMap<string, number>): string {
   return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
 }
 
-/** Lists what is no pet of the service. Returns lines for an error, if that is not seen or a program reads it. */
+/**
+ * Lists the units that belong to no pet. Returns lines for an error if the list is not visible or a program reads it.
+ */
 export async function showUnknown(
   { messages, globals, results }: Invocation,
   unknowns: ReadonlyMap<string, number>,
@@ -66,7 +70,10 @@ export async function showUnknown(
   return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
 }
 
-/** @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for what may be on the shelf */
+/**
+ * @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for a pet that may be on the
+ * shelf
+ */
 export function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
   if (unknowns.size === 0) return;
   if (rows.length === 0) {

@@ -18,16 +18,19 @@ import { PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
-  /** The stock of all pets of the service when the count began: undefined of one whose stock can't be read. Undefined: not known yet. */
+  /**
+   * The stock of all pets of the service when the count began; undefined for an unreadable one. Undefined: not known
+   * yet.
+   */
   readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;
-  /** Lines come from a terminal: a word such as `quit` is no code there. */
+  /** Whether lines come from a terminal, where a word such as `quit` is no code. */
   readonly isTyped: boolean;
 }
 
 export class Counting {
   #account: Account;
   #codes: BarCodes;
-  /** The unknown code that was scanned last. */
+  /** The last unknown code. */
   #unknown: string | undefined;
 
   constructor(
@@ -38,12 +41,12 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  /** What was counted so far, and what runs have taken of it: another object once a code was taught. */
+  /** The balance so far: a new object once a code was taught. */
   get account(): Account {
     return this.#account;
   }
 
-  /** Returns what a run or a file takes of a session: not what a sum is not known of. */
+  /** Returns what a run or a file takes of a session, without sums that are not known. */
   takenBy(rows: readonly BulkRow[]): ScanRecord[] {
     const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
     return [...boundCodes(this.session, this.#account), ...this.givenOf(taken)];
@@ -53,7 +56,7 @@ export class Counting {
     return rows.map(({ petId: pet }) => record('given', { pet, units: this.#account.tally.unitsOf(pet) }));
   }
 
-  /** Notes that rows were written, or need not be, and ends the session if nothing of it is left. */
+  /** Notes that rows were written, or need not be, and ends the session if nothing is left. */
   noteWritten(rows: readonly BulkRow[], end: CountSessionOutcome): void {
     this.note([...this.takenBy(rows), record('run'), record('settled')]);
     if (this.#account.isEmpty) this.session.end(end);
@@ -66,9 +69,9 @@ export class Counting {
   }
 
   /**
-   * Counts lines. All of them are on disk when it returns.
-   * @returns what came of each, and whether one of them ends the count: what is typed after it is ignored
-   * @throws UsageError if something that was not typed comes after the end
+   * Counts lines. All are on disk when it returns.
+   * @returns the event of each line, and whether one of them ends the count: lines typed after it are ignored
+   * @throws UsageError if other lines follow the end
    */
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
@@ -95,7 +98,7 @@ export class Counting {
     return new Map(Array.from(this.account.tally.unknowns(), ([code, units]) => [named(code), units]));
   }
 
-  /** Returns how counted pets are named that the service does not have: `55 (pet 99999, which …)`. */
+  /** Describes counted pets that the service does not have: `55 (pet 99999, which …)`. */
   namesOfMissing(): (petId: bigint) => string {
     const codesOf = new Map<bigint, Set<string>>();
     for (const { pet, code } of this.session.scans) {
@@ -109,7 +112,7 @@ export class Counting {
     };
   }
 
-  /** Returns the event of a line that a person typed as a word: no goods have such a code. */
+  /** Returns the event of a typed word, which no product has as its code. */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();
     if (!this.known.isTyped || this.#codes.pets.has(word)) return undefined;
@@ -129,7 +132,7 @@ export class Counting {
     }
   }
 
-  /** Makes the unknown code that was scanned last one of a pet's. A line that can't be meant so is kept apart, unless a person sees it. */
+  /** Assigns the last unknown code to a pet. A line that can't mean that is kept apart, unless a person sees it. */
   #teach(text: string, { code }: ScanLine, records: ScanRecord[]): CountEvent {
     const [taught, pet] = [this.#unknown, petIdOfCode(code) ?? this.#onlyNamed(code)];
     const { stock, isTyped } = this.known;
@@ -160,7 +163,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns the stock that a pet has when its count begins, to be kept with it. */
+  /** Returns the stock of a pet when its count begins, to be kept with it. */
   #seenNow({ kind, pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined || kind === 'back' ? undefined : this.known.stock?.get(pet);
@@ -206,7 +209,7 @@ function noPet(petId: bigint): string {
   return `there is no pet ${petId}`;
 }
 
-/** @throws UsageError if scans follow the end of a count, as of a second file: nobody would miss them */
+/** @throws UsageError if scans follow the end of a count, as from a second file: they would be lost silently */
 function requireNothing(lines: readonly string[]): void {
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
   if (next === undefined) return;

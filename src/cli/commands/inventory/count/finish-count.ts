@@ -23,7 +23,7 @@ import { fileHint, settle, withLeft } from './settle.ts';
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
-  /** All pets of the service, when the count began; undefined: not known. */
+  /** All pets of the service when the count began; undefined: not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteFile | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
@@ -32,10 +32,10 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 }
 
 /**
- * Ends a count: as a run, or as a change file. With that the session is finished, but for units of unknown codes and what could not be written.
- * If it does not come to that the session stays as it is.
- * @returns the pets that are to be counted again first, and their stock: it has changed while they were counted
- * @throws UsageError if nothing was counted; PartialError if something was scanned that is no pet's
+ * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and what
+ * could not be written. If that fails, the session stays as it is.
+ * @returns the pets to count again, with their stock, because it has changed while they were counted
+ * @throws UsageError if nothing was counted; PartialError if scans belong to no pet
  */
 export async function finishCount(
   run: RunAccess,
@@ -44,7 +44,7 @@ export async function finishCount(
 ): Promise<ReadonlyMap<bigint, number>> {
   const { invocation } = run;
   const { account, session } = counting;
-  // An empty input says nothing about the shelves: with --all it would set the whole shop to 0.
+  // An empty input proves nothing about the shelves: with --all it would set the whole shop to 0.
   if (account.tally.isEmpty) {
     if (options.beganNow) session.end({ how: 'discarded' });
     throw new UsageError('Nothing was counted, and nothing was written');
@@ -78,7 +78,7 @@ export async function finishCount(
   throw options.dryRun ? left : withLeft(left, run, { session, flags: flagsWithCodes(run, options) });
 }
 
-/** Returns the options of the command that goes on with units of unknown codes, once these are in the file. */
+/** Returns the options of the command that continues with units of unknown codes, once these are in the file. */
 function flagsWithCodes(
   { invocation }: RunAccess,
   { codes, flags }: Pick<CountOptions, 'codes' | 'flags'>,
@@ -86,7 +86,7 @@ function flagsWithCodes(
   return { ...flags, ...restFlags, codes: codes ?? invocation.config.settings.codes ?? '<codes.csv>' };
 }
 
-/** Returns the pets that would be written, and whose stock is not what it was when their count began, with that of now. */
+/** Returns the pets to be written whose stock has changed since their count began, with the current stock. */
 function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
   const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
     const seen = counting.account.seen.get(petId);
@@ -135,7 +135,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
     names: names.size > 0 ? names : undefined,
-    // Before the run begins: whatever becomes of it, nothing of the session is in another one.
+    // Before the run begins: whatever its outcome, nothing of the session can be in another run.
     requireNotDuplicate: async () => {
       if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
       isHandedOver = !dryRun;
@@ -148,7 +148,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     },
   };
   const keepFailed = async (failed: readonly BulkRow[]) => {
-    // In the file from now on, and not in the session again.
+    // In the file from now on, and no longer in the session.
     const given = counting.givenOf(failed).filter(({ units }) => units > 0);
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
     await failedOut?.keep(failed);
@@ -159,8 +159,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     (reason: unknown) => reason,
   );
   if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
-  // What can't be found out now the next command of the session finds out.
-  // A session that may have been written stays handed over.
+  // Anything that can't be determined now, the next command of the session determines. A session that may have been
+  // written stays handed over.
   const isDoubtful = error instanceof RepetitionError;
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
@@ -168,10 +168,10 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   throw isHandedOver ? withLeft(error, run, { session, again, flags: { ...options.flags, ...restFlags } }) : error;
 }
 
-/** Options that the command for what is left does not have. */
+/** Options that the command for the rest does not have. */
 const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
 
-/** @throws UsageError at once if there is no folder for the file, or a file that may not be replaced */
+/** @throws UsageError at once if the file has no folder, or must not be replaced */
 export async function changeFileWriter(
   invocation: Invocation,
   { to, codes, force = false, dryRun, failedOut }: CountOptions,
@@ -190,7 +190,7 @@ export async function changeFileWriter(
   return (rows) => write(rows, { deltas: hasDeltas(rows) });
 }
 
-/** Such as what has come in. */
+/** Such as arrived units. */
 function hasDeltas(rows: readonly BulkRow[]): boolean {
   return rows.some(({ delta }) => delta !== undefined);
 }

@@ -1,27 +1,36 @@
-/** Characters: longer than any code. Of a longer line the beginning is taken, and `…` at its end, which is then no code. */
+/**
+ * In characters: longer than any code. Of a longer line only the beginning is used, with `…` at its end, so it is no
+ * code.
+ */
 const maxLine = 1000;
 
-/** Keys that send a sequence, such as the arrows, and what a terminal puts around pasted text. */
+/** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
 const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
-/** The beginning of one, at the end of a piece. */
+/** Matches an incomplete sequence at the end of a piece. */
 const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
 
-/** Cuts lines out of what is typed or scanned: a line ends in LF, CR or both. */
+/** Splits typed or scanned input into lines, which end in LF, CR or both. */
 export class LineCutter {
   readonly #decoder = new TextDecoder();
   #held = '';
   #rest = '';
   #afterReturn = false;
 
-  /** @param hasKeys they come from a terminal in raw mode, where nothing is echoed that petstock does not draw: some keys edit the line */
+  /**
+   * @param hasKeys whether the input comes from a terminal in raw mode, where nothing is echoed by the terminal, and
+   * some keys edit the line
+   */
   constructor(private readonly hasKeys: boolean) {}
 
-  /** What there is of the next line. */
+  /** The incomplete next line. */
   get rest(): string {
     return this.#rest;
   }
 
-  /** @param chunk undefined: nothing follows. @returns the lines that have ended; `isEnded`: by Ctrl-D at the beginning of a line */
+  /**
+   * @param chunk undefined: nothing follows
+   * @returns the completed lines; `isEnded`: by Ctrl-D at the beginning of a line
+   */
   take(chunk?: Uint8Array): { readonly lines: readonly string[]; readonly isEnded: boolean } {
     let text = this.#held + this.#decoder.decode(chunk, { stream: chunk !== undefined });
     if (this.hasKeys) {
@@ -48,7 +57,7 @@ export class LineCutter {
 
   #edit(character: string): void {
     const key = this.hasKeys ? character : '';
-    // Backspace; Ctrl-U and Ctrl-W take all of it back. Ctrl-C and Ctrl-D within a line are no text.
+    // Backspace; Ctrl-U and Ctrl-W clear the line. Ctrl-C and Ctrl-D within a line are no text.
     if (key === '\x7f' || key === '\b') this.#rest = Array.from(this.#rest).slice(0, -1).join('');
     else if (key === '\x15' || key === '\x17') this.#rest = '';
     else if (key !== '\x03' && key !== '\x04' && this.#rest.length < maxLine) {
@@ -58,9 +67,9 @@ export class LineCutter {
 }
 
 /**
- * Yields lines, those of one piece together: whoever reads them has dealt with them before the next piece is asked for. Without keys the last
- * one may lack its end; what an interruption cuts off is no line.
- * @param onKeys the chunks are keys of a terminal: draws what there is of the next line
+ * Yields lines, those of one piece together, so that they are processed before the next piece is requested. Without
+ * keys the last line may lack its end; a line cut off by an interruption is dropped.
+ * @param onKeys for the keys of a terminal: draws the incomplete next line
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,

@@ -12,7 +12,7 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { readLocalTables, withExistingState, withLocalTables } from '../../../invocation/state-access.ts';
 import { printOutcome } from '../../print-record.ts';
 
-/** Does `work` on the sessions of this machine. They are in its own state, also if a shared one is set. */
+/** Runs `work` with this machine's sessions, which are in its own state even if a shared one is configured. */
 export function withSessions<T>(invocation: Invocation, work: (sessions: CountSessions) => Promise<T>): Promise<T> {
   const use = { ...invocation, command: 'inventory count' };
   return withLocalTables(use, (connection) => work(sessionsIn(connection, invocation)));
@@ -23,7 +23,7 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
   return new CountSessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
 
-/** @param closed whether those that are finished are listed, too */
+/** @param closed whether finished sessions are listed, too */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
@@ -33,11 +33,14 @@ export async function listSessions(invocation: Invocation, closed: boolean): Pro
 }
 
 interface ListedSession extends CountSession {
-  /** It is open, and nobody knows whether a run has taken it. */
+  /** It is open, and it is not known whether a run has taken it. */
   readonly isDoubtful: boolean;
 }
 
-/** Reports whether a session may have been applied by a run that the history lacks: such as one before an earlier copy of the state was put back. */
+/**
+ * Reports whether a session may have been applied by a run that the history lacks, as after an older copy of the state
+ * was restored.
+ */
 async function isDoubtful(invocation: Invocation, session: CountSession): Promise<boolean> {
   const { head, end, holder } = session;
   if (end !== undefined || holder !== undefined) return false;
@@ -54,7 +57,7 @@ async function isDoubtful(invocation: Invocation, session: CountSession): Promis
   }).catch(() => true);
 }
 
-/** Gives a session up, once a person has agreed. What it holds stays on disk; one that is finished is removed. */
+/** Discards a session after confirmation. Its content stays on disk; a finished session is removed. */
 export function discardSession(invocation: Invocation, text: string): Promise<void> {
   return withSessions(invocation, async (sessions) => {
     const found = findAny(sessions, text);
@@ -81,7 +84,7 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
   }
 }
 
-/** @param place where the command works */
+/** @param place the target of the command */
 function sessionsView(sessions: readonly ListedSession[], place: string): View {
   return {
     shape: 'list',
@@ -125,13 +128,13 @@ function tableRow(session: ListedSession): Row {
   return { ...rowOf(session), ...shown, state: stateText(session) };
 }
 
-/** `unknown`: nobody knows whether it was applied. */
+/** `unknown`: it is not known whether it was applied. */
 function stateOf({ end, holder, isDoubtful }: CountSession & Partial<ListedSession>): string {
   if (isDoubtful) return 'unknown';
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }
 
-/** The state, with the run, the file or the session that became of it: `applied by k3x9`. */
+/** The state, with the resulting run, file or session: `applied by k3x9`. */
 function stateText(session: ListedSession): string {
   const { end } = session;
   if (end?.how === 'written') return `written to ${end.file}`;

@@ -48,7 +48,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     requireSameService(run, chosen, options);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.connections.announce();
-    // What is scanned at a terminal is answered at once; what comes through a pipe is checked at the end.
+    // Scans on a terminal are answered at once; those from a pipe are checked at the end.
     const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
     const session = await openChosen(sessions, chosen, run, { ...options, given });
     try {
@@ -74,7 +74,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   });
 }
 
-/** Whatever ends a count, except for its own end, says how to go on: the sessions are as they were. */
+/** Adds to any error but the count's own how to continue: the sessions are unchanged. */
 async function keepingSession(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -101,8 +101,8 @@ function requireSameService(
 }
 
 /**
- * Takes the session that was chosen. A dry run leaves sessions as they were: nothing of it is kept, except for a new session of a person, who
- * may have scanned for hours.
+ * Takes the chosen session. A dry run leaves sessions unchanged and stores nothing, except for a new session at a
+ * terminal, where a person may have scanned for hours.
  */
 async function openChosen(
   sessions: CountSessions,
@@ -134,13 +134,16 @@ async function openChosen(
   return dryRun ? new OpenCountSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
 }
 
-/** Returns what a new session says of itself. */
+/** Returns the properties of a new session. */
 function begunBy({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
   const { user } = connection;
   return { ...(label !== undefined && { label }), ...(user !== undefined && { user }) };
 }
 
-/** Takes a session, once it is known what became of its last run. @throws UsageError if nothing of it is left */
+/**
+ * Takes a session, once the outcome of its last run is known.
+ * @throws UsageError if nothing of it is left
+ */
 async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {
   const isTaken = !options.dryRun && found.end === undefined;
   const session = isTaken ? sessions.take(found) : new OpenCountSession(found);
@@ -161,8 +164,9 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
 }
 
 /**
- * Returns the stock of the pets that the service has: one GET. Without an answer the count goes on, and they are looked at in the end.
- * @param all they are all to be counted: without them that can't be
+ * Returns the stock of the service's pets, with one GET. If that fails, the count continues, and they are checked at
+ * the end.
+ * @param all whether all pets are to be counted, which is impossible without them
  */
 async function stockOf({ invocation, connection }: RunAccess, all = false) {
   const stock = new Map<bigint, number | undefined>();
@@ -180,7 +184,10 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
   }
 }
 
-/** Reads lines until the count is done. @throws InterruptedError, which says what there is */
+/**
+ * Reads lines until the count is done.
+ * @throws InterruptedError with what was counted
+ */
 async function count(invocation: Invocation, counting: Counting, isNew: boolean): Promise<void> {
   const { stdin, interrupted } = invocation.context;
   const { session } = counting;
@@ -189,14 +196,14 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
   if (stdin.isTerminal) await introduce(invocation, counting, isNew);
   let isDone = false;
   try {
-    // A scanner is faster than the screen: if the terminal echoed its codes, they would mix with what is said of them.
+    // A scanner is faster than the screen: echoed codes would be mixed with petstock's output.
     const keys = screen.typing && stdin.keys?.();
     await screen.begin?.();
     for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
       const taken = counting.take(lines);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();
-      // What came in one piece with the end is said, too.
+      // Lines that arrive together with the end are also shown.
       if (!isDone || taken.events.length > 0) await screen.show(taken.events);
       if (isDone) break;
     }
@@ -208,7 +215,7 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
   }
 }
 
-/** Says what an interrupted count leaves; a session without a scan is discarded. */
+/** Describes what an interrupted count leaves; a session without a scan is discarded. */
 function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
   if (!session.isKept) return 'Nothing of the dry run is kept, and the sessions are as they were';
   if (!isNew || !tally.isEmpty) {

@@ -12,19 +12,25 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine, type LiveLine } from '../../../progress/live-line.ts';
 
 export interface CountScreen {
-  /** To be called before the first line is read. Absent: there is nothing to draw. */
+  /** Call this before the first line is read. Absent: there is nothing to draw. */
   begin?(): Promise<void>;
-  /** Draws what is typed of the next line. Absent: the terminal itself shows it. @param isShownNext `show` follows, and draws it */
+  /**
+   * Draws what is typed of the next line. Absent: the terminal itself shows it.
+   * @param isShownNext `show` follows, and draws it
+   */
   typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;
-  /** To be called when no more lines are read. @param ended no line end was typed: the sum stays as it is */
+  /**
+   * Call this when no more lines are read.
+   * @param ended whether no line end was typed, so that the sum stays
+   */
   stop?(ended: boolean): Promise<void>;
 }
 
 /**
- * - A person at a terminal sees what came of each line, and below it the sum, behind which the next one is typed.
- * - Where that can't be drawn (`TERM=dumb`, stderr is no terminal) the sum is the line after it.
- * - Scans that come through a pipe are shown on one line that changes, if there is a terminal; what is unknown stays, once.
+ * - On a terminal, a person sees the result of each line, and below it the sum, after which the next line is typed.
+ * - On a terminal that can't redraw (`TERM=dumb`, or stderr is no terminal), the sum is a line of its own.
+ * - Scans from a pipe are shown on one changing line if there is a terminal; unknown codes stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
@@ -47,7 +53,7 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
   const prompt = () => {
     const width = stderr.columns ?? 80;
     const text = countPrompt(sum(), width, show.mode);
-    // Of a code that is longer than the line, the end is what the hand is at.
+    // Of a code longer than the line, the end is shown, where the cursor is.
     const room = Math.max(1, width - text.length - 1);
     return stderr.write(text + singleLine(typed).slice(-room));
   };
@@ -92,7 +98,7 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow
   };
 }
 
-/** An unknown code is heard, and shown with `--quiet` too: without it a shelf would be counted wrongly. */
+/** An unknown code rings the bell, and is shown even with `--quiet`: without it a shelf would be counted wrongly. */
 async function showEvents(
   { messages, context, globals }: Invocation,
   events: readonly CountEvent[],

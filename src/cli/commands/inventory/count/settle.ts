@@ -15,11 +15,11 @@ import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /**
- * Finds the run that a session was handed over to, and takes what that has not written, and will not, back into the session: units of a delivery,
- * and a count that the service refused. A session with nothing left is ended.
- * @param mayTakeBack whether units come back if the history does not have the run, which may have been removed from it
- * @returns the pets whose stock has changed, so that they are to be counted again
- * @throws UsageError while the run is not finished, and if nobody knows whether it has begun
+ * Finds the run that a session was handed over to, and returns what that has not written, and will not, to the session:
+ * units of a delivery, and a count that the service rejected. Ends a session with nothing left.
+ * @param mayTakeBack whether units return if the history does not have the run, which may have been removed
+ * @returns the pets whose stock has changed, to be counted again
+ * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
  */
 export async function settle(
   access: RunAccess,
@@ -30,7 +30,7 @@ export async function settle(
   const account = accountOf(session);
   const [begun] = await history.runsOfFile(access.connection.serviceName, hashOf(session));
   if (begun !== undefined) {
-    // One of 0.2 has not noted what it handed over.
+    // A session of 0.2 has not recorded what it handed over.
     const given = account.handedOver.size > 0 ? [] : [...account.tally.counts()];
     session.append([
       ...given.map(([pet, units]) => record('given', { pet, units })),
@@ -64,10 +64,13 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
   return { again, left };
 }
 
-/** Rows of a run that was discarded may be unknown. */
+/** Rows of a discarded run may be unknown. */
 const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
-/** @returns false if the run was removed from the history: it had come to its end @throws UsageError while it has not */
+/**
+ * @returns false if the run was removed from the history, so it had ended
+ * @throws UsageError while it has not
+ */
 async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {
   const found = await connection.state.history.run(run).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined;
@@ -78,7 +81,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
-/** @throws UsageError if the run that has ended a session is not finished, or of some of its rows it is not known whether they were written */
+/** @throws UsageError if the run that has ended a session is unfinished, or has rows of unknown outcome */
 export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
   if (!(await isFinished(access, session, run))) return;
   let unknown = 0;
@@ -94,11 +97,11 @@ export async function requireFinished(access: RunAccess, session: SessionContent
 function notKnown(access: RunAccess, session: SessionContent): UsageError {
   const message =
     `The history has no run of session ${shortOf(session)}, which was to be written: its process was killed, or an earlier copy of the state was put back. ` +
-    'Whether it has written anything is not known. Nothing was sent. Write a file to look at, and apply what is missing';
+    'Whether it has written anything is not known. Nothing was sent. Write a file to check, and apply what is missing';
   return new UsageError(message, { hint: fileHint(access, session) });
 }
 
-/** Returns the command that writes what a session has counted into a file. */
+/** Returns the command that writes the counts of a session to a file. */
 export function fileHint({ invocation }: RunAccess, session: SessionContent): string {
   const name = shortOf(session);
   return commandFor([name], { to: `count-${name}.csv` }, invocation);
@@ -110,7 +113,10 @@ interface LeftOver {
   readonly flags: FlagValues;
 }
 
-/** Returns an error that says what a session keeps, and what is to be counted again. @param again pets whose stock has changed */
+/**
+ * Returns an error that describes what a session keeps, and what to count again.
+ * @param again pets whose stock has changed
+ */
 export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
   const { tally } = accountOf(session);
   const isKept = session.isOpen && !tally.isEmpty;
@@ -124,7 +130,10 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
   return error.with({ message, hint: commandFor(isKept ? [name] : [], flags, invocation) });
 }
 
-/** Settles the open session on this machine that a run is of, once the run was resumed. @returns `error`, which says what is left */
+/**
+ * Settles the open session on this machine that a resumed run belongs to.
+ * @returns `error`, with what is left
+ */
 export function settleSessionOf(access: RunAccess, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
   return withSessions(access.invocation, async (sessions) => {
     const isOfRun = (each: SessionContent) => accountOf(each).run === run || hashOf(each) === contentHash;

@@ -6,7 +6,7 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { addCodes, readCodesFile, writableCodesFile } from '../../../shop-codes.ts';
 import type { CountOptions } from './count-options.ts';
 
-/** Offers to add the codes that a session was taught to the file of codes. The count goes on whatever becomes of it. */
+/** Offers to add the codes taught during a session to the file of codes. The count continues in any case. */
 export async function offerTaught(
   invocation: Invocation,
   session: OpenCountSession,

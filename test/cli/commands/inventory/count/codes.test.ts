@@ -52,7 +52,7 @@ test('names a code of --codes whose pet the service lacks', async ({ shop }) => 
   expect(typed.stderr).toContain('\n  55 (pet 99999, which the service does not have)  2\n');
   const narrow = await count(shop, '4\n55 x2\ndone\n', `--new --dry-run --codes ${codes}`, { ...person, terminal: 40 });
   expect(narrow.stderr).toContain(
-    'Not counted, since no pet is known for\nit:\n  │ 55 (pet 99999, which the\n  │ service does not have)',
+    'Not counted, because no pet is known for\nit:\n  │ 55 (pet 99999, which the\n  │ service does not have)',
   );
 });
 
