@@ -4,6 +4,7 @@ import { grouped } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
 import { orInterrupted } from '../shared/or-interrupted.ts';
+import { capitalized } from '../shared/parsed.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -73,6 +74,6 @@ export function faultyFile(
     ({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`,
   );
   const named = total > problems.length ? ` (the first ${grouped(problems.length)} are listed)` : '';
-  const end = nothing === undefined ? '' : `; ${nothing}`;
+  const end = nothing === undefined ? '' : `. ${capitalized(nothing)}`;
   return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults: problems, faultCount: total, hint });
 }

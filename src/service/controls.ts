@@ -3,28 +3,32 @@ import { DAY_MS, windowAt } from './limits/admission.ts';
 import type { InventoryItem, PetStatus, SeedStock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, ServiceStorage } from './storage/storage.ts';
 
-/** A part that is left out stays as it is. */
+/** Omitted properties stay unchanged. */
 export interface PetChange {
   readonly quantity?: bigint | undefined;
   readonly status?: PetStatus | undefined;
 }
 
-/** A stock with what the keys had used of their limits. */
+/** A stock with the usage of keys. */
 export interface Snapshot {
   readonly stock: SeedStock;
   readonly keys: readonly KeyRecord[];
 }
 
-/** Changes a service from outside its API, for its administration and for who has started it. @throws StorageError */
+/**
+ * Changes a service from outside its API, for its administration and for the program that started it.
+ * @throws StorageError
+ */
 export class Controls {
-  /** @param first what the service was started with, which a reset brings back */
+  /** @param first the initial stock, which a reset restores */
   constructor(
     private readonly store: ServiceStorage,
     private readonly first: SeedStock,
   ) {}
 
   /**
-   * Puts a pet in, or changes it. What is left out stays as it is in that moment: a quantity that a client sets meanwhile is not undone.
+   * Adds or changes a pet. Omitted values keep their current value, so a quantity that a client sets meanwhile is not
+   * undone.
    * @returns null for a new pet without a quantity
    */
   async setPet(
@@ -45,17 +49,20 @@ export class Controls {
     return this.store.remove(petId);
   }
 
-  /** Puts a stock in place of the one that is there. Keys and what they have used stay. */
+  /** Replaces the stock. Keys and their usage stay. */
   importStock(stock: SeedStock): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: false });
   }
 
-  /** Brings back the stock that the service was started with, or puts another one in, and forgets what keys have used. */
+  /** Restores the initial stock, or replaces it by another one, and clears the usage of keys. */
   reset(stock = this.first): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: true });
   }
 
-  /** Sets what is to count as used. @returns null if there is no such key */
+  /**
+   * Sets the usage of a key.
+   * @returns null if there is no such key
+   */
   setUsage(
     id: string,
     used: { readonly minute?: bigint | undefined; readonly day?: bigint | undefined },
@@ -71,7 +78,11 @@ export class Controls {
     });
   }
 
-  /** Bans a key. @param seconds null: ends its ban, and forgets its strikes @returns null if there is no such key */
+  /**
+   * Bans a key.
+   * @param seconds null: lifts the ban, and clears the strikes
+   * @returns null if there is no such key
+   */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {
     return this.store.changeUsage(id, (usage, now) => {
       const bannedUntil = seconds === null ? null : now + Math.round(seconds * 1000);
@@ -79,7 +90,7 @@ export class Controls {
     });
   }
 
-  /** Returns the whole stock, with what keys have used. */
+  /** Returns the whole stock, with the usage of keys. */
   async snapshot(): Promise<Snapshot> {
     const items: StockItem[] = [];
     for await (const page of this.store.inventory()) {
@@ -91,7 +102,7 @@ export class Controls {
     return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
   }
 
-  /** Puts back what was there. The clock stays as it is. */
+  /** Restores a snapshot. The clock stays unchanged. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
     await this.store.replace(stock, { forgetsUsage: true });
     for (const { id, usage } of keys) await this.store.changeUsage(id, () => usage);

@@ -19,11 +19,11 @@ export interface OpenEntry {
   status: number | null;
 }
 
-/** The last requests of one process, oldest first. Bounded: the oldest are forgotten. */
+/** The last requests of one process, oldest first. Bounded: the oldest are dropped. */
 export class Journal {
   readonly #entries: (JournalEntry & OpenEntry)[] = [];
 
-  /** @param isKept whether any are remembered */
+  /** @param isKept whether any are kept */
   constructor(private readonly isKept: boolean) {}
 
   open(time: number, method: string, path: string): OpenEntry {

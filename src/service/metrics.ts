@@ -10,14 +10,14 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const METHODS = new Set(['GET', 'HEAD', 'PATCH', 'OPTIONS', 'POST', 'PUT', 'DELETE']);
 const REFUSALS = new Set(['rate_limited', 'key_banned', 'address_rate_limited']);
 
-/** The effect on the stock of a request that went well, by method and route. */
+/** The effect of a successful request on the stock, by method and route. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /inventory': 'list',
   'PATCH /inventory/{petId}': 'set',
   'GET /pets/{petId}': 'find',
 };
 
-/** Keys whose use is shown: those that were made first. */
+/** Keys whose usage is exported: the oldest ones. */
 const KEYS_SHOWN = 200;
 
 interface Watched {
@@ -28,16 +28,16 @@ interface Watched {
   readonly minuteMs: number;
 }
 
-/** Names that prom-client ends in `_total` although they are no counters. */
+/** Names that end in `_total` although they are no counters. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** Counts for Prometheus. Labels have few values, whatever clients send. */
+/** Metrics for Prometheus. Labels have few values, whatever clients send. */
 export function createMetrics(watched: Watched) {
   const { clock } = watched;
   const register = new Registry();
   const counters = countersIn(register);
   addGauges(register, watched);
-  // They watch the process, which costs a little: from the first look on.
+  // They monitor the process, which costs a little: from the first request for metrics on.
   let addDefaults = () => {
     collectDefaultMetrics({ register });
     for (const name of MISNAMED) register.removeSingleMetric(name);
@@ -105,7 +105,7 @@ function countersIn(register: Registry) {
   };
 }
 
-/** The gauges of one look at the store: prom-client asks each by itself, and all at once. */
+/** The gauges of one snapshot of the store: prom-client collects each separately, and all at once. */
 function addGauges(register: Registry, watched: Watched): void {
   const collect = shared(() => look());
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>

@@ -15,7 +15,7 @@ interface Parts {
   readonly controls: Controls;
   readonly faults: FaultSet;
   readonly journal: Journal;
-  /** For durations alone: the time of the service is the store's. */
+  /** Only for durations: the service's time is the store's. */
   readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: ReturnType<typeof addressBuckets>;
@@ -24,7 +24,7 @@ interface Parts {
   readonly log: Log | undefined;
   readonly tell: Tell;
   readonly metrics: Metrics | null;
-  /** Whether the store can be used, as `usabilityOf` says. */
+  /** Whether the store can be used, see `usabilityOf`. */
   isUsable(): Promise<boolean>;
 }
 
@@ -33,7 +33,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(parts: Parts) {
   const { storage, addresses, cors, metrics, isUsable } = parts;
   let mayBeDown = false;
-  /** Looks again when work of the store fails, and with each that does not until it is up: whoever reads the log is told of both. */
+  /** Checks again when an operation of the store fails, and after each one until the store is back; both are logged. */
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
@@ -52,7 +52,7 @@ export function createService(parts: Parts) {
   const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(storage.now()), requestId, shown);
   return {
     ...parts,
-    /** Whether the service is about to stop: it is not to be sent new clients. */
+    /** Whether the service is about to stop and should get no new clients. */
     draining: false,
     /** Measures how long the store takes for `work`, if there are metrics. */
     timed: <Result>(operation: string, work: () => Promise<Result>) =>
@@ -63,13 +63,15 @@ export function createService(parts: Parts) {
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
-    /** The same for what never became an exchange: it is charged to the address. */
+    /** Like `headers`, for a request that never became an exchange: it is charged to the address. */
     headersOfAddress: (address: string, requestId: string) =>
       headers(requestId, addresses.admit(address, storage.now()).shown),
   };
 }
 
-/** Returns a check whether a store can be used: one for all who ask meanwhile, so that no number of them takes the connections from clients. */
+/**
+ * Returns a shared check whether a store can be used, so that no number of callers takes the connections from clients.
+ */
 export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
   const look = shared(() =>
     storage.check().then(
@@ -79,7 +81,7 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   );
   let isUp = true;
   return async () => {
-    const reason = await within(look(), 'the store does not answer');
+    const reason = await within(look(), 'the store does not respond');
     if (isUp && reason !== null) tell('error', `No change of the stock can be committed: ${reason}`);
     if (!isUp && reason === null) tell('info', 'Changes of the stock are committed again');
     isUp = reason === null;
@@ -99,7 +101,7 @@ function commonHeaders(date: string, requestId: string, shown: ShownLimit): Reco
   };
 }
 
-/** Returns how a moment is written in HTTP. The text is kept for a whole second: it takes longer to make than it looks. */
+/** Returns a function that formats a moment for HTTP. The text is cached for a second, because formatting is slow. */
 function httpDates(): (now: number) => string {
   let [second, text] = [Number.NaN, ''];
   return (now) => {
@@ -110,7 +112,7 @@ function httpDates(): (now: number) => string {
   };
 }
 
-/** Whole seconds from `now` to `moment`: at least 1, and never short of it. */
+/** Returns whole seconds from `now` to `moment`: at least 1, rounded up. */
 export function retryAfter(moment: number, now: number): string {
   return String(Math.max(1, Math.ceil((moment - now) / 1000)));
 }

@@ -33,7 +33,7 @@ export async function startService(options: ServiceOptions) {
       keepsKnown: grant === undefined,
       origin,
     });
-    // Rather no service than one that answers lists, and refuses every change.
+    // Better no service than one that returns lists and refuses every change.
     await storage.check();
     const replacedKeys = origin === undefined ? [] : await keysOf(storage, origin, key);
     const service = await assemble(options, storage, new Controls(storage, stock));
@@ -42,11 +42,11 @@ export async function startService(options: ServiceOptions) {
       /** A key that is valid here: psk_… */
       key,
       keyId: idOfKey(key),
-      /** Whether requests with it are refused, since it was revoked. */
+      /** Whether requests with it are refused because it was revoked. */
       isKeyRevoked: revokedAt !== null,
-      /** Ids of valid keys that the key file had before. */
+      /** Ids of valid keys that the key file contained before. */
       replacedKeys,
-      /** Whether the store was made, with the stock that was given. */
+      /** Whether the store is new, with the given stock. */
       hasNewStore: storage.isNew,
     };
   } catch (error) {
@@ -117,24 +117,27 @@ async function serve(service: Service, options: ServiceOptions) {
     adminToken: admin?.token ?? null,
     adminUrl: admin?.url ?? null,
     controls: service.controls,
-    /** Milliseconds since the Unix epoch: the time of the service. */
+    /** Milliseconds since the Unix epoch, by the service's clock. */
     now: () => service.storage.now(),
-    /** The last requests seen, oldest first; none without `testControls`. */
+    /** The last requests, oldest first; none without `testControls`. */
     journal: () => service.journal.entries(),
     /** Replaces all faults. @throws FaultSpecError at once */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
     advanceClock: (seconds: number) => service.storage.advance(seconds * 1000),
-    /** Reads certificate and key again. @throws TlsError; then the previous ones stay in use */
+    /**
+     * Reads certificate and key again.
+     * @throws TlsError; then the previous ones stay in use
+     */
     reloadTls: () => {
       api.reloadTls();
       admin?.server.reloadTls();
     },
-    /** Has `/readyz` fail, and connections end with their next answer. Requests are still answered. */
+    /** Makes `/readyz` fail, and ends connections with their next response. Requests are still handled. */
     drain: () => {
       service.draining = true;
       api.drain();
     },
-    /** Stops listening, answers what is in flight, closes the database. */
+    /** Stops listening, completes pending requests, and closes the database. */
     close: () => {
       service.draining = true;
       closing ??= api
@@ -146,7 +149,7 @@ async function serve(service: Service, options: ServiceOptions) {
   };
 }
 
-/** Null unless it is asked for. Over TLS only if others reach it: on loopback those who look after the service need none. */
+/** Null unless requested. Over TLS only if other machines can reach it: on loopback it is not needed. */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
   const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
   if (adminPort === undefined) return null;
@@ -163,7 +166,7 @@ function origin(host: string, port: number, tls: TlsFiles | undefined): string {
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns what the options say about the key; undefined if they say nothing. */
+/** Returns the entitlement that the options give the key; undefined if they give none. */
 function grantOf({ limits, plan }: ServiceOptions): KeyGrant | undefined {
   return limits === undefined ? plan : { minute: BigInt(limits.minute), day: BigInt(limits.day) };
 }

@@ -6,12 +6,12 @@ import { collectBody } from '../http/exchange.ts';
 import { exactInt64, readPetId } from '../routes/values.ts';
 import type { PetStatus, Seed } from '../seed/stock.ts';
 
-/** Far more faults than anybody injects. */
+/** Far more faults than anyone injects. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies PetStatus[];
 
-/** Of the body, by name: integers are bigints. */
+/** The fields of the body, by name; integers are bigints. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export function refused(message: string): Refusal {
@@ -67,7 +67,7 @@ export const readAdvance = bodies('{"advanceSeconds":<n>}, n not negative', ({ a
 
 export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
 
-/** Requests that are to count as used; a window that is left out stays as it is. */
+/** Requests to count as used; omitted windows stay unchanged. */
 export const readUsage = bodies('{"minute":<n>,"day":<n>}, whole numbers from 0', ({ minute, day }) =>
   isCount(minute) && isCount(day) ? { minute, day } : undefined,
 );

@@ -16,7 +16,7 @@ import {
   refused,
 } from './bodies.ts';
 
-/** An answer: a body as JSON, or a text of another type. A string is a message. */
+/** A response: a body as JSON, or text of another type. A string is a message. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
@@ -28,16 +28,16 @@ interface Call {
   readonly serviceUrl: string;
   readonly hasTestControls: boolean;
   readonly request: IncomingMessage;
-  /** The part of the path that stands for `*`. */
+  /** The part of the path that matches `*`. */
   readonly parameter: string;
 }
 
 type Routes = Readonly<Record<string, (call: Call) => Promise<Reply>>>;
 
-/** The `Date` of an answer has four digits for the year. */
+/** The `Date` of a response has four digits for the year. */
 const LAST_DATE = Date.UTC(9999, 11, 31);
 
-/** Routes without secrets, for whoever keeps the service running. */
+/** Routes without secrets, for monitoring. */
 const PROBES: Routes = {
   'GET /healthz': async () => ok({ status: 'ok' }),
   'GET /readyz': async ({ service, hasTestControls }) => {
@@ -54,7 +54,7 @@ const METRICS: Routes = {
   }),
 };
 
-/** Routes of the administration port for those with its token, by method and path; `*` is any one segment. */
+/** Routes of the administration port for holders of its token, by method and path; `*` matches any one segment. */
 const ADMINISTRATION: Routes = {
   'GET /health': async () => ok({ status: 'ok' }),
   'GET /openapi.json': async ({ service, serviceUrl }) =>
@@ -89,7 +89,7 @@ const ADMINISTRATION: Routes = {
   },
 };
 
-/** For those who test clients; a service that others rely on has none of it. */
+/** For tests of clients; a production service has none of these. */
 const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
@@ -103,20 +103,20 @@ const TEST_CONTROLS: Routes = {
   },
   'POST /clock': async ({ service: { storage }, request }) => {
     const milliseconds = (await readAdvance(request)) * 1000;
-    if (storage.now() + milliseconds > LAST_DATE) throw refused('The clock can not go beyond the year 9999.');
+    if (storage.now() + milliseconds > LAST_DATE) throw refused("The clock can't go beyond the year 9999.");
     await storage.advance(milliseconds);
     return ok({ now: new Date(storage.now()).toISOString() });
   },
 };
 
-/** `open`: to anybody; `metrics`: with a token of its own; `token`: with that of the port. */
+/** `open`: for everyone; `metrics`: with its own token; `token`: with that of the port. */
 export type Access = 'open' | 'metrics' | 'token';
 
 interface Found {
   readonly access: Access;
-  /** The route with its method; undefined for what changes nothing, and for what is not there. */
+  /** The route with its method; undefined for requests that change nothing, and for unknown paths. */
   readonly action?: string;
-  /** The pet or key that it is about; null without one. What is no id may be a secret that is not where it belongs. */
+  /** The pet or key that the request is about; null without one. Anything that is no id may be a misplaced secret. */
   readonly target: string | null;
   /** @throws Refusal, SyntaxError, FaultSpecError, StorageError */
   reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
@@ -169,7 +169,7 @@ function faultsOf({ faults }: Service): Reply {
   return ok({ faults: faults.specs });
 }
 
-/** @param seconds null: the ban ends, and its strikes are forgotten */
+/** @param seconds null: lifts the ban and clears its strikes */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {
   if (service.rules.ban === null && seconds !== null) {
     throw refused('This service was started with --no-ban, so that no key can be banned.');
@@ -178,7 +178,7 @@ async function changeBan(service: Service, id: string, seconds: number | null): 
   return record === null ? noKey(id) : ok(shown(record, service));
 }
 
-/** A key with what it has used of the windows that last now. */
+/** A key with its usage of the current windows. */
 function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { storage, rules }: Service) {
   const now = storage.now();
   const of = (window: 'minute' | 'day', length: number) => ({

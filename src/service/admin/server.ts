@@ -13,8 +13,8 @@ import { StorageError } from '../storage/storage.ts';
 import { type Access, findRoute, type Reply } from './routes.ts';
 
 /**
- * True when a Host header names this machine by an address, or as localhost. Any other name may belong to a web site that has
- * it point here, so that a browser takes its pages and this port for one origin (DNS rebinding).
+ * Reports whether a Host header names this machine by an address, or as localhost. Any other name may belong to a web
+ * site that resolves to this machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
  */
 function isLocalName(hostHeader: string | undefined): boolean {
   const name = hostHeader?.replace(/:\d+$/, '').toLowerCase() ?? '';
@@ -27,7 +27,7 @@ interface AdminOptions {
   readonly metricsToken: string | undefined;
   readonly hasTestControls: boolean;
   readonly tls: TlsFiles | undefined;
-  /** Whether only this machine reaches it. */
+  /** Whether only this machine can reach it. */
   readonly isLocal: boolean;
 }
 
@@ -79,7 +79,7 @@ export class AdminServer {
 
   async #reply(request: IncomingMessage): Promise<Reply> {
     const { host = [], authorization = [] } = request.headersDistinct;
-    // With two of them a proxy may have looked at the other one.
+    // With two such headers, a proxy may have checked the other one.
     if (host.length > 1 || authorization.length > 1)
       throw malformed('There is more than one Host or Authorization header.');
     const { access, action, target, reply } = findRoute(request);

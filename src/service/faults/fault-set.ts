@@ -8,7 +8,7 @@ export interface Injection {
 
 const NOTHING: Injection = { delayMs: 0, harm: null };
 
-/** The faults in force in one process. Each counts the requests that it matches. */
+/** The faults in effect in one process. Each counts the requests that it matches. */
 export class FaultSet {
   #armed: readonly { readonly fault: Fault; matched: bigint }[];
 
@@ -26,12 +26,15 @@ export class FaultSet {
     this.#armed = [...this.#armed, ...armed(specs)];
   }
 
-  /** Replaces all of them. @throws FaultSpecError; then all is as before */
+  /**
+   * Replaces all faults.
+   * @throws FaultSpecError; then nothing has changed
+   */
   replace(specs: readonly string[]): void {
     this.#armed = armed(specs);
   }
 
-  /** Returns what strikes this request: the delays of all that do, the harm of the first that does any. */
+  /** Returns the effect on this request: the delays of all matching faults, and the harm of the first that does any. */
   draw(method: string, path: string): Injection {
     if (this.#armed.length === 0) return NOTHING;
     const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));
@@ -69,7 +72,7 @@ function isDue(occurrence: Occurrence, matched: bigint): boolean {
   }
 }
 
-/** Of a sequence of its own, so that which requests are struck does not hang on how long they are held up. */
+/** From a sequence of its own, so that the affected requests do not depend on delays. */
 const DELAY_SEED = 0x5eed;
 
 function delayMs({ delay, occurrence }: Fault, matched: bigint): number {

@@ -1,4 +1,4 @@
-/** When a fault strikes, among the requests that it matches. */
+/** When a fault takes effect, among the requests that it matches. */
 export type Occurrence =
   | { readonly kind: 'always' }
   /** The n-th, the 2n-th, … */
@@ -7,21 +7,21 @@ export type Occurrence =
   /** Each with this probability; the same ones for the same seed. */
   | { readonly kind: 'probability'; readonly p: number; readonly seed: number };
 
-/** The effect of a fault. The request has been authenticated and charged by then. */
+/** The effect of a fault, after the request was authenticated and charged. */
 export type Harm =
-  /** Answers with an error instead of doing anything. `retryAfter` is sent as it is. */
+  /** Responds with an error instead of carrying out the request. `retryAfter` is sent unchanged. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter: string | null }
-  /** Resets the connection (RST) instead of doing anything. */
+  /** Resets the connection (RST) instead of carrying out the request. */
   | { readonly kind: 'reset' }
-  /** Does nothing and never answers. */
+  /** Does nothing and never responds. */
   | { readonly kind: 'hang' }
-  /** Answers, and hangs up in the middle of the body. */
+  /** Responds, and closes the connection in the middle of the body. */
   | { readonly kind: 'truncate' }
-  /** Answers with a body that is not JSON. */
+  /** Responds with a body that is not JSON. */
   | { readonly kind: 'malform' }
-  /** Answers without these headers (lower-case names). */
+  /** Responds without these headers (lower-case names). */
   | { readonly kind: 'without'; readonly headers: readonly string[] }
-  /** Does what was asked, and hangs up without an answer. */
+  /** Carries out the request, and closes the connection without a response. */
   | { readonly kind: 'commit-then-drop' };
 
 /** A range in milliseconds; both ends are the same for a fixed delay. */

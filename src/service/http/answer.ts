@@ -1,12 +1,12 @@
-/** The answer to a request, before the headers that every answer carries are added. */
+/** The response to a request, without the headers that every response has. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text; in pieces when it may be large. Absent: no content. */
+  /** JSON text, in pieces if it may be large. Absent: no content. */
   readonly body?: string | AsyncGenerator<string, void>;
 }
 
-/** Ends the work on a request with an error answer: `{"code","message","status"}`. */
+/** Ends a request with an error response: `{"code","message","status"}`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 

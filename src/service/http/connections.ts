@@ -3,18 +3,18 @@ import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Exchange } from './exchange.ts';
 
-/** How long a stopping server waits for what is in flight; a client that reads nothing can't hold it up for ever. */
+/** How long a stopping server waits for pending requests, so that a client that reads nothing can't block it. */
 const IN_FLIGHT_MS = 5_000;
 
-/** The open connections of a server with the exchanges under way on each, so that it can be stopped at once. */
+/** The open connections of a server with their pending exchanges, so that it can be stopped at once. */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
-  /** All raw sockets of TLS: one of them that says nothing would keep the server from stopping. */
+  /** All raw sockets of TLS: a silent one would keep the server from stopping. */
   readonly #shakingHands = new Set<Duplex>();
   #draining = false;
   #stopping = false;
 
-  /** @param isTls then requests come on a socket of their own, above that of the connection */
+  /** @param isTls requests then arrive on a socket of their own, on top of the connection's */
   constructor(server: Server, isTls: boolean) {
     const open = (socket: Duplex) => {
       this.#open.set(socket, new Set());
@@ -29,15 +29,15 @@ export class Connections {
   }
 
   /**
-   * Has each connection end with its next response: those under way say so, and so does every later one. A connection whose response
-   * has said before that it stays, stays for one request more.
+   * Ends each connection with its next response. A connection whose last response announced that it stays open accepts
+   * one more request.
    */
   drain(): void {
     this.#draining = true;
     for (const exchanges of this.#open.values()) endWith([...exchanges].at(-1));
   }
 
-  /** The exchange that began last on this connection, if it is under way. With pipelining, others may be before it. */
+  /** The latest pending exchange on this connection. With pipelining, others may precede it. */
   latestOn(socket: Duplex): Exchange | undefined {
     return [...(this.#open.get(socket) ?? [])].at(-1);
   }
@@ -47,7 +47,7 @@ export class Connections {
     const before = this.latestOn(socket);
     this.#open.get(socket)?.add(exchange);
     if (this.#draining) {
-      // With pipelining, this one is the last that is answered.
+      // With pipelining, this is the last one to be answered.
       if (before?.response.headersSent === false) before.response.shouldKeepAlive = true;
       endWith(exchange);
     }
@@ -58,7 +58,7 @@ export class Connections {
     });
   }
 
-  /** Stops listening, ends idle connections now and busy ones when they have been answered. */
+  /** Stops listening, and ends idle connections now and busy ones after their responses. */
   stop(server: Server): Promise<void> {
     this.drain();
     this.#stopping = true;

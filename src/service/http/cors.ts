@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal } from './answer.ts';
 
-/** Headers of an answer that a page may read, besides those that every page may. */
+/** Response headers that a page may read, besides those that every page may. */
 const EXPOSED =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, ' +
   'Retry-After, Allow, Date, Deprecation, Sunset, WWW-Authenticate';
 
-/** Which web pages may call the service from a browser (the Fetch Standard's CORS protocol). */
+/** The web pages that may call the service from a browser (CORS of the Fetch Standard). */
 export class Cors {
-  /** @param origins as browsers send them: `https://shop.example`; `*` for all */
+  /** @param origins as sent by browsers: `https://shop.example`; `*` for all */
   constructor(private readonly origins: readonly string[]) {}
 
   headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {

@@ -10,8 +10,8 @@ import { requireWellFormed } from './refusals.ts';
 import { discard, send } from './send.ts';
 
 /**
- * Works on one request, in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, do it.
- * Never rejects: whatever goes wrong is answered, and if no one is left to answer, the connection is closed.
+ * Handles one request in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, carry
+ * it out. Never rejects: any error becomes a response, and if no response can be sent, the connection is closed.
  */
 export async function handle(exchange: Exchange, service: Service, match: Match | null): Promise<void> {
   try {
@@ -24,7 +24,7 @@ export async function handle(exchange: Exchange, service: Service, match: Match 
   }
 }
 
-/** A browser asks without a key, and uses up nothing. */
+/** A browser asks without a key, and this uses up nothing. */
 function preflightAnswer({ method, request }: Exchange, { cors }: Service, match: Match | null): Answer | null {
   const allowed = match === null ? 'OPTIONS' : allowedMethods(match.route);
   const headers = cors.preflight(method, request.headers, allowed);
@@ -35,7 +35,7 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
   const { storage, addresses, rules } = service;
   const credentials = exchange.request.headersDistinct.authorization ?? [];
-  // With two of them a proxy may have looked at the other one.
+  // With two such headers, a proxy may have checked the other one.
   const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
   const ofKey = token === null ? null : await service.timed('admit', () => storage.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
@@ -71,10 +71,12 @@ function unauthorized(token: string | null): Refusal {
   return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
-/** A database that is started again or fails over is back within seconds, and no request is held up for long meanwhile. */
+/** A database that restarts or fails over is back within seconds, and no request waits for long meanwhile. */
 const WHEN_BACK = { 'Retry-After': '2' };
 
-/** Finds the operation and does it. A refusal is an answer like any other, so that faults can strike it too. */
+/**
+ * Finds the operation and carries it out. A refusal is a response like any other, so that faults can affect it, too.
+ */
 async function operation(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
   try {
     return await operate(exchange, service, match);
@@ -87,7 +89,7 @@ async function operation(exchange: Exchange, service: Service, match: Match | nu
   }
 }
 
-/** @throws Refusal when there is no such operation, or the request is not one that it accepts */
+/** @throws Refusal if there is no such operation, or it does not accept the request */
 async function operate(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
   requireWellFormed(exchange);
   const { method } = exchange;
@@ -113,13 +115,13 @@ async function answerError(exchange: Exchange, service: Service, error: unknown)
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
-  // Before the operation, no change of stock was on its way: what is uncertain is at most the charge.
-  const message = 'The stock cannot be read or written at the moment. Nothing was changed.';
+  // Before the operation there was no change of stock: at most the charge is uncertain.
+  const message = "The stock can't be read or written at the moment. Nothing was changed.";
   const isOver = error.kind === 'unusable' || error.kind === 'damaged';
   return new Refusal(503, 'storage_unavailable', message, isOver ? {} : WHEN_BACK);
 }
 
-/** Does what was asked and answers it, with the fault that strikes this request, if one does. */
+/** Carries out the request and responds, with the fault that affects it, if any. */
 async function answerFaulty(exchange: Exchange, service: Service, operate: () => Promise<Answer>): Promise<void> {
   const { delayMs, harm } = service.faults.draw(exchange.method, exchange.target.path);
   if (delayMs > 0) await pause(exchange, delayMs);
@@ -144,13 +146,16 @@ async function answerFaulty(exchange: Exchange, service: Service, operate: () =>
   await send(exchange, await operate(), service.headersOf(exchange), harm);
 }
 
-/** Over TLS there is no way to the connection itself: it is ended without the good-bye of TLS. In bun the socket is no `TLSSocket`. */
+/**
+ * Over TLS the connection itself is not accessible: it is ended without TLS's closing message. In bun the socket is no
+ * `TLSSocket`.
+ */
 function reset({ request: { socket } }: Exchange): void {
   if ('encrypted' in socket && socket.encrypted) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Ends early when the client hangs up. */
+/** Ends early if the client closes the connection. */
 async function pause({ response }: Exchange, milliseconds: number): Promise<void> {
   const gone = new AbortController();
   const abort = () => gone.abort();

@@ -4,8 +4,8 @@ import { type Answer, JSON_TYPE } from './answer.ts';
 import { type Exchange, isCut } from './exchange.ts';
 
 /**
- * Sends an answer. Resolves once it has been handed to the system, or the client has gone.
- * @param harm a fault that spoils it on its way out
+ * Sends a response. Resolves once the system has it, or the client has gone.
+ * @param harm a fault that damages it
  */
 export async function send(
   exchange: Exchange,
@@ -43,8 +43,8 @@ function contentHeaders(body: Answer['body']): Record<string, string> {
 }
 
 /**
- * Writes as fast as the client reads, and lets other requests have their turn between two pieces. A client that reads nothing
- * for too long is cut off: it would keep its snapshot, and the write-ahead log would grow without end.
+ * Writes as fast as the client reads, and handles other requests between two pieces. A client that reads nothing for
+ * too long is disconnected: it would keep its snapshot, and the write-ahead log would grow without limit.
  */
 async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
   const { request, response } = exchange;
@@ -67,7 +67,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   }
 }
 
-/** Resolves when there is room again, or no one is left to write to. */
+/** Resolves when there is room again, or the client has gone. */
 function drained({ request, response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -89,14 +89,14 @@ function cutOff({ response }: Exchange, start: string): Promise<void> {
   });
 }
 
-/** Lets go of what is behind a body that is not sent. A generator cleans up after itself only once it has begun. */
+/** Releases the source of a body that is not sent. A generator only cleans up once it has begun. */
 export async function discard(body: Answer['body']): Promise<void> {
   if (typeof body !== 'object') return;
   await body.next();
   await body.return();
 }
 
-/** The same text with a first character that no JSON text begins with. */
+/** Returns the text with an invalid first character. */
 function malformed(body: Answer['body']): Answer['body'] {
   if (typeof body !== 'object') return body === undefined ? undefined : `<${body.slice(1)}`;
   return (async function* () {

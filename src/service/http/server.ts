@@ -19,7 +19,7 @@ export interface ServerTimeouts {
   readonly headersMs: number;
   /** To send all of its request. */
   readonly requestMs: number;
-  /** To go on reading an answer that is streamed to it: 60 s. */
+  /** To continue reading a streamed response: 60 s. */
   readonly readMs?: number;
 }
 
@@ -27,15 +27,15 @@ export interface ApiOptions {
   readonly timeouts: ServerTimeouts;
   /** How long an idle connection is kept open for the next request. */
   readonly keepAliveMs: number;
-  /** Serves HTTPS alone with these. */
+  /** Serves only HTTPS with these. */
   readonly tls?: TlsFiles | undefined;
-  /** Networks of proxies whose `X-Forwarded-For` is believed. */
+  /** Networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy?: readonly string[] | undefined;
   /** Further connections are refused. */
   readonly maxConnections: number;
 }
 
-/** The service on a port. Everything that HTTP can bring, well-formed or not, is answered here or in `handle`. */
+/** The service on a port. Everything that HTTP can bring, valid or not, is handled here or in `handle`. */
 export class ApiServer {
   readonly #refused = new WeakSet<Duplex>();
   readonly #server: ReturnType<typeof createServer> | TlsServer;
@@ -59,7 +59,7 @@ export class ApiServer {
       connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     };
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
-    // The parser would leave out what is beyond its count, and let the rest pass: here none is left out, and too many are refused.
+    // The parser would drop headers beyond its limit: here none is dropped, and too many are refused.
     this.#server.maxHeadersCount = 0;
     this.#server.maxConnections = maxConnections;
     const tell = throttled(service.tell, service.clock);
@@ -101,7 +101,7 @@ export class ApiServer {
     }
     const { clock, storage, journal, log, metrics } = this.service;
     response.sendDate = false;
-    response.on('error', () => {}); // A client that has gone away is no failure.
+    response.on('error', () => {}); // A client that has gone is no error.
     const target = parseTarget(request.url ?? '/');
     const match = target.segments === null ? null : matchRoute(target.segments);
     const route = match === null ? null : matchedPlace(match);
@@ -120,14 +120,17 @@ export class ApiServer {
     });
   }
 
-  /** The parser fails again with every piece that still comes; the first answer stands, and the rest is read and ignored. */
+  /** The parser fails again with every further piece; the first response stands, and the rest is read and ignored. */
   #misread(socket: Duplex, refusal: Refusal | null): void {
     if (refusal !== null && this.#refused.has(socket)) return;
     this.#refused.add(socket);
     this.#refuse(socket, refusal);
   }
 
-  /** Answers if there is no response object. An answer that has begun is not run into, one that is due goes first. */
+  /**
+   * Responds if there is no response object. A response that has begun is not interrupted, and a pending one is sent
+   * first.
+   */
   #refuse(socket: Duplex, refusal: Refusal | null): void {
     const exchange = this.#connections.latestOn(socket);
     if (refusal === null || !socket.writable) {
@@ -145,7 +148,7 @@ export class ApiServer {
     }
   }
 
-  /** Refuses what never became an exchange. */
+  /** Refuses a request that never became an exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
     const { storage, log, metrics } = this.service;
     const id = randomUUID();
@@ -155,10 +158,13 @@ export class ApiServer {
   }
 }
 
-/** Starts listening. @throws what the system says against it, for example EADDRINUSE */
+/**
+ * Starts listening.
+ * @throws the system's error, such as EADDRINUSE
+ */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    // bun leaves the port out.
+    // bun leaves out the port.
     const fail = (error: Error) => reject(Object.assign(error, { port }));
     server.once('error', fail);
     server.listen(port, host, () => {
@@ -168,7 +174,7 @@ export function listen(server: Server, port: number, host: string): Promise<numb
   });
 }
 
-/** The address of the client: of the connection, or what proxies that are trusted say. */
+/** Returns the client's address: that of the connection, or the one that trusted proxies report. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**

@@ -9,7 +9,7 @@ export interface Window {
 
 export const DAY_MS = 86_400_000;
 
-/** A window that no clock is in: the first look at it opens a new one. */
+/** A window that no clock is in: its first use opens a new one. */
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
@@ -82,7 +82,7 @@ function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: nu
   return { ...GOOD_CONDUCT, bannedUntil: now + rule.seconds * 1000 };
 }
 
-/** All that is remembered of one key (or of one address) between requests. */
+/** Everything that is stored about one key (or one address) between requests. */
 export interface Usage {
   readonly minute: Window;
   readonly day: Window;
@@ -98,7 +98,7 @@ export interface LimitRules {
   readonly ban: BanRule | null;
 }
 
-/** The window that the X-RateLimit headers tell of. */
+/** The window that the X-RateLimit headers report. */
 export interface ShownLimit {
   readonly limit: bigint;
   readonly remaining: bigint;
@@ -115,7 +115,7 @@ export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; rea
   | { readonly outcome: 'banned'; readonly retryAt: number; readonly begins: boolean }
 );
 
-/** Decides one request at `now`: charged to both windows or to neither. Pure; the store makes it atomic. */
+/** Decides about one request at `now`: charged to both windows or to neither. Pure; the store makes it atomic. */
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
@@ -158,7 +158,7 @@ function remaining(limit: bigint, { used }: Window): bigint {
   return used < limit ? limit - used : 0n;
 }
 
-/** The limit that is shown if callers without a key are not limited: it is never reached. */
+/** The limit that is reported if callers without a key are not limited: it is never reached. */
 const NEVER_REACHED = 1_000_000_000n;
 
 const KEPT = 10_000;

@@ -21,7 +21,7 @@ interface Route {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An InventoryItem as an answer; its numbers are written from bigints, digit by digit. */
+/** An InventoryItem as a response; its numbers are written from bigints, with all digits. */
 function itemAnswer({ petId, quantity, status }: InventoryItem): Answer {
   return { status: 200, body: `{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}` };
 }
@@ -30,7 +30,7 @@ function petNotFound(petId: bigint): Refusal {
   return new Refusal(404, 'pet_not_found', `There is no pet ${petId}.`);
 }
 
-/** GET /inventory: all items. One page is answered as a whole, more are streamed as the client reads. */
+/** GET /inventory: all items. A single page is sent as a whole, more are streamed as the client reads. */
 async function listInventory({ exchange, service: { storage } }: Call): Promise<Answer> {
   const pages = storage.inventory(exchange.validKey ?? '');
   const first = await pages.next();
@@ -51,7 +51,9 @@ async function* listOf(first: string, second: string, rest: AsyncGenerator<strin
   }
 }
 
-/** GET /pets/{petId}, deprecated. Its payload is not specified: ours is the record that was imported, or what the inventory knows. */
+/**
+ * GET /pets/{petId}, deprecated. Its payload is not specified: here it is the imported record, or the inventory's data.
+ */
 async function getPet({ service, parameter }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);
   const pet = await service.timed('find', () => service.storage.find(petId));
@@ -60,7 +62,7 @@ async function getPet({ service, parameter }: Call): Promise<Answer> {
   return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
 }
 
-/** GET /store/orders. Its payload is not specified: the orders that were imported, as they were. */
+/** GET /store/orders. Its payload is not specified: here it is the imported orders, unchanged. */
 async function listOrders({ service: { storage } }: Call): Promise<Answer> {
   return { status: 200, body: `[${(await storage.orders()).join(',')}]` };
 }
@@ -114,7 +116,7 @@ export interface Match {
   readonly parameter: string;
 }
 
-/** Returns the place of a match in the API, for headers, logs and metrics. */
+/** Returns the path of a match in the API, for headers, logs and metrics. */
 export function matchedPlace({ route: { path, headers = {} }, parameter }: Match) {
   return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }

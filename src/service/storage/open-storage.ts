@@ -6,7 +6,7 @@ import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-storage.ts';
 import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
 
-/** Which store: that of a PostgreSQL if `database` is given, else that of a file. A new one is made and filled. */
+/** Selects the store: PostgreSQL if `database` is given, otherwise a file. A new one is created and filled. */
 export interface StorageOptions {
   /** Path of a SQLite file, or ':memory:', which is the default. */
   readonly file?: string | undefined;
@@ -15,21 +15,24 @@ export interface StorageOptions {
    * may share it.
    */
   readonly database?: string | readonly string[] | undefined;
-  /** Windows, bans, `Date` and everything else go by it, or by the clock of the `database`. */
+  /** The clock of windows, bans, `Date` and everything else, unless there is a `database`, whose clock is used then. */
   readonly clock: Clock;
   /** The stock of a new store; without it the default stock. */
   readonly stock?: SeedStock | undefined;
-  /** Whether nothing is to be made or changed: then the store has to be there, as this version makes it. */
+  /** Whether nothing may be created or changed: then the store must exist in the current version. */
   readonly readOnly?: boolean;
-  /** How long to wait for a database that is being started. Without it, not at all. */
+  /** How long to wait for a database that is starting. Without it, not at all. */
   readonly startPatience?: StartTimeout | undefined;
 }
 
 export interface StartTimeout {
   readonly seconds: number;
-  /** Waits this long. Rejects if it is not to be waited for any more. */
+  /** Waits `ms` milliseconds. Rejects if the wait is cancelled. */
   sleep(milliseconds: number): Promise<unknown>;
-  /** Called once, when the waiting begins. @param reason as the database gave it */
+  /**
+   * Called once, when the wait begins.
+   * @param reason the database's own message
+   */
   waits(reason: string): void;
 }
 
@@ -45,7 +48,7 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
     try {
       return await openPostgres([database].flat(), stock, clock, readOnly);
     } catch (error) {
-      // Making its tables again does no harm.
+      // Creating its tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);
       if (!mayStart || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
       if (tried === 1) patience.waits(error.message);
@@ -57,7 +60,10 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
 /** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
 export type KeyGrant = Plan | Limits;
 
-/** Issues a key. This is the only time that it can be seen: the store keeps its digest. @throws StorageError */
+/**
+ * Issues a key. This is the only time that it is visible: the store keeps its digest.
+ * @throws StorageError
+ */
 export async function issueKey(
   storage: ServiceStorage,
   grant: KeyGrant,

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-/** So many together at most: an answer is not to wait for a thousand others. */
+/** Maximum size of a batch: a response must not wait for a thousand others. */
 const MOST = 500;
 
 interface Waiting<Asked, Result> {
@@ -10,14 +10,14 @@ interface Waiting<Asked, Result> {
 }
 
 /**
- * Does in batches all that is asked for in a turn of the event loop, or while the batch before is under way: with many requests at
- * once a transaction or a round trip serves all of them. The order in which they were asked stays.
+ * Batches everything requested in one turn of the event loop, or while the previous batch is running: with many
+ * requests at once, one transaction or round trip serves all of them, in order.
  */
 export class RequestBatcher<Asked, Result> {
   #waiting: Waiting<Asked, Result>[] = [];
   #running: Promise<void> | null = null;
 
-  /** @param work gives the result of each, in their order; what it throws is what all of them fail with */
+  /** @param work returns the results in order; if it throws, all requests of the batch fail with its error */
   constructor(private readonly work: (asked: readonly Asked[]) => Promise<readonly Result[]>) {}
 
   run(asked: Asked): Promise<Result> {
@@ -27,7 +27,7 @@ export class RequestBatcher<Asked, Result> {
     });
   }
 
-  /** Resolves once everything that was asked for has been done, or has failed. */
+  /** Resolves once everything requested has completed or failed. */
   async idle(): Promise<void> {
     while (this.#running !== null) await this.#running;
   }

@@ -1,13 +1,13 @@
 import type { Admission, LimitRules, Limits, Usage } from '../limits/admission.ts';
 import type { InventoryItem, PetStatus, SeedStock, StockItem } from '../seed/stock.ts';
 
-/** The entitlement of a key. `plan` is a name for people; the limits decide. */
+/** The entitlement of a key. `plan` is a name for display; the limits decide. */
 export interface Entitlement {
   readonly plan: string;
   readonly limits: Limits;
 }
 
-/** A key as its administrators see it: never the key itself. */
+/** A key as shown to administrators: never the key itself. */
 export interface KeyRecord extends Entitlement {
   /** The first 12 hex digits of the SHA-256 of the key. */
   readonly id: string;
@@ -17,35 +17,38 @@ export interface KeyRecord extends Entitlement {
   readonly revokedAt: number | null;
   /** `key-file` for the key of a server's file; null for one that was issued. */
   readonly origin: string | null;
-  /** As the one who issued it calls it, for people; null without one. */
+  /** The name given by its issuer, for display; null without one. */
   readonly name: string | null;
   readonly usage: Usage;
 }
 
 export interface Registration {
-  /** A known key keeps the entitlement that it has. */
+  /** A known key keeps its entitlement. */
   readonly keepsKnown: boolean;
-  /** As in KeyRecord. */
+  /** See KeyRecord. */
   readonly origin?: string | undefined;
-  /** As in KeyRecord. */
+  /** See KeyRecord. */
   readonly name?: string | undefined;
 }
 
-/** The keys of a store, with what they have used. */
+/** The keys of a store, with their usage. */
 export interface KeyStorage {
-  /** Makes `key` known. What it has used stays, and once revoked it stays so. */
+  /** Registers `key`. Its usage is kept, and once revoked it stays revoked. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
-  /** Ends the validity of a key. What comes next is refused, in every process. Null: no such key. */
+  /** Revokes a key. Later requests are refused, in every process. Null: no such key. */
   revoke(id: string): Promise<KeyRecord | null>;
 
   /** All keys, valid or revoked, oldest first. */
   keys(): Promise<readonly KeyRecord[]>;
 
-  /** Charges or refuses one request of `key`, at the time that it is once it is its turn. Null: no such key, or a revoked one. */
+  /** Charges or refuses one request of `key`, at the time of its turn. Null: no such key, or a revoked one. */
   admit(key: string, rules: LimitRules): Promise<Admission | null>;
 
-  /** Puts what `change` makes of the usage of a key in its place. Null: no such key. @param change may be called again */
+  /**
+   * Replaces the usage of a key by the result of `change`. Null: no such key.
+   * @param change may be called again
+   */
   changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null>;
 }
 
@@ -61,25 +64,28 @@ export interface StockStorage {
 
   find(petId: bigint): Promise<StockItem | null>;
 
-  /** Sets the quantity and returns the item as it is then. Null: no such pet. */
+  /** Sets the quantity and returns the resulting item. Null: no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
 
-  /** The same with the status, which the service itself never changes. */
+  /** Like `setQuantity`, with the status, which the service itself never changes. */
   setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null>;
 
-  /** The orders, each a JSON text, in the order in which they were put in. */
+  /** The orders, each a JSON text, in the order in which they were imported. */
   orders(): Promise<readonly string[]>;
 
   /** The JSON texts of the pets that have one, in the order of ids. */
   records(): Promise<readonly string[]>;
 
-  /** Adds pets, or puts them in the place of those with the same ids. A quantity and a status are always given; a record stays if none is. */
+  /**
+   * Adds pets, or replaces those with the same ids. Quantity and status are always given; without a new record the old
+   * one stays.
+   */
   put(items: Iterable<StockItem>): Promise<void>;
 
-  /** Takes a pet out. False: no such pet. */
+  /** Removes a pet. False: no such pet. */
   remove(petId: bigint): Promise<boolean>;
 
-  /** Puts this stock in the place of all that is there, and forgets what keys have used if `forgetsUsage`. All at once. */
+  /** Replaces everything by this stock, and clears the usage of keys if `forgetsUsage`, atomically. */
   replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 }
 
@@ -93,7 +99,7 @@ export interface StockStorage {
  * it says that the outcome is unknown
  */
 export interface ServiceStorage extends KeyStorage, StockStorage {
-  /** Whether it was made as it was opened, with the stock that was given. */
+  /** Whether it was created when it was opened, with the given stock. */
   readonly isNew: boolean;
 
   /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
@@ -101,20 +107,23 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
 
   advance(milliseconds: number): Promise<void>;
 
-  /** Resolves if a change could be committed: one that changes nothing was in the last seconds and none has failed since, or is now. */
+  /**
+   * Resolves if a change could be committed: either a test change succeeded within the last seconds and none has failed
+   * since, or one succeeds now.
+   */
   check(): Promise<void>;
 
   /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */
   readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
-  /** Completes what has been asked for, and lets go of the store. Once more does nothing. */
+  /** Completes pending work, and releases the store. May be called again. */
   close(): Promise<void>;
 }
 
 /**
- * `damaged`: the file makes no sense, or is no database at all. `unusable`: it is something else than a store of this version, or may
- * not be used; trying again will not help. `starting`: the database may only be starting. `uncertain`: the change may have been made,
- * since the connection was lost before its answer.
+ * `damaged`: the content of the file is not valid, or it is no database at all. `unusable`: it is something other than
+ * a store of this version, or may not be used; retrying will not help. `starting`: the database may only be starting.
+ * `uncertain`: the change may have been made, because the connection was lost before the reply.
  */
 type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
 

@@ -89,7 +89,7 @@ class StockCollector {
     if (this.#count === 0) return;
     const more = this.#count > maxFaults ? [`and ${this.#count - maxFaults} more`] : [];
     const faults = this.#count === 1 ? '1 fault' : `${this.#count} faults`;
-    throw new UsageError(`${file} has ${faults}; nothing was imported`, { lines: [...this.#faults, ...more] });
+    throw new UsageError(`${file} has ${faults}. Nothing was imported`, { lines: [...this.#faults, ...more] });
   }
 }
 

@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Shares the connections for readers of whole lists among those who ask: each may hold as many as are free then, so that one takes half
- * of them at most, and the next one always finds some.
+ * Divides the connections among readers of whole lists: each may use as many as are free, so that one takes at most
+ * half of them, and the next one always finds some.
  */
 export class Readers {
   readonly #held = new Map<string, number>();
@@ -23,7 +23,10 @@ export class Readers {
     this.#free = count;
   }
 
-  /** Resolves when it is the turn of `who`, with what gives the place back. @throws StorageError if that takes too long */
+  /**
+   * Resolves when it is the turn of `who`, with a function that releases the connection.
+   * @throws StorageError if that takes too long
+   */
   acquire(who: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -46,7 +49,7 @@ export class Readers {
     });
   }
 
-  /** Begins all whose turn it is, in the order in which they came. */
+  /** Starts all whose turn it is, in the order of their requests. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       if (this.#heldBy(waiting.who) >= this.#free) continue;

@@ -11,12 +11,12 @@ export type Statement = ReturnType<Database['prepare']>;
 export const IN_MEMORY = ':memory:';
 
 /**
- * How long SQLite itself waits for another process's lock, in milliseconds. The event loop stands still meanwhile, so it is
- * short; who has to wait for longer does so between attempts.
+ * How long SQLite itself waits for another process's lock, in milliseconds. It blocks the event loop meanwhile, so it
+ * is short; longer waits happen between attempts.
  */
 export const BUSY_MS = 5;
 
-/** Opens a database in which every integer, read or written, is a bigint. A new file is its owner's alone. */
+/** Opens a database in which every integer, read or written, is a bigint. A new file is private to its owner. */
 export function openDatabase(file: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
   if (file !== IN_MEMORY && !existsSync(file)) createPrivately(file);
   return new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, ...options, readBigInts: true });
@@ -38,13 +38,13 @@ function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (cause) {
-    // Another process of ours was first, or somebody else.
+    // Another process was first.
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') requirePrivateFile(file);
     else throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, 'failed', { cause });
   }
 }
 
-/** Runs `work`, turning what SQLite throws into StorageError. */
+/** Runs `work`, and converts SQLite's errors to StorageError. */
 export function guarded<Result>(work: () => Result): Result {
   try {
     return work();
@@ -56,7 +56,7 @@ export function guarded<Result>(work: () => Result): Result {
   }
 }
 
-/** Runs a transaction that holds the write lock from its start: all of `work` is committed, or nothing of it. */
+/** Runs a transaction that holds the write lock from its start and is committed as a whole or not at all. */
 export function inTransaction<Result>(database: Database, work: () => Result): Result {
   return guarded(() => {
     database.exec('BEGIN IMMEDIATE');
@@ -71,21 +71,21 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
   });
 }
 
-/** Reports whether another process holds a lock, so that it may help to try again. */
+/** Reports whether another process holds a lock, so that another attempt may help. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;
 }
 
-/** Milliseconds between attempts, some five seconds in all: the rhythm of SQLite's own waiting. */
+/** Milliseconds between attempts, about five seconds in total, in the rhythm of SQLite's own waits. */
 const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
 
-/** The same for a minute: for a whole stock, while another process may be putting in a million pets. */
+/** The same for a minute: for a whole stock, while another process may be importing a million pets. */
 export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
 
 /**
- * Does `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but hold up the
- * event loop meanwhile: here other requests go on.
- * @throws StorageError when the lock is not released in time, or for anything else that SQLite says
+ * Runs `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but block the
+ * event loop; here other requests continue.
+ * @throws StorageError if the lock is not released in time, or for any other error of SQLite
  */
 export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
   return retryBusy(() => guarded(work), pauses, sleep, isBusy);

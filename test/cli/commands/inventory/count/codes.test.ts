@@ -149,5 +149,5 @@ test('leaves the file of codes after a no, and goes on if it has lost its header
   };
   const lost = await count(shop, 'X-1 x2\ncode 5\ndone\n', `--codes ${codes}`, { ...person, prompts: { confirm } });
   expect(lost).toMatchObject({ code: 0, written: ['5 {"quantity":2}'] });
-  expect(lost.stderr.replace(/\s+/g, ' ')).toContain('has an error; nothing was added');
+  expect(lost.stderr.replace(/\s+/g, ' ')).toContain('has an error. Nothing was added');
 });
