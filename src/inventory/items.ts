@@ -12,7 +12,7 @@ export function isPetStatus(text: string): text is PetStatus {
 export function parsePetStatus(text: string): Parsed<PetStatus> {
   const status = petStatuses.find((known) => known === text.toLowerCase());
   return status === undefined
-    ? problem(`${quoted(text)} is not a status. Valid are ${petStatuses.join(', ')}`)
+    ? problem(`${quoted(text)} is not a status. The statuses are ${petStatuses.join(', ')}`)
     : parsed(status);
 }
 

@@ -72,5 +72,5 @@ test('prints pages for three commands, and refuses others before anything is sen
     expect([code, stdout.slice(0, 15), stdout.slice(-8)]).toEqual([0, '<!doctype html>', '</html>\n']);
   }
   const refusal = await shop.refused('inventory set 4 6 -o html');
-  expect(refusal).toContain('Invalid output format "html". Valid are table, json, ndjson, csv, tsv.');
+  expect(refusal).toContain('Invalid output format "html". The valid formats are table, json, ndjson, csv, tsv.');
 });

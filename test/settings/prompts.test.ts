@@ -134,7 +134,7 @@ describe('plain prompts', () => {
     expect(await prompts.text('Which? Type production to continue')).toBe('production');
     input.write('lf\n');
     expect(await prompts.text('Again?')).toBe('zw\u00f6lf');
-    expect(drawn()).toBe('Which? Type production to go on: Again? ');
+    expect(drawn()).toBe('Which? Type production to continue: Again? ');
   });
 
   test('reads a password without showing it, and lets it be edited', async () => {

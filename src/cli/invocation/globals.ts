@@ -20,14 +20,14 @@ export interface GlobalOptions extends SharedOptions {
 
 export interface ChosenFormat {
   readonly format: Format;
-  /** An option, a variable or a setting names it. */
+  /** Whether an option, a variable or a setting named the format. */
   readonly isFormatNamed: boolean;
 }
 
 /**
- * Returns the format of a command. A variable or a setting names what is usual: a command that has no such format, or none for a
- * person to look at, goes on without it.
- * @param usual of the setting
+ * Returns the output format of a command. A format from a variable or a setting is only a default: a command that
+ * lacks it, or that has no table, ignores it.
+ * @param usual the format from the setting
  * @throws UsageError for an unknown format, one that the command does not have, or two that differ
  */
 export function resolveFormat(
@@ -44,7 +44,8 @@ export function resolveFormat(
   }
   if (asked !== undefined && named === undefined) {
     const problem = `Invalid output format "${asked}"`;
-    const forms = known.length === 0 ? `${name} prints text of its own` : `Valid are ${known.join(', ')}`;
+    const forms =
+      known.length === 0 ? `${name} has its own output, without formats` : `The valid formats are ${known.join(', ')}`;
     throw new UsageError(`${problem}. ${forms}`, { hint });
   }
   const format = named ?? (known.includes('table') ? known.find((each) => each === (output ?? usual)) : undefined);

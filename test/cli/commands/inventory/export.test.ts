@@ -112,7 +112,7 @@ describe('export in the formats of apply', () => {
     ['stock.json -o csv', 'would be taken for json'],
     ['stock.csv -o ndjson', 'would be taken for csv'],
     ['stock.xlsx', 'workbook'],
-    ['-o table', 'Valid are csv, tsv, json, ndjson'],
+    ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
     ['-o json --spreadsheet', 'go with CSV'],
     ['--delimiter :', '--delimiter takes'],
   ] as const)('refuses %s, and sends nothing', async ([words, why], { shop }) => {

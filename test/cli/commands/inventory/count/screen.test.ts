@@ -77,7 +77,7 @@ test('explains what ends the count after quit, exit and help at the prompt, and 
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
-  expect(typed.stderr.match(/\ndone +ends the count, as Ctrl-D does\nCtrl-C +leaves it, /g)).toHaveLength(4);
+  expect(typed.stderr.match(/\ndone +ends the count, as Ctrl-D does\nCtrl-C +stops; /g)).toHaveLength(4);
   for (const word of ['42 x3', '-', '= 42 7', '= [^ ]+ 0', 'Enter']) {
     expect(typed.stderr).toMatch(new RegExp(`\n${word} +\\S`));
   }
