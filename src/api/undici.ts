@@ -126,7 +126,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   #discard(): void {
     if (this.#body === undefined) return;
     this.#isOver();
-    this.#controller?.abort(new Error('The answer is not read to its end'));
+    this.#controller?.abort(new Error('The response was not read to its end'));
   }
 
   readonly #onAbort = (): void => {

@@ -22,7 +22,7 @@ describe('a stock of one’s own', () => {
     const first = await served(shop, `--file ${file} --import ${stock}`, imported);
     expect(first.stderr).not.toContain('Warning');
     const again = await served(shop, `--file ${file} --import ${stock}`, imported);
-    expect(again.stderr).toContain('Warning: The stock that is there is kept;');
+    expect(again.stderr).toContain('Warning: The existing stock is kept,');
   });
 
   test('imports, serves and exports records and orders, there and back', async ({ shop }) => {

@@ -84,7 +84,7 @@ export const defineSet = define({
 /** @throws UsageError with every error of a file of bar codes */
 async function requireCodes({ context }: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
-  await readCodesFile(file, context, 'codes was not changed');
+  await readCodesFile(file, context, 'the setting codes was not changed');
 }
 
 async function warnOfUnknownStore({ context, configFile: file, messages }: Invocation, name: string): Promise<void> {

@@ -81,7 +81,7 @@ export async function readSecret({ stdin, stderr, prompts }: Context, question: 
   let bytes = 0;
   for await (const chunk of stdin.chunks) {
     bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new UsageError('What stdin holds is too long to be a key. Nothing was stored.');
+    if (bytes > maxBodyBytes) throw new UsageError('The input is too long to be a key. Nothing was stored.');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

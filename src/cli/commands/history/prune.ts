@@ -47,7 +47,7 @@ export const defineHistoryPrune = define({
 
 /** Selects the runs to remove. If both bounds are set, a run must be beyond both. */
 interface PruneBounds {
-  /** Milliseconds since the Unix epoch; runs that began before. */
+  /** Runs that began before this time are removed. In milliseconds since the Unix epoch. */
   readonly before: number | undefined;
   /** All except this many of the newest. */
   readonly keep: number | undefined;

@@ -11,7 +11,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
-/** Writes rows to a change file, which is empty without any. */
+/** Writes rows to a change file; without rows, the file is empty. */
 type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
 /** @throws UsageError if the change file of an option has no folder, or may not be replaced */

@@ -83,9 +83,12 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
   const [first, ...others] = assignments;
   const expected = quantityOf(options.expect, '--expect');
   if (expected !== undefined && others.length > 0) {
-    throw new UsageError('--expect is about one pet: leave it out, or name what is expected of each pet in a file', {
-      hint: 'petstock inventory apply --help',
-    });
+    throw new UsageError(
+      '--expect applies to one pet only. Leave it out, or give the expected stock of each pet in a file',
+      {
+        hint: 'petstock inventory apply --help',
+      },
+    );
   }
   const { reason, ref } = options;
   const changeOf = ({ petId, value }: Assignment, index: number): Change => {
@@ -122,7 +125,7 @@ function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags):
 async function withPetOf(invocation: Invocation, verb: Verb, code: string, operands: readonly string[]) {
   const [value] = operands;
   if (value === undefined || operands.length > 1 || value.includes('=')) {
-    throw new UsageError(`--code stands for the pet: name the ${nouns[verb]} alone`, {
+    throw new UsageError(`--code already names the pet. Give only the ${nouns[verb]}`, {
       hint: petstock`inventory ${verb} --help`,
     });
   }

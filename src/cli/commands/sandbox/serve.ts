@@ -43,7 +43,7 @@ export const defineServe = define({
     try {
       if (values.import !== undefined && !service.hasNewStore) {
         await teller.warn(
-          'The stock that is there is kept; --import is for a new one. To replace it: petstock sandbox import',
+          'The existing stock is kept, because --import only fills a new sandbox. To replace it: petstock sandbox import',
         );
       }
       if (service.isKeyRevoked) {

@@ -52,7 +52,7 @@ const STARTING =
 
 /** As the database answers a write that it does not take. */
 export function readOnly(): Error {
-  return Object.assign(new Error('The database takes no writes: it is read-only, or a standby'), { code: '25006' });
+  return Object.assign(new Error("The database can't be written: it is read-only or a standby"), { code: '25006' });
 }
 
 /** True when it is certain that nothing was done, and it may help to try again. */

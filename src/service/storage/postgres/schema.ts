@@ -125,7 +125,7 @@ export async function requirePrepared(connections: Connections): Promise<void> {
   const version = await versionIn(connections);
   if (version >= MIGRATIONS.length) return;
   const what = version === 0 ? 'There is no stock of the service' : 'Its tables are of an earlier version';
-  throw new StorageError(`${what}; petstock sandbox serve makes them`, 'unusable');
+  throw new StorageError(`${what}; petstock sandbox serve creates them`, 'unusable');
 }
 
 /** 0 if there are no tables. */

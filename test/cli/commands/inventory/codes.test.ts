@@ -43,7 +43,7 @@ test('reports all faults of a codes file, in config set codes and later', async 
   const faulty = 'code,petId,low\n007,x,\n,5,\n8,6,-1\n9,7,many\n';
   const bad = changeFile(shop, faulty, 'bad.csv');
   const refused = await shop.refused(['config', 'set', 'codes', bad]);
-  expect(refused).toContain('bad.csv has 4 errors; codes was not changed');
+  expect(refused).toContain('bad.csv has 4 errors. The setting codes was not changed');
   expect(refused.match(/^│ line \d/gm)).toHaveLength(4);
   expect((await shop.run('config get codes')).stdout).toBe('');
   const file = await withCodes(shop, 'code,petId\n007,4\n');
