@@ -57,7 +57,7 @@ function fieldsOf(body: JsonObject): Fields {
   return Object.fromEntries(plain);
 }
 
-export const readProblems = bodies('{"faults":["<spec>",…]}', ({ faults }) =>
+export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>
   Array.isArray(faults) && faults.every((spec): spec is string => typeof spec === 'string') ? faults : undefined,
 );
 

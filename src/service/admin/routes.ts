@@ -4,17 +4,7 @@ import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
-import {
-  notAPet,
-  petIdOf,
-  readAdvance,
-  readBan,
-  readPet,
-  readProblems,
-  readSeed,
-  readUsage,
-  refused,
-} from './bodies.ts';
+import { notAPet, petIdOf, readAdvance, readBan, readPet, readFaults, readSeed, readUsage, refused } from './bodies.ts';
 
 /** A response: a body as JSON, or text of another type. A string is a message. */
 export interface Reply {
@@ -94,7 +84,7 @@ const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
   'POST /faults': async ({ service, request }) => {
-    service.faults.add(await readProblems(request));
+    service.faults.add(await readFaults(request));
     return faultsOf(service);
   },
   'DELETE /faults': async ({ service }) => {

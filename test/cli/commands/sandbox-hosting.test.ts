@@ -83,7 +83,7 @@ describe('a stock of one’s own', () => {
     ['export PETSTOCK_API_KEY=h7Qk2mZx9LpW4vNa8TcR\nOTHER=h7Qk2mZx9LpW4vNa8TcR,x\n', 'this is not a stock'],
     ['h7Qk2mZx9LpW4vNa8TcR\nh7Qk2mZx9LpW4vNa8TcR\n', 'this is not a stock'],
     ['constructor,petId,quantity\n1,2,3\n', 'the column "constructor" is not known'],
-    ['id;h7Qk2mZx9LpW4vNa8TcR\n1;h7Qk2mZx9LpW4vNa8TcR\n', 'has 1 fault;'],
+    ['id;h7Qk2mZx9LpW4vNa8TcR\n1;h7Qk2mZx9LpW4vNa8TcR\n', 'has an error. Nothing'],
     ['id\nh7Qk2mZx9LpW4vNa8TcR\n', 'line 1: the column quantity is missing'],
     ['status,ref\nh7Qk2mZx9LpW4vNa8TcR,1\n', 'line 1: this is not a stock'],
     ['{"key":"h7Qk2mZx9LpW4vNa8TcR"}', 'this is not a stock'],

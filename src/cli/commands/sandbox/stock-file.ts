@@ -88,8 +88,8 @@ class StockCollector {
   requireFaultless(file: string): void {
     if (this.#count === 0) return;
     const more = this.#count > maxFaults ? [`and ${this.#count - maxFaults} more`] : [];
-    const faults = this.#count === 1 ? '1 fault' : `${this.#count} faults`;
-    throw new UsageError(`${file} has ${faults}. Nothing was imported`, { lines: [...this.#faults, ...more] });
+    const errors = this.#count === 1 ? 'an error' : `${this.#count} errors`;
+    throw new UsageError(`${file} has ${errors}. Nothing was imported`, { lines: [...this.#faults, ...more] });
   }
 }
 
