@@ -176,7 +176,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
         'earlier copy',
         'not known whether this row was written',
       ]);
-      expect(stdout).not.toContain('"planned"');
+      expect(stdout).not.toContain('"result":"planned"');
       await till.exits(`undo ${run} --dry-run`, 2, 'has written nothing');
       await till.exits('inventory apply --resume latest --dry-run', 9, 'no unfinished run');
     }
