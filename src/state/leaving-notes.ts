@@ -67,9 +67,12 @@ export class LeavingNotes {
     }
   }
 
-  /** Removes the notes once the outcomes of all rows are in the state. */
+  /**
+   * Removes the notes once the outcomes of all rows are in the state: also those of an earlier process, after a resume
+   * that has sent single rows only.
+   */
   end(): void {
-    if (this.#descriptor !== undefined) this.#remove(undefined);
+    this.#remove(undefined);
   }
 
   close(): void {

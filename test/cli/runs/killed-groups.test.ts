@@ -47,6 +47,18 @@ describe('rows of a killed command that were never sent', () => {
   });
 });
 
+test('leaves no notes behind if a resume writes the only row that is left', async () => {
+  const till = await openTill({ stock: tenEach(2) });
+  const run = await killAt(
+    till,
+    hang,
+    `inventory apply ${till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n')} --yes --concurrency 1`,
+  );
+  till.service.sell(1, -5);
+  await till.exits(`inventory apply --resume ${run} --yes --concurrency 1`, 0);
+  expect([stockOf(till).slice(0, 2), notesIn(till)]).toEqual([[15, 15], []]);
+});
+
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
   ['that make no sense', () => 'no notes'],
