@@ -5,6 +5,7 @@ import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions, type ReopenedState } from './presence.ts';
+import { runIdIn } from './run-ids.ts';
 import type { StateDatabase } from './state-database.ts';
 import { number, type Row } from './statements.ts';
 import { History } from './stored-history.ts';
@@ -126,7 +127,7 @@ export class State {
       `SELECT runs.run FROM petstock.runs LEFT JOIN petstock.rows ON rows.run = runs.id GROUP BY runs.id
        HAVING count(rows.row) <> runs.changes OR ${sums.join(' OR ')} ORDER BY runs.run`,
     );
-    return wrong.map(({ run }) => `The row counts of run ${run} are wrong`);
+    return wrong.map(({ run }) => `The row counts of run ${runIdIn(run)} are wrong`);
   }
 
   /** Flushes buffered records, ends the presence of this process, and closes the connections. May be called again. */

@@ -297,7 +297,7 @@ test('puts no forged id of a run into a command to copy, nor an impossible time'
   const id = '20260115T120020Z-k3x9$(touch PWNED);x';
   await runSql(
     url,
-    `UPDATE petstock.runs SET run = '${id}', undone_by = '["${id}"]', at = 9000000000000000000, holder = NULL`,
+    `UPDATE petstock.runs SET run = '${id}', changes = changes + 1, undone_by = '["${id}"]', at = 9000000000000000000, holder = NULL`,
     `UPDATE petstock.rows SET undone_by = '${id}'`,
     `UPDATE petstock.leases SET run = '${id}', owner = '${id}'`,
   );
@@ -313,6 +313,7 @@ test('puts no forged id of a run into a command to copy, nor an impossible time'
     'inventory set 1 7 --expect 50',
     'inventory adjust 2 +1',
     'state info',
+    'state check',
     'history prune --keep 0 --yes',
   ]) {
     const { stdout, stderr } = await shared.run(command, { stdin });
