@@ -163,7 +163,11 @@ function defaultHint(error: PetstockError, { invocation }: ReportOptions): strin
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
-  if (isOfAddress) return target.env === 'sandbox' ? undefined : petstock`status ${options}`;
+  if (isOfAddress) {
+    // The sandbox commands connect to no address of an environment.
+    const hasNoAddress = target.env === 'sandbox' || invocation?.command.startsWith('sandbox ');
+    return hasNoAddress ? undefined : petstock`status ${options}`;
+  }
   if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {
     const stored = invocation !== undefined && keySource(error, invocation) === fromFile;
