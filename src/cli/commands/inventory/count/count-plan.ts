@@ -70,16 +70,13 @@ export async function showUnknown(
   return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
 }
 
-/**
- * @throws NotFoundError if no pet was counted; UsageError if --all would write a zero for a pet that may be on the
- * shelf
- */
-export function requireKnown({ rows, unknowns }: CountPlan, all: boolean, lines: readonly string[]): void {
+export function noneKnown(lines: readonly string[]): NotFoundError {
+  return new NotFoundError('No scanned code matches a pet. Nothing was written', { lines });
+}
+
+/** @throws UsageError if --all would write a zero for a pet that may be on the shelf */
+export function requireAllKnown({ unknowns }: CountPlan, lines: readonly string[]): void {
   if (unknowns.size === 0) return;
-  if (rows.length === 0) {
-    throw new NotFoundError('No scanned code matches a pet. Nothing was written', { lines });
-  }
-  if (!all) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
   throw new UsageError(
     `${codes} not known, and --all would set to 0 what may have been scanned. Nothing was written. ` +

@@ -6,7 +6,7 @@ import { counted, grouped } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
-import { ConflictError, PartialError, UsageError } from '../../../../shared/errors.ts';
+import { ConflictError, PartialError, type PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -15,7 +15,7 @@ import type { RunAccess } from '../../../runs/run-access.ts';
 import type { FlagValues } from '../../option-values.ts';
 import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
-import { type CountPlan, planOf, requireKnown, showUnknown, unknownText } from './count-plan.ts';
+import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
 
@@ -59,7 +59,10 @@ export async function finishCount(
   }
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
-  requireKnown(plan, options.all === true, lines);
+  const withRest = (error: PetstockError) =>
+    options.dryRun ? error : withLeft(error, run, { session, flags: flagsWithCodes(run, options) });
+  if (rows.length === 0 && unknowns.size > 0) throw withRest(noneKnown(lines));
+  if (options.all) requireAllKnown(plan, lines);
   const unscanned = (options.petIds?.size ?? 0) - rows.length;
   if (!options.all && unscanned > 0 && session.head.mode === 'count') {
     const kept = unscanned === 1 ? 'keeps its' : 'keep their';
@@ -74,8 +77,7 @@ export async function finishCount(
     await invocation.messages.note(`The count is saved in session ${name}. To resume: ${next}`);
   }
   if (unknowns.size === 0) return changed;
-  const left = new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines });
-  throw options.dryRun ? left : withLeft(left, run, { session, flags: flagsWithCodes(run, options) });
+  throw withRest(new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines }));
 }
 
 /** Returns the options of the command that continues with units of unknown codes, once these are in the file. */

@@ -30,6 +30,16 @@ test('takes digits that were scanned without the codes for a code once they are 
   });
 });
 
+test('hints at a file of codes if it knows no scanned code', async ({ shop }) => {
+  const { code, stderr } = await count(shop, 'foo x2\n', '--yes');
+  const session = await sessionIn(shop);
+  expect({ code, stderr }).toMatchObject({
+    code: 9,
+    stderr: expect.stringContaining(`Session ${session} keeps 2 units`),
+  });
+  expect(stderr).toContain(`Hint: petstock inventory count ${session} --codes '<codes.csv>' --yes --env staging\n`);
+});
+
 test('takes merged digits for a code once the codes are given', async ({ shop }) => {
   await count(shop, '4006381333931 x2\n', '--new --yes');
   await count(shop, '4006381333931\n', '--new --yes');
