@@ -35,12 +35,24 @@ const usualItem = new RegExp(
   ].join('[ \\n\\r\\t]*'),
   'y',
 );
+/** A member of an item whose value is a text without escapes, a number or a word, with what follows it. */
+const flatMember = new RegExp(
+  [
+    ...['', '"([^"\\\\\\x00-\\x1f]*)"', ':'],
+    '(?:"([^"\\\\\\x00-\\x1f]*)"|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?|true|false|null))',
+    '([,}])',
+  ].join('[ \\n\\r\\t]*'),
+  'y',
+);
+const wholeId = /^(-?)(0|[1-9]\d{0,18})$/;
+const wholeQuantity = /^-?(?:0|[1-9]\d{0,14})$/;
 /** An id with as many before its last nine digits, or more, may be none. */
 const largestHead = 9_223_372_036;
 
 /**
  * Reads the list of items out of the bytes of a body as they come, into batches of columns, and checks what is between the items. An item that
- * is written as most are is read by one pattern; any other goes to the exact decoder once it is there to its end.
+ * is written as most are is read by one pattern, one with other fields or in another order by a pattern for each field; any other goes to the
+ * exact decoder once it is there to its end.
  */
 export class InventoryScanner {
   readonly #batch: ItemColumns;
@@ -151,10 +163,14 @@ export class InventoryScanner {
     return this.#before + Buffer.byteLength(this.#text.slice(0, at));
   }
 
-  /** Reads items up to one that is not a usual one, or does not end here, and that one. */
+  /** Reads items up to one that is not flat, or does not end here, and that one. */
   #items(): boolean {
     const { length } = this.#batch;
-    while (this.#state !== 'end' && this.#batch.length < this.#batch.capacity && this.#usualItem()) {
+    while (
+      this.#state !== 'end' &&
+      this.#batch.length < this.#batch.capacity &&
+      (this.#usualItem() || this.#flatItem())
+    ) {
       this.#state = this.#text[this.#at - 1] === ',' ? 'item' : 'end';
       this.#at = skipSpace(this.#text, this.#at);
     }
@@ -164,12 +180,39 @@ export class InventoryScanner {
   #usualItem(): boolean {
     usualItem.lastIndex = this.#at;
     const [, sign, digits = '', quantity, status] = usualItem.exec(this.#text) ?? [];
-    if (status === undefined) return false;
+    if (status === undefined || !this.#append(sign, digits, Number(quantity), status)) return false;
+    this.#at = usualItem.lastIndex;
+    return true;
+  }
+
+  #flatItem(): boolean {
+    const text = this.#text;
+    if (text[this.#at] !== '{') return false;
+    const [words, others] = [new Map<string, string>(), new Map<string, string>()];
+    flatMember.lastIndex = this.#at + 1;
+    for (let follows = ','; follows === ','; ) {
+      const [, name = '', word, other, next] = flatMember.exec(text) ?? [];
+      // A name that is there twice is judged by the exact decoder.
+      if (next === undefined || words.has(name) || others.has(name)) return false;
+      if (word === undefined) others.set(name, other ?? '');
+      else words.set(name, word);
+      follows = next;
+    }
+    const end = skipSpace(text, flatMember.lastIndex);
+    const [, sign, digits] = wholeId.exec(others.get('petId') ?? '') ?? [];
+    const [quantity, status] = [others.get('quantity') ?? '', words.get('status')];
+    if (digits === undefined || status === undefined || !wholeQuantity.test(quantity)) return false;
+    if (!/[,\]]/.test(text.charAt(end)) || !this.#append(sign, digits, Number(quantity), status)) return false;
+    this.#at = end + 1;
+    return true;
+  }
+
+  /** Adds an item to the batch. @returns false if its id may be outside of int64 */
+  #append(sign: string | undefined, digits: string, quantity: number, status: string): boolean {
     const head = digits.length > 9 ? Number(digits.slice(0, -9)) : 0;
     if (head >= largestHead) return false;
     const tail = Number(digits.slice(-9));
-    this.#batch.appendParts(sign === '-' ? 0 - head : head, sign === '-' ? 0 - tail : tail, Number(quantity), status);
-    this.#at = usualItem.lastIndex;
+    this.#batch.appendParts(sign === '-' ? 0 - head : head, sign === '-' ? 0 - tail : tail, quantity, status);
     return true;
   }
 
