@@ -43,7 +43,7 @@ test('hints after an unknown id that looks like a bar code at the command that t
 
 test('hints at a count for a file with bar codes as ids, never at leaving them out', async ({ shop }) => {
   const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
-  const told = 'nothing was written. 4006381333931 looks like a bar code, and apply takes pet ids.\n';
+  const told = 'Nothing was written. 4006381333931 looks like a bar code, and apply takes pet ids.\n';
   for (const [header, hint] of [
     ['quantity', "count --codes '<codes.csv>'"],
     ['delta', "count --add --codes '<codes.csv>'"],
