@@ -7,6 +7,7 @@ import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import type { StateContext } from './presence.ts';
 import { countsUpdate, settleRows } from './settle-rows.ts';
 import {
+  readWithoutLock,
   type StateDatabase,
   selectLast,
   type TransactionContext,
@@ -37,6 +38,17 @@ export function* isOlder(meta: Row | undefined, highest: HighestNumber): Transac
   // Another process may have committed since the row was read, and noted its number.
   const [[now] = []] = yield [selectLast];
   return drawnIn(now).state !== state || drawnIn(now).drawn < noted;
+}
+
+/** Returns the name of the state, and whether it is an older copy. */
+export function standingOf({
+  database,
+  highest,
+}: StateContext): Promise<{ readonly state: string; readonly isOld: boolean }> {
+  return readWithoutLock(database, function* () {
+    const [[meta] = []] = yield [selectLast];
+    return { state: drawnIn(meta).state, isOld: yield* isOlder(meta, highest) };
+  });
 }
 
 /** Returns the warning that everybody gets who meets an older copy. */

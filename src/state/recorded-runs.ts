@@ -1,0 +1,198 @@
+import type {
+  RecordedResult,
+  RecordedRow,
+  RunFilter,
+  RunRecord,
+  SettledFilter,
+  SettledRow,
+} from '../inventory/run-records.ts';
+import { leaseEnds, serviceByName } from './leases.ts';
+import { doubtfulRow, olderText, standingOf } from './older-copy.ts';
+import type { StateContext } from './presence.ts';
+import { conditionsOf, doubtfulRun, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
+import { returnUnsent } from './return-unsent.ts';
+import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
+import { readWithoutLock } from './state-database.ts';
+import { among, type Row, type Statement, statement, type Value } from './statements.ts';
+
+/** Rows read at a time. No statement stays open between two pages, because it would block writers and the log. */
+const page = 500;
+
+const countOpenIncrements = `SELECT run, count(*) AS rows FROM petstock.rows
+  WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
+
+/**
+ * Runs, their rows and outcomes, as they are in the state. Lists and rows are streamed, never held as a whole.
+ *
+ * All methods throw FailureError if the state can't be read.
+ */
+export class RecordedRuns {
+  protected readonly context: StateContext;
+
+  constructor(context: StateContext) {
+    this.context = context;
+  }
+
+  /** Warns if this is an older copy that was put in the place of the state: its open rows may have been written, and are shown so. */
+  async warnIfOlder(): Promise<void> {
+    const { database, warn } = this.context;
+    if ((await standingOf(this.context)).isOld) warn(olderText(database));
+  }
+
+  /**
+   * Finds a run by its whole id, or by its last four characters if only one run ends in them.
+   * @throws UsageError if the text is no id or matches several runs; NotFoundError if no run matches
+   */
+  async find(wanted: string): Promise<string> {
+    const id = readRunId(wanted);
+    const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
+    const rows = await this.#rowsWhere(`${condition} = ? ORDER BY run`, value);
+    const runs = rows.map(({ run }) => String(run));
+    return onlyRun(wanted, runs);
+  }
+
+  /**
+   * @param run a whole id
+   * @throws NotFoundError if the run is not in the history
+   */
+  async run(run: string): Promise<RunRecord> {
+    const [record] = await this.runsWhere('run = ?', run);
+    if (record === undefined) throw noSuchRun(run);
+    return record;
+  }
+
+  /** Yields runs, the newest first. */
+  async *runs(filter: RunFilter = {}): AsyncGenerator<RunRecord, void> {
+    const { sql, values } = conditionsOf('runs', filter);
+    let left = filter.limit ?? Number.POSITIVE_INFINITY;
+    const size = Math.min(page, left);
+    const select = `SELECT ${runColumns} FROM petstock.runs WHERE runs.sequence < ? AND ${sql} ORDER BY runs.sequence DESC LIMIT ${size}`;
+    const pages = this.#pages('sequence', Number.MAX_SAFE_INTEGER, size, (last) => statement(select, last, ...values));
+    for await (const rows of pages) {
+      for (const record of await this.#recordsOf(rows)) {
+        if (filter.state !== undefined && record.state !== filter.state) continue;
+        yield record;
+        left -= 1;
+        if (left <= 0) return;
+      }
+    }
+  }
+
+  /**
+   * Yields the rows of a run in the order of its plan.
+   * @param results yields only rows with one of these results
+   */
+  async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
+    for await (const rows of this.pages(run, results)) yield* rows;
+  }
+
+  /** Like `rows`, but yields a page at a time, so that a caller can query many rows at once. */
+  async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
+    const [head] = await this.#rowsWhere('run = ?', run);
+    if (head === undefined) throw noSuchRun(run);
+    const isOld = Number(head.pending) + Number(head.unknown) > 0 && (await standingOf(this.context)).isOld;
+    // A command that only reads may lack the right to write.
+    if (Number(head.unknown) > 0 && !isOld) {
+      const key = { token: String(head.token), serviceName: String(head.service_name) };
+      await returnUnsent(this.context, key).catch(() => {});
+    }
+    const stored = isOld ? undefined : results;
+    const among = stored === undefined ? '' : `AND result IN (${stored.map(() => '?').join()})`;
+    const select = `SELECT ${rowColumns} FROM petstock.rows WHERE run = ? AND row > ? ${among} ORDER BY row LIMIT ${page}`;
+    let before: RecordedRow | undefined;
+    for await (const rows of this.#pages('row', -1, page, (last) =>
+      statement(select, Number(head.id), last, ...(stored ?? [])),
+    )) {
+      const recorded = await this.#recordedRows(rows, before);
+      before = recorded.at(-1);
+      const shown = isOld ? recorded.map(doubtfulRow) : recorded;
+      yield isOld && results !== undefined ? shown.filter(({ result }) => results.includes(result)) : shown;
+    }
+  }
+
+  /**
+   * Yields the settled rows of all runs, in the order in which they were settled. `touched` only grows, in the order in
+   * which rows become visible, so no row ever appears before one that was already yielded.
+   */
+  async *settled(filter: SettledFilter = {}): AsyncGenerator<SettledRow, void> {
+    const { sql, values } = conditionsOf('rows', filter);
+    const select = `SELECT ${rowColumns}, rows.run AS run_id FROM petstock.rows JOIN petstock.runs ON runs.id = rows.run
+      WHERE rows.touched > ? AND rows.result NOT IN ('pending', 'unknown') AND ${sql} ORDER BY rows.touched LIMIT ${page}`;
+    const runs = new Map<number, RunRecord>();
+    for await (const rows of this.#pages('touched', filter.after ?? 0, page, (last) =>
+      statement(select, last, ...values),
+    )) {
+      await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
+      for (const row of rows) {
+        const run = runs.get(Number(row.run_id));
+        // Undefined if the run was removed between the two queries.
+        if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
+      }
+    }
+  }
+
+  /** Returns the runs of a change file with this content at a service, the newest first. */
+  async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
+    const condition = `content_hash = ? AND service = ${serviceByName} ORDER BY runs.sequence DESC`;
+    return this.runsWhere(condition, contentHash, service);
+  }
+
+  /** @param statementFor returns the query of the page after a value of `column`, ordered by that column */
+  async *#pages(
+    column: string,
+    from: number,
+    size: number,
+    statementFor: (last: number) => Statement,
+  ): AsyncGenerator<readonly Row[], void> {
+    for (let last = from; ; ) {
+      const [rows = []] = await this.context.database.query(statementFor(last));
+      yield rows;
+      if (rows.length < size) return;
+      last = Number(rows.at(-1)?.[column]);
+    }
+  }
+
+  protected async runsWhere(condition: string, ...values: readonly Value[]): Promise<RunRecord[]> {
+    return this.#recordsOf(await this.#rowsWhere(condition, ...values));
+  }
+
+  async #rowsWhere(condition: string, ...values: readonly Value[]): Promise<readonly Row[]> {
+    const select = statement(`SELECT ${runColumns} FROM petstock.runs WHERE ${condition}`, ...values);
+    const [rows = []] = await this.context.database.query(select);
+    return rows;
+  }
+
+  async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
+    const { database, presence } = this.context;
+    const living = await readWithoutLock(database, (at) => presence.aliveAmong(at, rows));
+    const records = rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
+    const open = rows.filter((row) => Number(row.pending) + Number(row.unknown) > 0);
+    if (open.length === 0 || !(await standingOf(this.context)).isOld) return records;
+    const ids = open.map(({ id }) => Number(id));
+    const [counts = []] = await database.query(among(countOpenIncrements, [], ids));
+    const increments = new Map(counts.map(({ run, rows }) => [Number(run), Number(rows)]));
+    return records.map((record, index) => doubtfulRun(record, increments.get(Number(rows[index]?.id)) ?? 0));
+  }
+
+  async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {
+    const { database, clock } = this.context;
+    let last = before;
+    const unknown = new Set(rows.filter(({ result }) => result === 'unknown'));
+    const endOf = await readWithoutLock(database, (at) => leaseEnds(at, [...unknown]));
+    const now = clock.monotonic();
+    return rows.map((row) => {
+      const end = unknown.has(row) ? endOf(row) : undefined;
+      const local = end === undefined ? undefined : database.time.localLatest(end);
+      last = recordedRowOf(row, local !== undefined && local > now ? local : undefined, last);
+      return last;
+    });
+  }
+
+  async #loadRuns(known: Map<number, RunRecord>, ids: ReadonlySet<number>): Promise<void> {
+    const missing = [...ids].filter((id) => !known.has(id));
+    const select = among(`SELECT ${runColumns} FROM petstock.runs WHERE id IN ?*`, [], missing);
+    const [rows = []] = await this.context.database.query(select);
+    const records = await this.#recordsOf(rows);
+    for (const [index, record] of records.entries()) known.set(Number(rows[index]?.id), record);
+  }
+}
