@@ -68,6 +68,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     expect(await ready()).toBe('200');
     await other.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
     expect(await ready()).toBe('503 store_unavailable');
+    await expect(startAt(Date, { database, key })).rejects.toThrow('lock timeout');
     await other.query('ROLLBACK');
     await other.end();
     await expect.poll(ready).toBe('200');
