@@ -10,7 +10,7 @@
  */
 export type { BulkCounts, BulkRow, RowError, RowResult } from '../inventory/change.ts';
 export { type InventoryItem, type PetStatus, petStatuses } from '../inventory/items.ts';
-export type { ExitCodeName } from '../shared/errors.ts';
+export type { EndingSignal, ExitCodeName } from '../shared/errors.ts';
 export {
   AuthError,
   ConflictError,

@@ -116,10 +116,12 @@ export abstract class PetstockError extends Error {
   }
 }
 
-type Details = Omit<PetstockError, keyof Error | 'kind' | 'code' | 'with'>;
-
 /** The fields of an error besides its message. All may be left out. */
-export type ErrorDetails = { readonly [Field in keyof Details]?: Details[Field] | undefined } & {
+export type ErrorDetails = {
+  readonly [Field in Exclude<keyof PetstockError, keyof Error | 'kind' | 'code' | 'with'>]?:
+    | PetstockError[Field]
+    | undefined;
+} & {
   readonly cause?: unknown;
 };
 

@@ -44,7 +44,7 @@ test('shows the cause of an error with a stack with --debug', async () => {
   const { env } = await serve(['--fault', '*:hang']);
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
-  expect(stderr).toMatch(/^│ NetworkFault: no answer/m);
+  expect(stderr).toMatch(/^│ NetworkFailure: no response/m);
   expect(stderr).toMatch(/^│ {5}at /m);
 });
 
