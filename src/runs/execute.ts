@@ -2,7 +2,7 @@ import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
-import { NotFoundError, type PetstockError, UsageError } from '../shared/errors.ts';
+import { NotFoundError, type PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
 import type { Outcome } from '../state/history.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
@@ -148,6 +148,9 @@ function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: strin
   return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
 
+/** Results of rows that leave nothing to do or to report. */
+const settled: readonly BulkRow['result'][] = ['applied', 'unchanged', 'skipped'];
+
 /** Returns how many deltas may bring a stock to 0, besides those in the plan. */
 function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | undefined {
   const { toZero, belowZero } = planTotals(rows);
@@ -181,7 +184,12 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const run = log.hasBegun ? log.run : null;
   await hooks.onEnd?.();
   const unclosed = await endLog(log);
-  const cause = progress.stoppedBy ?? unclosed;
+  // Rows that were read back as written have outlived the failure, and the history has their outcomes.
+  const isOver =
+    unclosed === undefined &&
+    stoppedBy instanceof UnavailableError &&
+    rows.every((row) => settled.includes(row.result));
+  const cause = isOver ? undefined : (stoppedBy ?? unclosed);
   // A run that is no longer in the history can't be resumed.
   const isLost = run !== null && cause !== undefined && (await isLostRun(context, run));
   const report = reportOf(context, plan, isLost ? null : run, false);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { test } from '../../../support/shop.ts';
+import { openShop, test } from '../../../support/shop.ts';
 
 const largest = '9223372036854775807';
 
@@ -34,3 +34,13 @@ test('warns of a stock below zero in a script', async ({ shop }) => {
     expect(await shop.run(`inventory ${command}`)).toMatchObject({ code: 0, stderr });
   }
 });
+
+test.for(['adjust 4 +1', 'adjust 4=+1 --yes', 'set 4=40 --yes'])(
+  'exits with 0 if %s is read back as written after its only try',
+  async (command) => {
+    const shop = await openShop({ faults: ['PATCH /inventory/4:commit-then-drop'] });
+    const { stderr } = await shop.exits(`inventory ${command} --retries 0`, 0);
+    expect(stderr).not.toContain('history');
+    expect(await shop.json('history list --json')).toMatchObject([{ state: 'done', counts: { applied: 1 } }]);
+  },
+);
