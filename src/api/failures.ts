@@ -19,7 +19,7 @@ export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 
 /** Thrown if there was no response, or only a part: the connection failed, broke, or timed out. */
 export class NetworkFailure extends Error {
-  override readonly name = 'NetworkFault';
+  override readonly name = 'NetworkFailure';
   /** Whether the head of a response had arrived. */
   readonly answered: boolean;
 
