@@ -53,6 +53,25 @@ describe('/readyz', { timeout: 60_000 }, () => {
     await expect(startAt(Date, { database, key })).rejects.toThrow(/permission denied|does not exist|violates/);
   });
 
+  test.for([
+    ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_c'],
+    ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_c'],
+    ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
+  ] as const)('agrees with petstock_store_up once the role %s and there are only probes', async ([, statement]) => {
+    const { url, key, database } = await databaseWithRole('server_c');
+    const clock = movableClock();
+    const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
+    const seen = async () => [
+      outcome(await service.admin('GET', '/readyz', undefined, { key: null })),
+      /^petstock_store_up \d$/m.exec((await service.admin('GET', '/metrics')).text)?.[0],
+    ];
+    expect(await seen()).toEqual(['200', 'petstock_store_up 1']);
+    await runSql(url, statement);
+    clock.advance(6_000);
+    expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
+    expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
+  });
+
   test('fails while somebody locks the table of pets, not for a lock of one pet', async () => {
     const { url, key, database } = await databaseWithRole('server_b');
     const clock = movableClock();
@@ -68,6 +87,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     expect(await ready()).toBe('200');
     await other.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
     expect(await ready()).toBe('503 store_unavailable');
+    expect((await service.admin('GET', '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
     await expect(startAt(Date, { database, key })).rejects.toThrow('lock timeout');
     await other.query('ROLLBACK');
     await other.end();
