@@ -1,4 +1,4 @@
-import type { RecordedRow, RunRecord } from './run-records.ts';
+import type { RecordedResult, RecordedRow, RunRecord } from './run-records.ts';
 
 /** What became of the stock of one pet in some time. */
 export interface PetTotals {
@@ -14,12 +14,12 @@ export interface PetTotals {
   unknown: number;
 }
 
-/** What a run is for the totals. */
-export interface RunKind {
-  /** It set the stock to what was counted, or it undoes such a run. */
+/** What a row is for the totals. */
+export interface RowKind {
+  /** It set the stock to what was counted, or it undoes such a row. */
   readonly isCount: boolean;
-  /** It takes back what another run did; the undo of an undo does not. */
-  readonly isReversal: boolean;
+  /** The change in these sums that it takes back: 0 for most rows, undefined if it undoes what is not known. */
+  readonly takesBack: bigint | undefined;
 }
 
 /** Adds rows of the history up by pet. Each service has pets of its own. */
@@ -35,18 +35,22 @@ export class Totals {
   }
 
   /** Takes a row that may have been written. */
-  add(run: RunRecord, { petId, result, before, after, quantity = after }: RecordedRow, kind: RunKind): void {
-    if (result === 'unknown' || (before === undefined && (result === 'applied' || result === 'differs'))) {
-      this.#of(run, petId).unknown += 1;
-      return;
-    }
-    if (before === undefined || (result !== 'applied' && result !== 'differs')) return;
-    const change = BigInt(quantity) - BigInt(before);
+  add(run: RunRecord, row: RecordedRow, { isCount, takesBack }: RowKind): void {
+    if (!mayBeWritten.includes(row.result)) return;
+    const change = changeOf(row);
     if (change === 0n) return;
-    const totals = this.#of(run, petId);
-    if (kind.isCount) totals.counted += change;
-    else if (change > 0n !== kind.isReversal) totals.in += change;
-    else totals.out -= change;
+    const totals = this.#of(run, row.petId);
+    if (change === undefined || takesBack === undefined) totals.unknown += 1;
+    else if (isCount) totals.counted += change;
+    else if (change > 0n) {
+      const back = least(change, -takesBack);
+      totals.out -= back;
+      totals.in += change - back;
+    } else {
+      const back = least(-change, takesBack);
+      totals.in -= back;
+      totals.out -= change + back;
+    }
   }
 
   #of({ serviceName, env, store }: RunRecord, petId: bigint): PetTotals {
@@ -57,4 +61,18 @@ export class Totals {
     this.#pets.set(key, totals);
     return totals;
   }
+}
+
+/** Results of rows that the totals take. */
+export const mayBeWritten: readonly RecordedResult[] = ['applied', 'differs', 'unknown'];
+
+/** Returns by how much a row that may have been written changed the stock; undefined if that is not known. */
+export function changeOf({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {
+  return result === 'unknown' || before === undefined ? undefined : BigInt(quantity) - BigInt(before);
+}
+
+/** Stock that others changed meanwhile is not taken back: no more than the row had changed, and not in its direction. */
+function least(change: bigint, undone: bigint): bigint {
+  if (undone < 0n) return 0n;
+  return change < undone ? change : undone;
 }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { recordRun } from '../../support/recorded-runs.ts';
 import { changeFile, type Shop, test } from '../../support/shop.ts';
 
 const none = { in: 0, out: 0, counted: 0, unknown: 0, env: 'staging', store: null, name: null };
@@ -51,6 +52,28 @@ test('shows how many writes are not in the sums, rather than to guess', async ({
   expect(stderr).toContain('1 write not in these sums');
   const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(table.stdout).toContain('Not known');
+});
+
+test('counts the undo of a write as not known if it is not known what the write changed', async ({ shop }) => {
+  await shop.run('inventory set 4 5 -q');
+  await shop.run('inventory set 4 90 -q');
+  await shop.exits('undo latest --yes -q', 0);
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, unknown: 3, now: 5 }]);
+});
+
+test('counts an undo as a movement of its own if its run was before the period', async ({ shop }) => {
+  await shop.run('inventory adjust 4 +5');
+  const later = new Date(shop.clock.now() + 3_600_000).toISOString();
+  await shop.clock.advance(7_200_000);
+  await shop.exits('undo latest --yes', 0);
+  expect(await totalsOf(shop, ` --since ${later}`)).toEqual([{ ...none, petId: 4, out: 5, now: 39 }]);
+});
+
+test('counts the unknown rows of a discarded run as not known', async ({ shop }) => {
+  const run = await recordRun(shop, [{ petId: 4n, before: 39, after: 44, result: 'unknown' }]);
+  expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
+  await shop.run(`history discard ${run} --yes`);
+  expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
 });
 
 test('leaves out what failed or was in conflict, and other days and environments', async ({ shop }) => {

@@ -1,6 +1,6 @@
 import { counted } from '../../../inventory/items.ts';
-import type { RunRecord } from '../../../inventory/run-records.ts';
-import { type PetTotals, type RunKind, Totals } from '../../../inventory/totals.ts';
+import type { RecordedRow, RunRecord } from '../../../inventory/run-records.ts';
+import { changeOf, mayBeWritten, type PetTotals, type RowKind, Totals } from '../../../inventory/totals.ts';
 import { localMinute } from '../../../output/time.ts';
 import { type ShownTotals, totalsView } from '../../../output/totals-view.ts';
 import { withPage } from '../../../output/view.ts';
@@ -20,9 +20,10 @@ export const defineHistoryTotals = define({
   description:
     'Adds up by pet what came in and what went out. Counted is what stock-takes (inventory count) found more (+) or fewer (-) than there should ' +
     'have been; their deliveries and sales (--add, --take) came in and went out. Now is the stock that the history knows last, whatever the period. An undo ' +
-    'takes back what its run brought in or took out, on the day of the undo. Conflicts and rows that failed changed nothing; of a row that differs, ' +
-    'what the service wrote counts. Not known is how many writes are not in these sums: their stock before was not read, or nobody knows whether ' +
-    'they were written. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'takes back what its run brought in or took out; if that was before the period, the undo itself came in or went out. ' +
+    'Conflicts and rows that failed changed nothing; of a row that differs, what the service wrote counts. Not known is how many ' +
+    'writes are not in these sums: their stock before was not read, it is not known whether they were written, or they undo ' +
+    'such a write. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     [
       '--since <date>',
@@ -64,50 +65,70 @@ async function totalsOf(invocation: Invocation, state: State, period: Period): P
   const { history } = state;
   const where = namedTarget(invocation);
   const totals = new Totals();
-  const kinds = new Map<string, Promise<RunKind>>();
+  const known: KnownRuns = new Map();
   for await (const { run, row } of history.settled({ ...where, ...period })) {
-    const isPlain = run.undoes === undefined;
-    const isCount = run.command === 'inventory count' && row.delta === undefined;
-    totals.add(run, row, isPlain ? { isCount, isReversal: false } : await kindOf(history, run, kinds));
+    totals.add(run, row, kindOf(run, row, await undoneRows(history, run, period, known)));
   }
-  for (const open of ['incomplete', 'running'] as const) {
-    for await (const run of history.runs({ ...where, state: open })) {
-      for await (const row of history.rows(run.run, ['unknown'])) {
-        const { at = run.at } = row;
-        const isWithin = at >= (period.since ?? at) && at <= (period.until ?? at);
-        if (isWithin) totals.add(run, row, { isCount: false, isReversal: false });
-      }
+  for await (const run of history.runs(where)) {
+    if (run.counts.unknown === 0) continue;
+    for await (const row of history.rows(run.run, ['unknown'])) {
+      if (isWithin(period, run, row)) totals.add(run, row, { isCount: false, takesBack: 0n });
     }
   }
   return withKnown(invocation, state, [...totals.pets()]);
 }
 
-/** Returns what an undo restores. A run that was pruned counts as one that moved stock. */
-function kindOf(history: History, { undoes, run }: RunRecord, kinds: Map<string, Promise<RunKind>>): Promise<RunKind> {
-  const known = kinds.get(run) ?? undoneKind(history, undoes ?? '', kinds);
-  kinds.set(run, known);
-  return known;
+function isWithin({ since, until }: Period, run: RunRecord, { at = run.at }: RecordedRow): boolean {
+  return at >= (since ?? at) && at <= (until ?? at);
 }
 
-async function undoneKind(history: History, undone: string, kinds: Map<string, Promise<RunKind>>): Promise<RunKind> {
+/** A row that an undo may have undone. */
+interface UndoneRow {
+  readonly isCount: boolean;
+  /** What its undo takes back; undefined if it is not known what the row changed. */
+  readonly change: bigint | undefined;
+}
+
+type UndoneRows = ReadonlyMap<number, UndoneRow>;
+type KnownRuns = Map<string, Promise<UndoneRows>>;
+
+/** An undo of a row that is not in the history any more is an ordinary movement. */
+function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows): RowKind {
+  if (run.undoes === undefined) {
+    return { isCount: run.command === 'inventory count' && delta === undefined, takesBack: 0n };
+  }
+  const { isCount, change } = undone.get(line) ?? { isCount: false, change: 0n };
+  return { isCount, takesBack: change };
+}
+
+/** Returns the rows that an undo may have undone; none for other runs. */
+function undoneRows(
+  history: History,
+  { undoes }: RunRecord,
+  period: Period,
+  known: KnownRuns,
+): UndoneRows | Promise<UndoneRows> {
+  if (undoes === undefined) return new Map();
+  const rows = known.get(undoes) ?? readUndoneRows(history, undoes, period, known);
+  known.set(undoes, rows);
+  return rows;
+}
+
+async function readUndoneRows(history: History, undone: string, period: Period, known: KnownRuns): Promise<UndoneRows> {
+  const rows = new Map<number, UndoneRow>();
   try {
     const run = await history.run(undone);
-    if (run.undoes !== undefined) {
-      const { isCount, isReversal } = await kindOf(history, run, kinds);
-      return { isCount, isReversal: !isReversal };
+    const before = await undoneRows(history, run, period, known);
+    for await (const row of history.rows(undone, mayBeWritten)) {
+      const { isCount, takesBack } = kindOf(run, row, before);
+      // The undo of an undo takes nothing back: it makes the change again.
+      const change = takesBack === 0n ? changeOf(row) : takesBack && 0n;
+      rows.set(row.row, { isCount, change: isWithin(period, run, row) ? change : 0n });
     }
-    const isCount = run.command === 'inventory count' && (await hasSums(history, undone));
-    return { isCount, isReversal: true };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    return { isCount: false, isReversal: true };
   }
-}
-
-/** Reports whether a count was a stock count; other counts are added to the stock. */
-async function hasSums(history: History, run: string): Promise<boolean> {
-  for await (const { delta } of history.rows(run)) return delta === undefined;
-  return false;
+  return rows;
 }
 
 /** Maximum number of pets per query. */
