@@ -134,7 +134,7 @@ function requireOurs(path: string, stats: Stats): void {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw refusal(path, 'others can write to it: check that nobody has changed it', `chmod go-w ${shellWord(path)}`);
+    throw refusal(path, 'others can write to it: check that it was not changed', `chmod go-w ${shellWord(path)}`);
   }
 }
 

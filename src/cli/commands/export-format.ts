@@ -35,3 +35,9 @@ export function exportFormat(
   }
   return format;
 }
+
+/** @throws UsageError if the file is asked for without the header line by which it is read again */
+export function requireHeader({ globals, command }: Pick<Invocation, 'globals' | 'command'>): void {
+  if (globals.typed.header !== false) return;
+  throw new UsageError(`${command} writes a header line, by which the file is read again. Leave --no-header out`);
+}

@@ -9,7 +9,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { exportFormat } from '../export-format.ts';
+import { exportFormat, requireHeader } from '../export-format.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
@@ -33,6 +33,7 @@ export const defineExport = define({
     ['petstock inventory apply stock.csv'],
   ],
   action: async (invocation, flags, file = '-') => {
+    requireHeader(invocation);
     const format = exportFormat(invocation, file, 'csv');
     const delimiter = delimiterOf(invocation, flags, format);
     const { client } = await invocation.connections.connect();

@@ -9,7 +9,7 @@ import { petstock } from '../../../shared/hint.ts';
 import { parseJson } from '../../../shared/json.ts';
 import { storageError } from '../../sandbox.ts';
 import { define } from '../define.ts';
-import { exportFormat } from '../export-format.ts';
+import { exportFormat, requireHeader } from '../export-format.ts';
 import { oneOf, requireFileName } from '../option-values.ts';
 import { printRecord } from '../print-record.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
@@ -69,10 +69,11 @@ export const defineExport = define({
   examples: [['petstock sandbox export stock.csv'], ['petstock sandbox export shop.json']],
   action: async (invocation, { format, force = false, ...choice }: ExportOptions, file = '-') => {
     const { stringIds = false, ...globals } = invocation.globals;
+    requireHeader(invocation);
     const asked = format === undefined ? undefined : oneOf('--format', format, exportFormats);
     const other = globals.json ? 'json' : globals.typed.output;
     if (asked !== undefined && other !== undefined && other !== asked) {
-      throw new UsageError(`--format ${asked} and -o ${other} cannot be used together; leave one out`);
+      throw new UsageError(`--format ${asked} and -o ${other} can't be used together. Leave one out`);
     }
     const named = asked === undefined ? globals : { ...globals, typed: { output: asked } };
     const isJson = exportFormat({ ...invocation, globals: named }, file, 'csv', exportFormats) === 'json';

@@ -157,3 +157,11 @@ test.for([
     expect((await till.exits(`inventory ${command}`, 1, told)).stdout).toBe(stdout);
   }
 });
+
+test.for(['inventory export', 'sandbox export'])(
+  'refuses --no-header for %s, and writes nothing',
+  async (command, { shop }) => {
+    const result = await shop.exits(`${command} --no-header`, 2, 'Leave --no-header out');
+    expect(result).toMatchObject({ stdout: '', sent: [] });
+  },
+);
