@@ -162,9 +162,10 @@ export class PostgresConnection {
   #askBy(wire: Wire): Ask {
     return async (statements, options = {}) => {
       const { noStatementTimeout = false, goesOn = false, begins = false } = options;
-      const opening = goesOn ? [] : [...(begins ? [begin] : []), settings(options), selectNow];
+      const opening = goesOn ? [] : [begin, settings(options), selectNow];
+      const ending = goesOn || begins ? [] : [commit];
       const pieces = statements.map(piecesOf);
-      const asked = [...opening, ...pieces.flat()];
+      const asked = [...opening, ...pieces.flat(), ...ending];
       // Avoids an empty round trip.
       if (asked.length === 0) return pieces.map(() => []);
       const { clock } = this.#options;

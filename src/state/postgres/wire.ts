@@ -1,18 +1,16 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { Submittable } from 'pg';
+import type { Client, QueryConfig } from 'pg';
 import { type DatabaseServer, driverOptions, mayGoWithout, tlsOptions } from '../../shared/database-driver.ts';
 import { UnavailableError } from '../../shared/errors.ts';
-import type { ResultSets, Row, Statement } from '../statements.ts';
+import { type ResultSets, type Row, rewriting, type Statement } from '../statements.ts';
 import { timeouts } from './client-config.ts';
-import { Pipeline, type Protocol } from './pipeline.ts';
 
 /** A connection to PostgreSQL: the part of `pg` that is used. */
 export interface Wire {
   /**
-   * Sends statements in one round trip, which is one transaction unless they begin or end one. Only one call may be
-   * pending.
+   * Sends statements in one round trip. Only one call may be pending.
    * @param answerWithin time limit in milliseconds
-   * @throws the errors of `pg` and of the network unchanged
+   * @throws the first error of `pg` or of the network, unchanged
    */
   query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
   /** Whether the connection has ended. */
@@ -43,7 +41,11 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   // Loaded late, because `pg` takes a while to load.
   const { default: pg } = await import('pg');
   const options = driverOptions(server, ssl, timeouts.connect);
-  const client = new pg.Client({ ...options, application_name: 'petstock' });
+  const client = new pg.Client({
+    ...{ ...options, application_name: 'petstock', pipeline: true },
+    // All values stay text.
+    types: { getTypeParser: () => String },
+  }) as Client & { ref(): void; unref(): void };
   let isOver = false;
   const end = () => {
     isOver = true;
@@ -51,7 +53,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   client.on('error', end);
   client.on('end', end);
   client.on('notification', onNotice);
-  const { connection } = client as unknown as { readonly connection: Protocol };
+  const { connection } = client;
   const destroy = () => {
     isOver = true;
     connection.stream.destroy();
@@ -75,19 +77,20 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     throw error;
   }
   // Only pending queries keep the process alive.
-  connection.stream.unref();
+  client.unref();
   return {
     query: async (statements, answerWithin) => {
       isAlone = false;
-      connection.stream.ref();
-      const answers = await new Promise<Row[][]>((resolve, reject) => {
-        const pipeline = new Pipeline(statements, (error, rows = []) =>
-          error === null ? resolve(rows) : reject(error),
-        );
-        client.query(Object.assign(pipeline, { query_timeout: answerWithin }) as unknown as Submittable);
-      }).finally(() => connection.stream.unref());
+      client.ref();
+      const ask = ({ sql, values }: Statement) => {
+        const query: QueryConfig = { text: numbered(sql), values: [...values] };
+        return client.query<Row>(Object.assign(query, { query_timeout: answerWithin })).catch((error) => {
+          throw Object.assign(error, { statement: sql });
+        });
+      };
+      const answers = await Promise.all(statements.map(ask)).finally(() => client.unref());
       if (isAlone) throw new NotOnStandbyError(server);
-      return answers;
+      return answers.map(({ rows }) => rows);
     },
     get isOver() {
       return isOver;
@@ -95,12 +98,18 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     close: async () => {
       if (isOver) return;
       isOver = true;
-      connection.stream.ref();
+      client.ref();
       await client.end().catch(() => {});
     },
     destroy,
   };
 }
+
+/** Replaces each `?` by `$1`, `$2` and so on. No SQL text contains a quoted `?`. */
+const numbered = rewriting((sql) => {
+  const [first = '', ...parts] = sql.split('?');
+  return parts.reduce((text, part, index) => `${text}$${index + 1}${part}`, first);
+});
 
 /**
  * Thrown if a write was committed but would be lost with the server; callers that need durability treat it as not
