@@ -4,10 +4,10 @@ import type { Options } from 'tsup';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
-/** What few commands use: scripts of their own beside `program.cjs`, since V8 reads through all of a script. */
+/** Parts that few commands use. They are scripts of their own beside `program.cjs`, because V8 scans a whole script before running it. */
 export const apart = { service: 'src/service/index.ts', proxy: 'src/api/undici-proxy.ts' };
 
-/** Has the program import them as what they are built to: `./service.cjs`. */
+/** Replaces the program's imports of these parts by the built files, such as `./service.cjs`. */
 export const importedApart: EsbuildPlugin = {
   name: 'apart',
   setup({ onResolve }) {
@@ -22,8 +22,8 @@ export const importedApart: EsbuildPlugin = {
 };
 
 /**
- * What is in the place of modules that packages load for what petstock never does. undici speaks HTTP/2, which costs half of what Node itself takes to
- * start on 22 and 24; conf checks a schema, which it is not given.
+ * Stubs for modules that packages load for features that petstock never uses. undici could speak HTTP/2, which costs half as much
+ * as starting Node itself on 22 and 24; conf could check a schema, but gets none.
  */
 export const alias = {
   'node:http2': './.ci/stubs/http2.ts',
@@ -32,8 +32,8 @@ export const alias = {
 };
 
 /**
- * Returns the licences of what is bundled, which have to go with it: that of petstock, and those of the packages, each with the name of its
- * package above.
+ * Returns the licences that have to be shipped: petstock's own, and those of the bundled packages, each below the name of its
+ * package.
  * @param files that are bundled: `node_modules/@clack/core/dist/index.mjs`
  */
 export function licencesOf(files: readonly string[]): string {

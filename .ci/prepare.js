@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `npm run prepare`: builds, unless nothing has changed since it did: the first `npx petstock` after `npm ci` runs it again.
- * `npm install --global .` links a fresh clone without installing what it is built with, so that comes first where it is missing.
+ * `npm run prepare`: builds, unless nothing has changed since the last build, because the first `npx petstock` after `npm ci` runs
+ * it again. `npm install --global .` links a fresh clone without installing the build tools, so they are installed first if they
+ * are missing.
  */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-/** Says when the last build that ended well began; its own time is when that ended. */
+/** Contains the start time of the last successful build; its modification time is the end of that build. */
 const stamp = 'node_modules/.cache/petstock/built';
 const sources = [
   ...['.ci', 'bin', 'src', 'test/support/reference'],
@@ -24,13 +25,16 @@ if (!isBuilt || Math.max(...sources.flatMap(changes)) >= Number(readFileSync(sta
   writeFileSync(stamp, `${began}`);
 }
 
-/** When a file, or what is in a folder, was changed. A folder has the time at which a file was last added to it or taken away. */
+/**
+ * Returns the modification times of a file, or of everything in a folder. A folder's own time changes when a file in it is added or
+ * removed.
+ */
 function changes(path) {
   const below = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];
   return [path, ...below.map((name) => join(path, name))].map((name) => statSync(name).mtimeMs);
 }
 
-/** Settings of the install that runs this are not those of what it runs. */
+/** Runs a command without the settings of the install that runs this script. */
 function run(command) {
   const ofInstall = /^(npm_config_(global|prefix|location|omit|only|production)|NODE_ENV)$/i;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofInstall.test(name)));

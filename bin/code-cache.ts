@@ -20,19 +20,20 @@ import { ownerOf } from '../src/settings/folders.ts';
 import { version } from '../src/shared/version.ts';
 import { cacheFolderOf } from './folders.ts';
 
-/** No folder has more: some are of other versions, and of commands that are no longer used. */
+/** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
 const maxFiles = 48;
-/** V8 forgets the code of functions that have not run for a while: a longer run makes no cache. In seconds. */
+/** In seconds. V8 discards the code of functions that have not run for a while, so longer runs don't write a cache. */
 const maxUptime = 10;
-/** One run in so many adds to its cache what the command has needed since. */
+/** On average one run in this many adds the code that the command has needed since. */
 const renewalInterval = 32;
 
 /**
- * Loads a script of the build, and what that requires of the others, with the code that V8 compiled in an earlier run: `--help` takes 1.8 times the
- * CPU of `node -e 0`, and 3.3 without, `inventory list` 3.1 and 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) has nothing
- * of what is compiled late: 5.1 for a list. To do without, delete this file, and have `bin/installed.ts` require the script.
+ * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With it `--help`
+ * takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times instead of 5.2 (Node 20, November
+ * 2026). Node's own compile cache (22.1 and later) leaves out functions that are compiled late, so a list takes 5.1 times. To
+ * remove this, delete this file and let `bin/installed.ts` require the script.
  * @param name `./program.cjs`
- * @param words of the command line: each command has a cache of its own
+ * @param words of the command line: each command has its own cache
  */
 export function loadCached<Module>(name: string, words: readonly string[]): Module {
   const requireElse = createRequire(import.meta.filename);
@@ -54,9 +55,9 @@ export function loadCached<Module>(name: string, words: readonly string[]): Modu
 }
 
 /**
- * Returns V8's code cache of a command, in the cache folder; undefined if that would be in a folder of another user, as with sudo.
+ * Returns V8's code cache of a command, in the cache folder; undefined if that folder belongs to another user, as with sudo.
  *
- * V8 checks hardly anything of a cache and crashes on a damaged one, so each is read with care: see `read`.
+ * V8 hardly checks a cache and crashes on a damaged one, so `read` checks each file.
  */
 function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCache | undefined {
   if (env.PETSTOCK_NO_CACHE) return undefined;
@@ -68,7 +69,7 @@ function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCa
       commandOf(words),
     ]);
   } catch {
-    // No home: everything works without it.
+    // There is no home folder; everything works without a cache.
     return undefined;
   }
 }
@@ -81,31 +82,31 @@ interface Compiled {
 }
 
 /**
- * Returns the first two words that may be a noun and a verb. A cache with all that any command has run would take longer to read;
- * nothing else depends on it.
+ * Returns the first two words that may be a noun and a verb. One cache for all commands would take longer to read; nothing else
+ * depends on this.
  */
 function commandOf(words: readonly string[]): string {
   const named = words.filter((word) => /^[a-z]+(-[a-z]+)*$/.test(word)).slice(0, 2);
   return [...named, ...words.filter((word) => word === '--help' || word === '-h')].join(' ');
 }
 
-/** What V8 has compiled, in files of a folder. */
+/** Code that V8 has compiled, in the files of one folder. */
 export class CodeCache {
   readonly #folder: string;
   readonly #facts: readonly string[];
   readonly #compiled: Compiled[] = [];
 
-  /** @param facts on which the code depends, besides its source */
+  /** @param facts besides the source that the compiled code depends on */
   constructor(folder: string, facts: readonly string[]) {
     this.#folder = folder;
     this.#facts = facts;
   }
 
-  /** Compiles a script of the build, which is ASCII: to read it as latin1 is quicker. */
+  /** Compiles a script of the build. The scripts are ASCII, so they are read as latin1, which is faster. */
   compile(filename: string): Script {
     const file = openSync(filename, 'r');
     try {
-      // Whoever writes another one makes at least its time of change another one.
+      // A script that is replaced has at least another modification time.
       const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       const path = join(this.#folder, nameOf(key));
@@ -121,8 +122,9 @@ export class CodeCache {
   }
 
   /**
-   * Returns what was kept under a key; undefined if it is not whole, not ours, or was open to others. A file has the code twice, and
-   * then the key: to compare takes 16 M instructions less than to load Node's crypto for a hash, of 147 M for `--help` (Node 20).
+   * Returns the cached code for a key; undefined if the file is incomplete, belongs to someone else, or was open to others. A file
+   * has the code twice and then the key: comparing both copies takes 16 M instructions less than loading Node's crypto for a hash,
+   * of 147 M for `--help` (Node 20).
    */
   #read(path: string, key: string): Buffer | undefined {
     let file: number | undefined;
@@ -144,7 +146,7 @@ export class CodeCache {
     }
   }
 
-  /** Keeps what was compiled in this run, as a rule once. It takes 10 to 20 ms; nothing is thrown. @param uptime of this process, in seconds */
+  /** Writes the code compiled in this run, usually once. Takes 10 to 20 ms and never throws. @param uptime of this process, in seconds */
   keep(uptime = process.uptime()): void {
     const isRenewed = Math.random() < 1 / renewalInterval;
     const due = this.#compiled.filter(({ wasKept }) => !wasKept || isRenewed);
@@ -153,11 +155,11 @@ export class CodeCache {
       this.#makeFolder();
       for (const { script, path, key } of due) write(path, key, script.createCachedData());
     } catch {
-      // A full disk, or another process that does the same.
+      // The disk is full, or another process is writing the same file.
     }
   }
 
-  /** One that is open to others is made anew; of one that is full the files go that were written first. */
+  /** Creates the folder, again if others could write to it. Removes the oldest files of a full one. */
   #makeFolder(): void {
     const folder = this.#folder;
     const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -189,7 +191,7 @@ function write(path: string, key: string, code: Buffer): void {
   }
 }
 
-/** Returns the name of a file. Two keys may have the same: it is the key in the file that counts. */
+/** Returns the name of a file. Two keys may share a name, so the key in the file decides. */
 function nameOf(key: string): string {
   let hash = 0;
   for (const character of key) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) | 0;
@@ -200,7 +202,7 @@ function isOurFolder(stats: Stats, denied: number): boolean {
   return stats.isDirectory() && isOurs(stats, denied);
 }
 
-/** @param denied bits that its mode must not have. Windows knows neither owner nor mode, and keeps the folder from others itself */
+/** @param denied permission bits that must not be set. Windows has neither owner nor mode, and protects the folder by itself */
 function isOurs(stats: Stats, denied: number): boolean {
   const user = process.geteuid?.();
   return user === undefined || (stats.uid === user && (stats.mode & denied) === 0);

@@ -2,13 +2,13 @@ import { writeSync } from 'node:fs';
 import type { TableCommand } from '../src/cli/completion/command-table.ts';
 import { answerText, complete, type Knowledge } from '../src/cli/completion/complete.ts';
 
-/** The completion table of the commands, as JSON: the build puts it here, and it is missing in the sources. */
+/** The completion table of the commands, as JSON. The build inserts it here; the sources have none. */
 declare const COMPLETION_TABLE: string;
 
 /**
- * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is there since some
- * shells do not pass on an empty word. Sends nothing, needs no key, and writes nothing to stderr: it would stand in the middle of
- * what is being typed.
+ * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is needed because
+ * some shells drop an empty word. Sends nothing, needs no key, and writes nothing to stderr, because that would appear in the
+ * middle of the line being typed.
  */
 export async function answerShell([shell = '', marked = ':', ...words]: readonly string[]): Promise<void> {
   try {
@@ -17,11 +17,11 @@ export async function answerShell([shell = '', marked = ':', ...words]: readonly
     const found = await complete(table, { words, current }, knowledge);
     writeSync(1, answerText(found, shell, current));
   } catch {
-    // The shell then proposes nothing.
+    // The shell then suggests nothing.
   }
 }
 
-/** Loaded once it is asked: most of what is completed is in the table. */
+/** Loaded only if needed, because the table covers most completions. */
 const knowledge: Knowledge = async (what, typed) => {
   const [{ createKnowledge }, { foldersOf }] = await Promise.all([
     import('../src/cli/completion/knowledge.ts'),

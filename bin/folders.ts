@@ -3,19 +3,19 @@ import { isAbsolute } from 'node:path';
 import { cacheFolder, type FolderSources, type Folders, resolveFolders } from '../src/settings/folders.ts';
 import { ownAccount } from '../src/shared/account.ts';
 
-/** The folders of this process. */
+/** Returns the folders of this process. */
 export function foldersOf(env: NodeJS.ProcessEnv): Folders {
   return resolveFolders(sourcesOf(env));
 }
 
-/** Where this process keeps what can be made again. */
+/** Returns the folder for files that can be created again. */
 export function cacheFolderOf(env: NodeJS.ProcessEnv): string {
   return cacheFolder(sourcesOf(env));
 }
 
 const sourcesOf = (env: NodeJS.ProcessEnv): FolderSources => ({ env, platform: process.platform, home });
 
-/** An empty or relative HOME would put keys into whatever folder this is. In a container there may be no home at all. */
+/** An empty or relative HOME would put keys into the current folder. A container may have no home at all. */
 function home(): string | undefined {
   for (const ask of [homedir, () => userInfo().homedir, () => ownAccount()?.home]) {
     try {

@@ -8,7 +8,7 @@ type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRaw
 
 /**
  * Returns the input of this process.
- * @param stream opens stdin, which takes Node a millisecond or two: it is called once something is read or asked
+ * @param stream opens stdin, which takes Node a millisecond or two, so it is called only before the first read or question
  */
 export function createInput(stream: () => Stdin, interruption: Interruption): Input {
   return {
@@ -22,8 +22,8 @@ export function createInput(stream: () => Stdin, interruption: Interruption): In
 }
 
 /**
- * Yields what comes in, a piece at a time: the next is not taken from the system before it is asked for, so that a process that is killed
- * has nothing in its hands. Whoever stops reading leaves the rest where it is, such as the answer to a question.
+ * Yields the input in chunks. Each chunk is read from the system only when it is requested, so a process that is killed loses no
+ * input. If the reader stops early, the rest stays unread, for example for a question.
  */
 async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   const interrupted = interruption.signal;
@@ -37,7 +37,7 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
     wake();
   };
   const onEnd = () => {
-    // What was typed so far is not all of it, though no Ctrl-D has ended it.
+    // The input typed so far is incomplete, although no Ctrl-D has ended it.
     if (isGone(stream)) interruption.abort();
     ended = true;
     wake();
@@ -70,7 +70,10 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
   }
 }
 
-/** The same in raw mode, in which Ctrl-C is a character. It begins at once: whoever is asked to type may be a scanner. */
+/**
+ * Like `chunksOf`, in raw mode, in which Ctrl-C is a character. It starts before the first read, because a scanner may already be
+ * sending.
+ */
 function keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   stream.setRawMode?.(true);
   return rawKeysOf(stream, interruption);
@@ -84,22 +87,22 @@ async function* rawKeysOf(stream: Stdin, interruption: Interruption): AsyncGener
       yield chunk;
     }
   } finally {
-    // A terminal that is gone has no mode any more.
+    // A closed terminal has no mode to restore.
     if (!isGone(stream)) stream.setRawMode?.(false);
   }
 }
 
-/** Ctrl-C, and the end (ETX) of a code that a scanner begins with an STX. */
+/** Ctrl-C is the same character as ETX, which ends a code that a scanner starts with STX. */
 const [stx, ctrlC] = [0x02, 0x03];
 
-/** Returns what looks for Ctrl-C in keys, of which a code may be cut in two. */
+/** Returns a function that finds Ctrl-C in keys. A code may be split between two calls. */
 function ctrlCFinder(): (keys: Uint8Array) => boolean {
-  /** How many characters of a code in a frame have come; undefined outside of one. */
+  /** Number of characters read inside a frame; undefined outside of one. */
   let framed: number | undefined;
   return (keys) => {
     let isPressed = false;
     for (const key of keys) {
-      // A frame of nothing is Ctrl-B and Ctrl-C.
+      // An empty frame can only be Ctrl-B and Ctrl-C.
       if (key === ctrlC && !framed) isPressed = true;
       framed = key === stx ? 0 : key === ctrlC || framed === undefined ? undefined : framed + 1;
     }
@@ -107,7 +110,7 @@ function ctrlCFinder(): (keys: Uint8Array) => boolean {
   };
 }
 
-/** Node's stream knows for certain, and takes 3 ms to load if it is that of a file. */
+/** Only Node's stream knows for certain, but for a file it takes 3 ms to load. */
 function mayBeTerminal(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 import { start } from './start.ts';
 
-/** Of the package for Node, built to `dist/petstock.cjs`: its other scripts stand beside it, and were compiled by an earlier run. */
+/**
+ * The entry of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder, and their compiled code is
+ * cached.
+ */
 const words = process.argv.slice(2);
 
 void start(words, {
   completion: async () => require('./complete.cjs'),
-  // Without the cache: `require('./program.cjs')`.
+  // Without a cache this is `require('./program.cjs')`.
   program: async () => (await import('./code-cache.ts')).loadCached<typeof import('./run.ts')>('./program.cjs', words),
 });

@@ -3,8 +3,8 @@ import type { Context } from '../src/cli/context.ts';
 import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
 
 /**
- * Ends the process by SIGHUP if its terminal is gone, as of a program that has no listener for it. On its way out Node 20 would try to
- * reset the mode of that terminal, and abort with a core dump (nodejs/node#51519).
+ * Ends the process with SIGHUP if its terminal was closed, like a program without a listener for it. Otherwise Node 20 would try to
+ * reset the terminal's mode on exit, and abort with a core dump (nodejs/node#51519).
  */
 export function endWithTerminal(): void {
   if (![process.stdin, process.stdout, process.stderr].some(isGone)) return;
@@ -12,34 +12,34 @@ export function endWithTerminal(): void {
   process.kill(process.pid, 'SIGHUP');
 }
 
-/** Ends an interrupted process that the system keeps in a call, such as the opening of a pipe without a writer: Node would wait for it. */
+/** Ends an interrupted process that is blocked in a system call, such as opening a pipe without a writer. Node would wait for it. */
 export function endBlocked(signal: EndingSignal): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }
 
-/** Reports whether a stream was that of a terminal, which was closed. */
+/** Reports whether a stream belonged to a terminal that was closed. */
 export function isGone({ isTTY, fd = -1 }: { readonly isTTY?: boolean; readonly fd?: number }): boolean {
   return isTTY === true && !process.getBuiltinModule('node:tty').isatty(fd);
 }
 
 export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt' | 'onHangup'>> {
   readonly signal: AbortSignal;
-  /** As Ctrl-C does. */
+  /** Has the same effect as Ctrl-C. */
   abort(): void;
 }
 
 /**
- * Aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP: the terminal was closed, or the connection to it was lost. A second one is
- * left to the operating system, which ends the process at once; if a program reads stderr, an error is written to it first. But a closed
- * terminal sends SIGHUP more than once: from its shell, and from the system when that has ended.
+ * Aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed, or its connection was lost). The
+ * operating system handles the second signal and ends the process at once; if a program reads stderr, an error is written to it
+ * first. A closed terminal, however, sends SIGHUP more than once: from its shell, and from the system when that shell has exited.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const abort = (signal: EndingSignal = 'SIGINT') => controller.abort(new InterruptedError('Interrupted', { signal }));
   let lastWords: ((signal: EndingSignal) => string) | undefined;
   let onHangup: (() => void) | undefined;
-  // SIGBREAK is known to Windows alone; elsewhere it never comes.
+  // SIGBREAK only exists on Windows; on other systems it never arrives.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
       const ending = signal === 'SIGBREAK' ? 'SIGINT' : signal;
@@ -60,12 +60,12 @@ export function listenForInterruption(): Interruption {
   };
 }
 
-/** Without its listener a signal does again what it does to every process. */
+/** Without a listener, a signal has its default effect again. */
 function endWith(words: string, signal: NodeJS.Signals): void {
   try {
     writeSync(process.stderr.fd, `${words}\n`);
   } catch {
-    // A pipe that is full or has no reader: the exit code says it too.
+    // The pipe is full or has no reader; the exit code reports the error, too.
   }
   process.kill(process.pid, signal);
 }

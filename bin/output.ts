@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import type { Output } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** Reports whether stdout and stderr are the same file, pipe or terminal. Windows has no numbers for what is not a file. */
+/** Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files have numbers to compare. */
 export function sharesOutput(): boolean {
   try {
     const [out, err] = [fstatSync(1), fstatSync(2)];
@@ -13,7 +13,7 @@ export function sharesOutput(): boolean {
   }
 }
 
-/** stderr is for people: if it has no reader, the work continues, and the exit code is the result. */
+/** stderr is for people: if it has no reader, the command continues, and its exit code is the result. */
 export function bestEffort(stream: Output): Output {
   const { write } = stream;
   return Object.assign(stream, { write: (chunk: string | Uint8Array) => write(chunk).catch(() => {}) });
@@ -21,7 +21,7 @@ export function bestEffort(stream: Output): Output {
 
 /**
  * Returns an output of this process.
- * @param open opens the stream, which takes Node a millisecond or two: it is called if the output is no file
+ * @param open opens the stream, which takes Node a millisecond or two, so it is called only if the output is not a file
  */
 export function createOutput(descriptor: number, open: () => NodeJS.WriteStream): Output {
   if (isFile(descriptor)) {
@@ -29,7 +29,7 @@ export function createOutput(descriptor: number, open: () => NodeJS.WriteStream)
   }
   let opened: NodeJS.WriteStream | undefined;
   const stream = () => {
-    // Each write reports what goes wrong; without a listener the event would end the process.
+    // Each write reports its own errors; without a listener the event would end the process.
     opened ??= open().on('error', () => {});
     return opened;
   };
@@ -37,7 +37,7 @@ export function createOutput(descriptor: number, open: () => NodeJS.WriteStream)
     get isTerminal() {
       return stream().isTTY === true;
     },
-    // A terminal whose size was never set says 0 (`docker run -t`, `expect`).
+    // A terminal whose size was never set reports 0 (`docker run -t`, `expect`).
     get columns() {
       return stream().columns || undefined;
     },
@@ -55,8 +55,8 @@ export function createOutput(descriptor: number, open: () => NodeJS.WriteStream)
 }
 
 /**
- * Reports whether a file or the null device takes what is written. Node's stream does then no more than `writeSync`, and takes 9 M instructions
- * to load, a ninth of what Node itself takes.
+ * Reports whether the output is a file or the null device. Node's stream would only call `writeSync` for it, and takes 9 M
+ * instructions to load, a ninth of the start of Node itself.
  */
 function isFile(descriptor: number): boolean {
   try {
@@ -67,7 +67,7 @@ function isFile(descriptor: number): boolean {
   }
 }
 
-/** Windows has no numbers for devices. */
+/** Windows has no device numbers. */
 export function isNullDevice({ rdev }: Stats): boolean {
   return rdev !== 0 && rdev === statSync(devNull).rdev;
 }
@@ -77,7 +77,7 @@ function writeAll(descriptor: number, chunk: string | Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }
 
-/** Reports whether the reader of a stream is gone. A terminal that was closed takes nothing any more: EIO. */
+/** Reports whether the reader of a stream is gone. A terminal that was closed fails with EIO. */
 export function isClosed(error: NodeJS.ErrnoException, isTerminal: boolean): boolean {
   return error.code === 'EPIPE' || (isTerminal && error.code === 'EIO');
 }

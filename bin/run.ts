@@ -12,12 +12,12 @@ import { bestEffort, createOutput, sharesOutput } from './output.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export async function run(): Promise<number> {
-  // Should nothing be left that a command could wait for, Node ends it: that must not look like its work.
+  // If nothing is left to wait for, Node exits in the middle of a command; that must not look like success.
   process.exitCode = exitCodes.failure;
   const env = { ...process.env };
-  // Node warns on stderr if both are set, as they may be.
+  // Node warns on stderr if both are set.
   if (env.FORCE_COLOR !== undefined) delete process.env.NO_COLOR;
-  // The terminal of an editor that is a snap has it, and conf would then write the configuration in place.
+  // The terminal of an editor installed as a snap sets SNAP, and conf would then overwrite the configuration in place.
   delete process.env.SNAP;
   const interruption = listenForInterruption();
   const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
@@ -42,7 +42,7 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  // A question ends with its terminal, before the signal has come or without one; or its reading fails.
+  // A question may end because its terminal was closed, with or without a signal, or because reading it failed.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
   if (interrupted.aborted) setTimeout(() => endBlocked(endingSignalOf(interrupted)), 500).unref();
   return code;
@@ -56,13 +56,13 @@ async function systemClock(folders: Folders): Promise<Clock> {
 }
 
 /**
- * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for it:
- * 500 M instructions, some 100 ms. A parser that is made while the budget is large is never optimised.
+ * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for that:
+ * 500 M instructions, about 100 ms. A parser that is created while the budget is large is never optimised.
  */
 function openTransport(options: TransportOptions): Transport {
-  // It begins to load at once: a request that was admitted does not wait for it.
+  // Loading starts at once, so that an admitted request does not wait for it.
   const opening = import('../src/api/undici.ts').then(({ createUndiciTransport }) => createUndiciTransport(options));
-  // The first request fails then.
+  // The first request rejects with the same error.
   opening.catch(() => {});
   const transport: Transport = async (request) => (await opening)(request);
   if (!process.versions.node.startsWith('20.')) return transport;
@@ -80,22 +80,25 @@ function openTransport(options: TransportOptions): Transport {
   };
 }
 
-/** V8 lets its heap grow to up to four times what was in use: 280 MB in all for 100,000 rows, of which 42 MB are used. */
+/** V8 lets its heap grow to up to four times the memory in use: 280 MB in all for 100,000 rows, of which 42 MB are used. */
 function saveMemory(isSaved: boolean): void {
   setV8Flag('heap-growing-percent', isSaved ? 20 : 0);
 }
 
-/** The flags are no stable interface. Each is set back, since V8 takes cached code only under the flags that it was made with. */
+/**
+ * The flags are not a stable interface. Each is reset afterwards, because V8 accepts cached code only under the flags that it was
+ * compiled with.
+ */
 function setV8Flag(name: string, value: number): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);
 }
 
-/** Most commands ask nothing. @param isDumb the terminal can't draw */
+/** Prompts that are loaded at the first question, because most commands ask none. @param isDumb the terminal can't draw */
 function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
     const { createPlainPrompts, createPrompts } = await import('../src/cli/prompts.ts');
     const create = isDumb ? createPlainPrompts : createPrompts;
-    // Ctrl-D has ended the stream, but not the terminal: it is reopened.
+    // Ctrl-D ended the stream, but not the terminal, so the terminal is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal.ts')).openTerminalAgain() : undefined;
     try {

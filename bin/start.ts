@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs';
 import { version } from '../src/shared/version.ts';
 
-/** The parts of the program, each loaded when it is wanted. */
+/** The parts of the program, each loaded when it is needed. */
 interface Parts {
   completion(): Promise<typeof import('./complete.ts')>;
   program(): Promise<typeof import('./run.ts')>;
 }
 
-/** Runs the command line of this process. Scripts ask for the version alone, shells for completions: neither needs the program. */
+/** Runs the command line of this process. Scripts that ask for the version and shells that complete a word don't load the program. */
 export async function start(words: readonly string[], parts: Parts): Promise<void> {
   if (tellsVersion(words)) return;
   if (words[0] === '__complete') return (await parts.completion()).answerShell(words.slice(1));
@@ -20,7 +20,7 @@ function tellsVersion([only, ...others]: readonly string[]): boolean {
     writeSync(1, `${version}\n`);
     return true;
   } catch {
-    // The program knows what to do with a closed pipe and a full disk.
+    // The program handles closed pipes and full disks.
     return false;
   }
 }

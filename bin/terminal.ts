@@ -4,28 +4,28 @@ import { ReadStream } from 'node:tty';
 import type { Pager, PagerCommand } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** As git has it: what holds none of these is run without a shell. Paths of Windows have backslashes. */
+/** Like in git, a command with none of these characters is run without a shell. Windows paths have backslashes. */
 const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
 const forWindowsShell = /[|&<>()^"'%\n]/;
-/** What a shell ends with when it can't run a program, and when it can't find it. */
+/** Exit codes of a shell that can't run a program, or can't find it. */
 const notRun = [126, 127];
-/** The same of cmd.exe, and of a batch file in it. */
+/** Exit codes of cmd.exe for the same, directly and in a batch file. */
 const notRunOnWindows = [1, 9009];
 
-/** Starts a pager on the terminal of this process, as the context says. */
+/** Starts a pager on the terminal of this process; see `Context.openPager`. */
 export function openPager({ command, env }: PagerCommand, isWindows = process.platform === 'win32'): Pager {
   const needsShell = (isWindows ? forWindowsShell : forShell).test(command);
   const unfound = needsShell ? (isWindows ? notRunOnWindows : notRun) : [];
   const [program = '', ...args] = needsShell ? [command] : command.trim().split(/\s+/);
   const child = spawn(program, args, { env, stdio: ['pipe', 'inherit', 'inherit'], shell: needsShell });
   const { stdin } = child;
-  // Each write reports what goes wrong.
+  // Each write reports its own errors.
   stdin.on('error', () => {});
   return {
     write: (text) =>
       new Promise((resolve, reject) => {
         stdin.write(text, (cause) => {
-          if (cause) reject(new ClosedPipeError('The pager takes no more', { cause }));
+          if (cause) reject(new ClosedPipeError('The pager has closed its input', { cause }));
           else resolve();
         });
       }),
@@ -35,8 +35,8 @@ export function openPager({ command, env }: PagerCommand, isWindows = process.pl
 }
 
 /**
- * Ctrl-C goes to all that is on the terminal. A pager takes it as an order of its own, such as to give up a search, and
- * stays: it would be left with a terminal that the shell has taken back.
+ * Ctrl-C reaches every process of the terminal. A pager handles it as a command, for example to stop a search, and stays open. If
+ * petstock exited, the shell would take the terminal away from the pager.
  */
 function endOf(child: ChildProcess, unfound: readonly number[]): Promise<'left' | 'missing'> {
   const stay = () => {};
@@ -57,10 +57,9 @@ interface Bun {
 }
 
 /**
- * Opens the terminal behind stdin anew, after Ctrl-D has ended stdin.
- *
- * bun reads a `ReadStream` of a terminal in a thread, where nothing can stop it: it would take what is typed after the
- * question, and the process would not end before that. Its own streams wait for the terminal without a thread.
+ * Reopens the terminal behind stdin after Ctrl-D has ended stdin. bun reads a `ReadStream` of a terminal in a thread that can't be
+ * stopped: it would read the keys typed after the question, and keep the process alive until then. bun's own streams need no
+ * thread.
  */
 export function openTerminalAgain(): Readable {
   const { Bun: bun } = globalThis as { readonly Bun?: Bun };

@@ -13,10 +13,10 @@ import { bunVersion, executableName, hostName, runtimeFor, targets } from './run
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build:binaries`: executables that need no Node, in `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the manual
- * and `petstock-linux-x64.cdx.json` and so on, which say what is inside.
- * `npm run build:binaries -- linux-x64` makes only that one, `--out <folder>` makes them elsewhere, `--archives` packs each into a
- * `.tar.gz` besides, and for all of them fills in a formula for Homebrew and a manifest for Scoop, if it is known where they can be had. The same commit gives the same bytes.
+ * `npm run build:binaries`: builds executables that need no Node into `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the
+ * manual, and an SBOM for each, like `petstock-linux-x64.cdx.json`. `npm run build:binaries -- linux-x64` builds only that one, and
+ * `--out <folder>` writes to another folder. `--archives` also packs each into a `.tar.gz`, and if all were built and their address
+ * is known, writes a Homebrew formula and a Scoop manifest. The same commit gives the same bytes.
  */
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: join(root, 'dist/binaries') }, archives: { type: 'boolean' } },
@@ -32,7 +32,7 @@ mkdirSync(out, { recursive: true });
 const folder = newFolder();
 const licences = await bundle();
 const asset = join(out, 'LICENSES.txt');
-// The package of bun brings no licences: what it is made of, by its repository, and their texts from SPDX.
+// bun's package contains no licences. The notice lists bun's parts, taken from its repository, with the licence texts of SPDX.
 writeFileSync(asset, `${licences}\n${'-'.repeat(80)}\n\n${filled('bun-notice.txt', { version: bunVersion })}`);
 writeFileSync(join(out, 'petstock.1'), await manPage(builtAt));
 for (const target of positionals.length === 0 ? targets : positionals) {
@@ -47,16 +47,16 @@ writeFileSync(join(out, 'SHA256SUMS'), sums);
 if (values.archives && positionals.length === 0 && homepage !== undefined) {
   const words = {
     ...{ version, description, homepage, downloads: `${homepage}/releases/download/v${version}` },
-    // `petstock-linux-x64.tar.gz` and its sum, and so on.
+    // Returns `petstock-linux-x64.tar.gz` and so on, with their checksums.
     ...Object.fromEntries([...sums.matchAll(/^(\S+) +(\S+)$/gm)].map(([, sum, name]) => [name, sum])),
   };
   for (const name of ['petstock.rb', 'petstock.json']) writeFileSync(join(out, name), filled(name, words));
 }
 
 /**
- * Bundles what each executable is compiled of: `petstock.mjs`, with the pieces that it loads when they are wanted. By bun alone
- * `inventory list` takes 8 % more CPU and `set` 12 % (November 2026).
- * @returns the licences of it
+ * Bundles the source of each executable, `petstock.mjs` and the chunks that it loads on demand. Bundled by bun alone, `inventory
+ * list` takes 8 % more CPU and `set` 12 % more (November 2026).
+ * @returns its licences
  */
 async function bundle(): Promise<string> {
   await build({
@@ -73,7 +73,7 @@ async function bundle(): Promise<string> {
     define: {
       ...buildConstants(root),
       COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
-      // The path of a file on the machine that builds would make each build another one.
+      // A path on the build machine would make each machine's build different.
       ...{ __filename: '"/petstock"', __dirname: '"/"' },
     },
     esbuildOptions: (options) => {
@@ -84,13 +84,11 @@ async function bundle(): Promise<string> {
 }
 
 /**
- * Without the flags an executable reads `.env` and `bunfig.toml` of whatever folder it is started in: an address and code of a
- * stranger. `tsconfig.json` and `package.json` are not read by default.
- *
- * A start loads the pieces that it uses and no other, and compiles to machine code what runs ten times as often as bun would wait
- * for: together 70 ms of CPU become 50 for `inventory list` (November 2026), and a list of 300,000 pets takes as long.
- *
- * Names stay, for the stacks that `--debug` shows: without them it would be 1 % smaller, and no faster.
+ * Without the first flags an executable would read `.env` and `bunfig.toml` of the folder that it is started in, and so use an
+ * address or code of a stranger. bun does not read `tsconfig.json` and `package.json` by default. A start loads only the chunks
+ * that it uses, and code is compiled to machine code after ten times as many runs as bun's default: together this reduces the CPU
+ * of `inventory list` from 70 to 50 ms (November 2026), while a list of 300,000 pets takes as long as before. Names are kept for
+ * the stacks that `--debug` shows: without them the executable would be 1 % smaller, and no faster.
  */
 function compile(target: string, file: string): void {
   const args = [
@@ -101,18 +99,18 @@ function compile(target: string, file: string): void {
     `--compile-executable-path=${runtimeFor(target)}`,
     ...[`--asset=${asset}`, '--outfile', file],
   ];
-  // bun itself has to run here, whatever the target.
+  // The build runs bun on this machine, whatever the target is.
   const env = { ...process.env, BUN_OPTIONS: '' };
   execFileSync(runtimeFor(hostName()), args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
   if (target !== 'darwin-x64') return;
-  // bun 1.4.4 signs what it makes for macOS on arm64, which starts nothing else. In what it makes for x64, which needs no signature,
-  // it leaves its own: that is wrong by then (3,325 pages of it), and macOS would end the program.
+  // bun 1.4.4 signs executables for macOS on arm64, where unsigned ones don't start. Executables for x64 need no signature, but
+  // keep bun's own, which is then wrong (in 3,325 pages), and macOS would kill the program.
   const integrity = 'sha512-YkIVGFnpVHJMMwfy4bHo79Vy05ddVk/PZGSCmmiCT4zepx+FMP/JAt9hOoXuc31s2bbcOtnzznOGca5fRhgZOg==';
   const { unsign } = createRequire(import.meta.url)(fetchPackage('macho-unsign@2.0.6', integrity));
   writeFileSync(file, Buffer.from(unsign(readFileSync(file))));
 }
 
-/** `petstock-linux-x64.tar.gz`: the executable with manual and licences, less than half as large. Takes the tar of GNU. */
+/** Writes `petstock-linux-x64.tar.gz`: the executable with the manual and licences, less than half as large. Needs GNU tar. */
 function pack(target: string): void {
   const args = [
     ...['--create', '--format=ustar', '--owner=0', '--group=0', '--numeric-owner', '--sort=name'],

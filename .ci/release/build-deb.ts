@@ -7,8 +7,8 @@ import { bashScript, fishScript, zshScript } from '../../src/cli/commands/comple
 import { committedAt, filled, homepage, newFolder, root } from '../commands.ts';
 
 /**
- * `npm run build:deb`: a package for Debian and Ubuntu of each executable for Linux with glibc that is in `dist/binaries`, in
- * `dist/packages`, with the manual of that folder and completions for bash, zsh and fish. Takes `dpkg-deb`.
+ * `npm run build:deb`: builds a package for Debian and Ubuntu from each executable for Linux with glibc in `dist/binaries`, into
+ * `dist/packages`, with the manual from that folder and completions for bash, zsh and fish. Needs `dpkg-deb`.
  */
 const [binaries, out] = [join(root, 'dist/binaries'), join(root, 'dist/packages')];
 const architectures = Object.entries({ 'petstock-linux-x64': 'amd64', 'petstock-linux-arm64': 'arm64' });
@@ -16,13 +16,13 @@ const builtAt = committedAt();
 const words = {
   ...{ released, licence: readFileSync(join(root, 'LICENSE'), 'utf8') },
   homepage: homepage === undefined ? '' : `Homepage: ${homepage}\n`,
-  // `1.2.3~rc.1` comes before `1.2.3`, and `1.2.3-rc.1` would come after it.
+  // Debian sorts `1.2.3~rc.1` before `1.2.3`, but `1.2.3-rc.1` after it.
   version: released.replace('-', '~'),
   date: builtAt.toUTCString().replace('GMT', '+0000'),
 };
 const gzip = (content: string | Uint8Array) => gzipSync(content, { level: 9 });
 
-/** Where each file of the package goes. */
+/** The place of each file in the package. */
 const documents: Readonly<Record<string, string | Uint8Array>> = {
   'usr/share/doc/petstock/copyright': filled('deb/copyright', words),
   'usr/share/doc/petstock/LICENSES.txt': readFileSync(join(binaries, 'LICENSES.txt')),
@@ -34,13 +34,14 @@ const documents: Readonly<Record<string, string | Uint8Array>> = {
   'usr/share/fish/vendor_completions.d/petstock.fish': fishScript,
 };
 
-// The modes of folders are in the package.
+// The package contains the modes of folders.
 process.umask(0o022);
 mkdirSync(out, { recursive: true });
 const made = architectures.filter(([file]) => existsSync(join(binaries, file)));
-if (made.length === 0) throw new Error('no executable for Linux in dist/binaries: npm run build:binaries -- linux-x64');
+if (made.length === 0)
+  throw new Error('There is no executable for Linux in dist/binaries. Run npm run build:binaries -- linux-x64 first');
 for (const [file, architecture] of made) {
-  // The folder itself is closed to others, and would be the root of the package.
+  // The temporary folder itself is closed to others, and would become the root of the package.
   const tree = join(newFolder(), 'tree');
   const write = (path: string, content: string | Uint8Array) => {
     mkdirSync(dirname(join(tree, path)), { recursive: true });
@@ -50,11 +51,11 @@ for (const [file, architecture] of made) {
   for (const [path, content] of Object.entries(documents)) write(path, content);
   cpSync(join(binaries, file), join(tree, 'usr/bin/petstock'));
   const kilobytes = inTree('du --summarize --apparent-size --block-size=1K usr | cut -f 1').trim();
-  // What `dpkg --verify` compares.
+  // `dpkg --verify` compares these checksums.
   write('DEBIAN/md5sums', inTree('find usr -type f | LC_ALL=C sort | xargs md5sum'));
   write('DEBIAN/control', filled('deb/control', { ...words, architecture, kilobytes }));
   const deb = join(out, `petstock_${words.version}_${architecture}.deb`);
-  // It takes the time of the commit for that of all files.
+  // All files get the time of the commit.
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(builtAt.getTime() / 1000) };
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', tree, deb], { env, stdio: 'ignore' });
   process.stdout.write(`deb: ${deb.slice(root.length)}, ${(statSync(deb).size / 1e6).toFixed(0)} MB\n`);

@@ -6,11 +6,10 @@ import { newFolder, npm, root } from '../commands.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build:package`: the tarball that is published, `dist/packages/petstock-<version>.tgz`, of `dist` as it is, and what is
- * inside, `petstock-<version>.tgz.cdx.json`.
- *
- * Its manifest has nothing that is for work on petstock: npm warns of a `prepare` that it has not run, and tools that look
- * for faults report those of dev dependencies. Nor has it what is bundled: it would be installed a second time.
+ * `npm run build:package`: packs `dist` as it is into the tarball that is published, `dist/packages/petstock-<version>.tgz`, and
+ * writes its SBOM, `petstock-<version>.tgz.cdx.json`. Its manifest leaves out everything for development: npm warns about a
+ * `prepare` that it has not run, and scanners report vulnerabilities of dev dependencies. It also leaves out the bundled packages,
+ * which would be installed a second time.
  */
 const {
   '//dependencies': _,
@@ -27,7 +26,7 @@ const filter = (path: string) => !/[\\/]dist[\\/](binaries|packages|release)$/.t
 for (const name of ['dist', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])
   cpSync(join(root, name), join(folder, name), { recursive: true, filter });
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-// Those of any checkout, whatever the umask that it was made with: they are in the tarball.
+// The tarball contains the modes of files, so they must not depend on the umask of the checkout.
 execFileSync('chmod', ['-R', 'u=rwX,go=rX', folder]);
 mkdirSync(out, { recursive: true });
 process.stdout.write(`package: ${npm(folder, 'pack', '--ignore-scripts', '--pack-destination', out)}`);

@@ -5,14 +5,14 @@ import { fromGit, git, newFolder, npm, sumsOf } from '../commands.ts';
 import { notesOf, pageOf, releasedChangelog, requireNextVersion } from './versions.ts';
 
 /**
- * `npm run release -- <version>`: makes a release of the commit that is checked out: version and change log in a commit, a tag, and in
- * `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and the manifest, the SBOM of each, the
- * notes, and `SHA256SUMS` of all of them. Everything is made in a clone, with what `package-lock.json` names, so nothing in this folder
- * gets in, and nothing here is changed before all of it is there. It pushes and publishes nothing. With `--dry-run` there is no commit
- * and no tag here. With `--tagged` the commit that is checked out is the release already, and its files are made once more. The same
- * commit gives the same tarball.
+ * `npm run release -- <version>`: makes a release of the commit that is checked out: a commit with the version and change log, a
+ * tag, and in `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and manifest, the SBOMs,
+ * the release notes, and `SHA256SUMS` of all of them. Everything is built in a clone from `package-lock.json`, so no other file of
+ * this folder gets in, and nothing changes here until everything is built. Nothing is pushed or published. With `--dry-run` nothing
+ * is committed or tagged here. With `--tagged` the commit that is checked out already is the release, and its files are built
+ * again. The same commit gives the same tarball.
  */
-// What to do, or what npm or git has said, is all that its reader needs.
+// The reader needs only the message: what to do, or the output of npm or git.
 process.once('uncaughtException', ({ message }) => {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
@@ -22,12 +22,12 @@ const textIn = (folder: string, name: string) => readFileSync(join(folder, name)
 const flag = { type: 'boolean', default: false } as const;
 const { values, positionals } = parseArgs({ options: { 'dry-run': flag, tagged: flag }, allowPositionals: true });
 const [version, ...others] = positionals;
-/** Where the files of a release can be had. A tag has it in its manifest. */
+/** The address where the files of a release can be downloaded. A tagged commit has it in its manifest. */
 const page = values.tagged ? undefined : pageOf(fromGit(root, 'remote', 'get-url', 'origin') ?? '');
-if (version === undefined || others.length > 0) throw new Error('Name one version: npm run release -- 1.2.3');
+if (version === undefined || others.length > 0) throw new Error('Pass one version: npm run release -- 1.2.3');
 requireReleasable(version);
 
-// Modes are in what is made.
+// The release contains the modes of files.
 process.umask(0o022);
 const clone = join(newFolder(), 'clone');
 git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
@@ -39,7 +39,7 @@ for (const script of ['build:package', 'build:binaries -- --archives', 'check:bi
 const out = join(root, 'dist', 'release');
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-// The executables themselves are in the archives, and all sums are made anew.
+// The archives contain the executables, and all checksums are computed again.
 for (const folder of ['binaries', 'packages'])
   for (const name of readdirSync(join(clone, 'dist', folder)))
     if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
@@ -48,7 +48,7 @@ const sums = sumsOf(out);
 writeFileSync(join(out, 'SHA256SUMS'), sums);
 let next = 'Nothing was committed or tagged.';
 if (!values.tagged && !values['dry-run']) {
-  // The commit and the tag come here in the end, when nothing can fail any more.
+  // The commit and tag are fetched here last, when nothing else can fail.
   git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`);
   git(root, 'merge', '--quiet', '--ff-only', `v${version}^{commit}`);
   next = `Committed and tagged v${version}. To publish it: git push --follow-tags`;
@@ -58,24 +58,24 @@ process.stdout.write(`${sums}\n${out}\n${next}\n`);
 /** @throws Error that says what to do first */
 function requireReleasable(version: string): void {
   const changed = git(root, 'status', '--porcelain');
-  if (changed !== '') throw new Error(`There are changes that are in no commit: commit or stash them.\n${changed}`);
+  if (changed !== '') throw new Error(`There are uncommitted changes. Commit or stash them first.\n${changed}`);
   const { version: current, homepage }: Manifest = JSON.parse(textIn(root, 'package.json'));
   if (values.tagged) {
     if (current !== version) throw new Error(`The version in package.json is ${current}, not ${version}.`);
     if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
-      throw new Error(`The commit that is checked out has no tag v${version}.`);
+      throw new Error(`The commit that is checked out does not have the tag v${version}.`);
   } else {
     requireNextVersion(version, current);
-    if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`There is a tag v${version} already.`);
+    if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`The tag v${version} already exists.`);
     notesOf(textIn(root, 'CHANGELOG.md'));
     for (const key of ['user.name', 'user.email'])
-      if (!fromGit(root, 'config', key)) throw new Error(`git does not know who releases: git config ${key} '<yours>'`);
+      if (!fromGit(root, 'config', key)) throw new Error(`git has no ${key}. To set it: git config ${key} '<yours>'`);
   }
   if (homepage === undefined && page === undefined && !values['dry-run'])
     throw new Error(
       values.tagged
-        ? 'package.json of this tag has no homepage: make the release with npm run release.'
-        : 'It is not known where the files can be had: git remote add origin https://github.com/<owner>/petstock.git',
+        ? 'package.json of this tag has no homepage. Make the release with npm run release.'
+        : 'The download address of the files is not known. To set it: git remote add origin https://github.com/<owner>/petstock.git',
     );
 }
 
@@ -84,7 +84,7 @@ interface Manifest {
   readonly homepage?: string;
 }
 
-/** Puts the version, and the address if there is none, into the clone, and commits and tags it there. */
+/** Sets the version, and the address if there is none, in the clone, then commits and tags it there. */
 function commitInClone(version: string): void {
   const changelog = textIn(clone, 'CHANGELOG.md');
   const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');

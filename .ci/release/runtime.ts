@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fetchPackage } from '../commands.ts';
 
-/** Of bun, which the executables are made with and run on. */
+/** The version of bun that the executables are built with and run on. */
 export const bunVersion = '1.4.4';
 
-/** The systems that there is an executable for, with the hash of the tarball that the registry has of bun for each. */
+/** The systems that executables are built for, with the hash of bun's npm tarball for each. */
 const integrities: Readonly<Record<string, string>> = {
   'linux-x64': 'sha512-FBU6T21NT+i+rESbi0Z8A8G5xN51c+WZ0v6pIjI6szSzOlqVNv64nf7FPnwNIyxKD1M7Wg5cEobLC/QbzCeLtA==',
   'linux-arm64': 'sha512-ZTVtpf9zmHSBVPX1sBwe5agGb/rN34yPGg/Hby8e2Ax2uCUA2URZKlZH7qLntK7qaFJCMXh9v0GWNYN2zINz1w==',
@@ -14,7 +14,7 @@ const integrities: Readonly<Record<string, string>> = {
   'windows-x64': 'sha512-c+169V+ole29sk5GpFuh6Q4uNwRDqu9tXZAVUYIsdfGZeiJeduQ030BkxHi3PmNpj7w/ec2+oO2okRFVFC9i1g==',
 };
 
-/** As in the names of the executables: `petstock-linux-x64`. */
+/** The name of the executable for a target. */
 export const targets = Object.keys(integrities);
 
 export function executableName(target: string): string {
@@ -22,26 +22,26 @@ export function executableName(target: string): string {
 }
 
 /**
- * The package of bun for a target. x64 is bun's build for processors of 2013 and earlier too: the other one ends with SIGILL where
- * AVX2 is missing, as in many small servers.
+ * Returns the package of bun for a target. On x64 it is bun's build for processors up to 2013: the other build ends with SIGILL on
+ * a processor without AVX2, such as that of many small servers.
  */
 export function bunPackage(target: string): string {
   return `@oven/bun-${target.replace('arm64', 'aarch64')}${target.includes('x64') ? '-baseline' : ''}`;
 }
 
 /**
- * Brings bun for a target, and returns the path of its executable. It is no dev dependency: it would be 50 MB of every `npm ci`, and npm
- * leaves out the packages of other systems.
- * @throws Error if the tarball is not the one that was pinned, or there is none
+ * Downloads bun for a target, and returns the path of its executable. It is not a dev dependency, because that would add 50 MB to
+ * every `npm ci`, and npm skips packages of other systems.
+ * @throws Error if the tarball is not the pinned one, or there is no such target
  */
 export function runtimeFor(target: string): string {
   const integrity = integrities[target];
-  if (integrity === undefined) throw new Error(`no executable for ${target}: ${targets.join(', ')}`);
+  if (integrity === undefined) throw new Error(`There is no executable for ${target}, only for ${targets.join(', ')}`);
   const folder = fetchPackage(`${bunPackage(target)}@${bunVersion}`, integrity);
   return join(folder, 'bin', target.startsWith('windows') ? 'bun.exe' : 'bun');
 }
 
-/** The name of the target that runs here. */
+/** The name of the target for this machine. */
 export function hostName(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const { header } = process.report.getReport() as unknown as { readonly header: { glibcVersionRuntime?: string } };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { committedAt, npm, root } from '../commands.ts';
 import { bunPackage, bunVersion } from './runtime.ts';
 
-/** What is used of a CycloneDX document. */
+/** The part of a CycloneDX document that is used here. */
 interface Sbom {
   readonly metadata: { readonly component: { readonly 'bom-ref': string } };
   readonly components: { readonly 'bom-ref': string; readonly [name: string]: unknown }[];
@@ -10,15 +10,15 @@ interface Sbom {
 }
 
 /**
- * What is inside an artefact, as CycloneDX in JSON: npm says it of all that is installed, and what is not bundled goes. Two builds of
- * a commit are the same.
- * @param licences the text of `LICENSES.txt`: each of its parts begins with a package that is bundled
+ * Returns the contents of an artefact, as CycloneDX in JSON: npm's list of everything installed, without the packages that are not
+ * bundled. Two builds of a commit give the same document.
+ * @param licences the text of `LICENSES.txt`, in which each part begins with a bundled package
  * @param target the system of an executable, which runs on bun; undefined: the package for Node
- * @throws Error if npm does not know of something that is bundled
+ * @throws Error if npm does not know a bundled package
  */
 export function sbomOf(licences: string, target?: string): string {
   const all: Sbom = JSON.parse(npm(root, 'sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'));
-  // npm names it after the folder, and takes all that it is built with for something to leave out.
+  // npm uses the name of the folder, and marks all build tools as optional.
   const component = { ...all.metadata.component, name: 'petstock', type: 'application' };
   const [, ...texts] = licences.split(`\n${'-'.repeat(80)}\n\n`);
   const inside = texts.map((text) => text.slice(0, text.indexOf('\n')).replace(' ', '@'));
@@ -32,7 +32,7 @@ export function sbomOf(licences: string, target?: string): string {
     inside.push(ref);
   }
   const components = all.components.filter((each) => inside.includes(each['bom-ref']));
-  if (components.length < inside.length) throw new Error(`npm sbom does not know all of ${inside.join(', ')}`);
+  if (components.length < inside.length) throw new Error(`npm sbom does not list all of ${inside.join(', ')}`);
   inside.push(component['bom-ref']);
   const sbom = {
     ...all,
@@ -43,7 +43,7 @@ export function sbomOf(licences: string, target?: string): string {
       .filter(({ ref }) => inside.includes(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => inside.includes(other)) })),
   };
-  // A UUID (RFC 9562, version 8) of the content.
+  // Returns a UUID (RFC 9562, version 8) of the content.
   const hex = hash('sha256', JSON.stringify(sbom));
   sbom.serialNumber = `urn:uuid:${hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-a$4-$5')}`;
   return `${JSON.stringify(sbom, null, 2)}\n`;

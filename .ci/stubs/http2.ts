@@ -1,2 +1,2 @@
-/** undici names these in its client for HTTP/2, which is never made here. */
+/** undici imports these names for its HTTP/2 client, which is never created here. */
 export const constants = {};

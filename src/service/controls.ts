@@ -9,26 +9,22 @@ export interface PetChange {
   readonly status?: PetStatus | undefined;
 }
 
-/** A stock with the usage of keys. */
+/** A stock, and the usage of the keys. */
 export interface Snapshot {
   readonly stock: SeedStock;
   readonly keys: readonly KeyRecord[];
 }
 
-/**
- * Changes a service from outside its API, for its administration and for the program that started it.
- * @throws StorageError
- */
+/** Changes a service from outside its API: for the administration port, and for the program that started it. @throws StorageError */
 export class Controls {
-  /** @param first the initial stock, which a reset restores */
+  /** @param first the initial stock; a reset restores it */
   constructor(
     private readonly store: ServiceStorage,
     private readonly first: SeedStock,
   ) {}
 
   /**
-   * Adds or changes a pet. Omitted values keep their current value, so a quantity that a client sets meanwhile is not
-   * undone.
+   * Adds or changes a pet. Omitted values stay unchanged, so a quantity that a client sets meanwhile is not overwritten.
    * @returns null for a new pet without a quantity
    */
   async setPet(
@@ -49,20 +45,17 @@ export class Controls {
     return this.store.remove(petId);
   }
 
-  /** Replaces the stock. Keys and their usage stay. */
+  /** Replaces the stock, but keeps the keys and their usage. */
   importStock(stock: SeedStock): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: false });
   }
 
-  /** Restores the initial stock, or replaces it by another one, and clears the usage of keys. */
+  /** Restores the initial stock or replaces it by another one, and clears the usage of the keys. */
   reset(stock = this.first): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: true });
   }
 
-  /**
-   * Sets the usage of a key.
-   * @returns null if there is no such key
-   */
+  /** Sets the usage of a key. @returns null if there is no such key */
   setUsage(
     id: string,
     used: { readonly minute?: bigint | undefined; readonly day?: bigint | undefined },
@@ -90,7 +83,7 @@ export class Controls {
     });
   }
 
-  /** Returns the whole stock, with the usage of keys. */
+  /** Returns the whole stock, and the usage of the keys. */
   async snapshot(): Promise<Snapshot> {
     const items: StockItem[] = [];
     for await (const page of this.store.inventory()) {
@@ -102,7 +95,7 @@ export class Controls {
     return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
   }
 
-  /** Restores a snapshot. The clock stays unchanged. */
+  /** Restores a snapshot, but not its clock. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
     await this.store.replace(stock, { forgetsUsage: true });
     for (const { id, usage } of keys) await this.store.changeUsage(id, () => usage);

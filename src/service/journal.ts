@@ -1,12 +1,12 @@
 export interface JournalEntry {
-  /** When it arrived, by the service's clock: milliseconds since the Unix epoch. */
+  /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /** `/v1/inventory/5`, `/v1/inventory/{petId}` for what is no id, and nothing of what is no path of the API. */
+  /** `/v1/inventory/5`, or `/v1/inventory/{petId}` if the id is not valid. Paths outside the API are not recorded. */
   readonly path: string;
-  /** The body as far as it was read, cut at 1024 characters; null when none was read. */
+  /** The received part of the body, cut at 1024 characters; null if none was read. */
   readonly body: string | null;
-  /** The status that was sent; null while it is being answered, and when the answer was never sent. */
+  /** The status that was sent; null while the request is pending, and if no response was sent. */
   readonly status: number | null;
 }
 
@@ -19,11 +19,11 @@ export interface OpenEntry {
   status: number | null;
 }
 
-/** The last requests of one process, oldest first. Bounded: the oldest are dropped. */
+/** The last requests of one process, oldest first. The oldest are dropped when there are too many. */
 export class Journal {
   readonly #entries: (JournalEntry & OpenEntry)[] = [];
 
-  /** @param isKept whether any are kept */
+  /** @param isKept whether requests are recorded */
   constructor(private readonly isKept: boolean) {}
 
   open(time: number, method: string, path: string): OpenEntry {

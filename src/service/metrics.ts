@@ -17,27 +17,27 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /pets/{petId}': 'find',
 };
 
-/** Keys whose usage is exported: the oldest ones. */
+/** Maximum number of keys whose usage is exported, oldest first. */
 const KEYS_SHOWN = 200;
 
 interface Watched {
   readonly storage: ServiceStorage;
   isUsable(): Promise<boolean>;
-  /** For durations. */
+  /** Histogram bounds for durations. */
   readonly clock: Clock;
   readonly minuteMs: number;
 }
 
-/** Names that end in `_total` although they are no counters. */
+/** Metrics whose names end in `_total` although they are not counters. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** Metrics for Prometheus. Labels have few values, whatever clients send. */
+/** Metrics for Prometheus. Their labels have few values, whatever clients send. */
 export function createMetrics(watched: Watched) {
   const { clock } = watched;
   const register = new Registry();
   const counters = countersIn(register);
   addGauges(register, watched);
-  // They monitor the process, which costs a little: from the first request for metrics on.
+  // Metrics of the process. They cost a little, so collecting starts with the first request for metrics.
   let addDefaults = () => {
     collectDefaultMetrics({ register });
     for (const name of MISNAMED) register.removeSingleMetric(name);
@@ -49,7 +49,7 @@ export function createMetrics(watched: Watched) {
     admitted: (admission: Admission) => {
       if (admission.outcome === 'banned' && admission.begins) counters.bans.inc();
     },
-    /** After a request that the HTTP parser could not read. */
+    /** Call this after a request that the HTTP parser rejected. */
     refused: (status: number) => counters.requests.inc({ method: 'other', route: 'other', status }),
     timed: async <Result>(operation: string, work: () => Promise<Result>): Promise<Result> => {
       const began = clock.now();
@@ -59,7 +59,7 @@ export function createMetrics(watched: Watched) {
         counters.storeDuration.observe({ operation }, Math.max(0, clock.now() - began) / 1000);
       }
     },
-    /** After an answer, or the end of its connection. */
+    /** Call this after a response, or when its connection has ended. */
     over: ({ method, route, code, entry: { status } }: Exchange, seconds: number) => {
       const labels = { method: METHODS.has(method) ? method : 'other', route: route?.path ?? 'other' };
       counters.requests.inc({ ...labels, status: status ?? 'none' });
@@ -68,9 +68,9 @@ export function createMetrics(watched: Watched) {
       const operation = OPERATIONS[`${labels.method} ${labels.route}`];
       if (operation !== undefined && status === 200) counters.operations.inc({ operation });
     },
-    /** After a change of the stock by administration: `put`, `remove`, `reset`. */
+    /** Call this after the administration has changed the stock: `put`, `remove`, `reset`. */
     stockChanged: (operation: string) => counters.operations.inc({ operation }),
-    /** Prometheus' text format. */
+    /** Returns Prometheus' text format. */
     text: (): Promise<string> => {
       addDefaults();
       return register.metrics();
@@ -87,9 +87,10 @@ function countersIn(register: Registry) {
     labelNames,
     registers: [register],
   });
-  const requests = 'Requests by method, route and status: none if no response was sent; other if it could not be read.';
-  const duration = 'Time from the headers of a request to the end of its answer.';
-  const store = 'Time that the store took to admit requests, and to find and set single pets.';
+  const requests =
+    'Requests by method, route and status: none if no response was sent; other if it could not be parsed.';
+  const duration = 'Time from the headers of a request to the end of its response.';
+  const store = 'Time that the storage took to admit requests, and to find and set single pets.';
   return {
     requests: new Counter(described('http_requests_total', requests, 'method', 'route', 'status')),
     duration: new Histogram({
@@ -99,22 +100,20 @@ function countersIn(register: Registry) {
     storeDuration: new Histogram({ ...described('store_duration_seconds', store, 'operation'), buckets: BUCKETS }),
     refusals: new Counter(described('refusals_total', 'Requests that were answered with 429, by code.', 'code')),
     bans: new Counter(described('bans_total', 'Bans of keys that have begun.')),
-    operations: new Counter(
-      described('stock_operations_total', 'Operations on the stock that went well.', 'operation'),
-    ),
+    operations: new Counter(described('stock_operations_total', 'Successful operations on the stock.', 'operation')),
   };
 }
 
-/** The gauges of one snapshot of the store: prom-client collects each separately, and all at once. */
+/** The gauges of one snapshot of the storage. prom-client collects each of them separately, and all at the same time. */
 function addGauges(register: Registry, watched: Watched): void {
   const collect = shared(() => look());
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
-  gauge('build_info', '1, with the version of petstock.', 'version').set({ version }, 1);
-  const up = gauge('store_up', '1 if a change was committed in the last seconds, or one that was just tried.');
+  gauge('build_info', 'Always 1, labelled with the version of petstock.', 'version').set({ version }, 1);
+  const up = gauge('store_up', '1 if a change was committed in the last seconds, or if a test change succeeds now.');
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
-  const waiting = gauge('store_waiting_requests', 'Requests that wait for a connection to the database.');
-  const limits = gauge('key_limit', 'Requests that a key may make.', 'key', 'name', 'window');
+  const waiting = gauge('store_waiting_requests', 'Requests that are waiting for a connection to the database.');
+  const limits = gauge('key_limit', 'Requests that a key may make in a window.', 'key', 'name', 'window');
   const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'name', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key', 'name');
   const look = async () => {

@@ -6,58 +6,58 @@ import type { BanRule, Plan } from './limits/admission.ts';
 import type { Seed } from './seed/stock.ts';
 import type { StorageOptions } from './storage/open-storage.ts';
 
-/** `pets`, `seed` and `ids` make the stock of a new store, if no `stock` is given. */
+/** `pets`, `seed` and `ids` describe the stock of a new storage, unless `stock` is given. */
 export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
-  /** Address to listen at: 127.0.0.1. */
+  /** Address to listen on; default 127.0.0.1. */
   readonly host?: string | undefined;
-  /** Port to listen at; 0, the default, takes a free one. */
+  /** Port to listen on; 0, the default, uses a free one. */
   readonly port?: number | undefined;
-  /** Plan of the key: business, unless the key is known and has one. */
+  /** Plan of the key; default: the plan of a known key, otherwise business. */
   readonly plan?: Plan | undefined;
-  /** The key's own limits, as for an enterprise key; they override `plan`. */
+  /** Limits of an enterprise key; they override `plan`. */
   readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number } | undefined;
-  /** A key to register. Without it, one is generated. */
+  /** A key to register. Default: a generated one. */
   readonly key?: string | undefined;
-  /** Whether that key is the content of a file, which may have had another one before. */
+  /** Whether that key comes from a file, which may have contained another key before. */
   readonly isKeyOfFile?: boolean | undefined;
-  /** Length of the minute window: 60. */
+  /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
-  /** When ignoring 429s bans the key: after 10 strikes for 300 s. False: never. */
+  /** When requests after a 429 ban the key; default: after 10 strikes for 300 s. False: never. */
   readonly ban?: BanRule | false | undefined;
-  /**
-   * Requests without a valid key that an address may send per minute before it gets 429 instead of 401: 600. False: any
-   * number.
-   */
+  /** Requests without a valid key that an address may send per minute before it gets 429 instead of 401; default 600. False: any number. */
   readonly addressLimit?: number | false | undefined;
-  /** Origins of web pages that may call the service from a browser, `*` for all. None by default. */
+  /** Origins of web pages that may call the service from a browser; `*` for all. Default: none. */
   readonly cors?: readonly string[] | undefined;
-  /** Bounds of the quantities that may be set. None by default. */
+  /** Bounds of the quantities that may be set. Default: none. */
   readonly quantityBounds?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
   /** Faults to inject; for the grammar see `parseFault`. */
   readonly faults?: readonly string[] | undefined;
-  /** Port of the administration server, 0 for a free one. Undefined: none. */
+  /** Port of the administration server; 0 uses a free one. Undefined: no such server. */
   readonly adminPort?: number | undefined;
-  /** Address of the administration server: loopback. On another one it speaks HTTPS if the service does. */
+  /** Address of the administration server; default: loopback. On any other address it uses HTTPS if the service does. */
   readonly adminHost?: string | undefined;
-  /** The bearer token of requests to the administration server. Without it, one is made. */
+  /** The bearer token for the administration server. Default: a generated one. */
   readonly adminToken?: string | undefined;
-  /** The bearer token of requests for its metrics, if not the token above. Without it, loopback takes them without a token. */
+  /** The bearer token for its metrics, in addition to the token above. Without it, loopback needs no token for metrics. */
   readonly metricsToken?: string | undefined;
-  /** Whether requests are recorded, and the administration server has the clock, faults and journal. */
+  /** Whether requests are recorded, and the administration server controls the clock, faults and journal. */
   readonly testControls?: boolean | undefined;
-  /** Files of a certificate and its key: then only HTTPS is served. */
+  /** Files of a certificate and its key; then only HTTPS is served. */
   readonly tls?: TlsFiles | undefined;
-  /** Networks of proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8`. None by default. */
+  /** Networks of proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8`. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** How long an idle connection is kept for the next request: 75. Longer than a proxy in front of it keeps its own. */
+  /**
+   * How long an idle connection stays open for the next request, in seconds; default 75. It should be longer than that of a proxy in
+   * front of it.
+   */
   readonly keepAliveSeconds?: number | undefined;
   /** Called for each request when it has ended. */
   readonly log?: Log | undefined;
-  /** Called for other events: the store is lost or back, an administrative action, a refused token. */
+  /** Called for other events: the storage fails or recovers, an administrative action, a refused token. */
   readonly tell?: Tell | undefined;
-  /** Connections that the API takes at once: half of the files that the process may open, so that the other port has some left. */
+  /** Maximum number of connections to the API; default: half of the files that the process may open, which leaves some for the other port. */
   readonly maxConnections?: number | undefined;
-  /** How long a client may take: 60 s for its headers, 300 s for all of its request, 60 s to go on reading. */
+  /** Time limits for a client; default: 60 s for its headers, 300 s for its whole request, 60 s for a pause in reading. */
   readonly timeouts?: ServerTimeouts | undefined;
 }
 

@@ -15,7 +15,7 @@ interface Parts {
   readonly controls: Controls;
   readonly faults: FaultSet;
   readonly journal: Journal;
-  /** Only for durations: the service's time is the store's. */
+  /** Only for durations: the service's time is that of its storage. */
   readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: ReturnType<typeof addressBuckets>;
@@ -24,7 +24,7 @@ interface Parts {
   readonly log: Log | undefined;
   readonly tell: Tell;
   readonly metrics: Metrics | null;
-  /** Whether the store can be used, see `usabilityOf`. */
+  /** Whether the storage can be used; see `usabilityOf`. */
   isUsable(): Promise<boolean>;
 }
 
@@ -33,7 +33,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(parts: Parts) {
   const { storage, addresses, cors, metrics, isUsable } = parts;
   let mayBeDown = false;
-  /** Checks again when an operation of the store fails, and after each one until the store is back; both are logged. */
+  /** Checks again when a storage operation fails, and then after each one until the storage is back. Both are logged. */
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
@@ -54,24 +54,22 @@ export function createService(parts: Parts) {
     ...parts,
     /** Whether the service is about to stop and should get no new clients. */
     draining: false,
-    /** Measures how long the store takes for `work`, if there are metrics. */
+    /** Measures how long the storage takes for `work`, if there are metrics. */
     timed: <Result>(operation: string, work: () => Promise<Result>) =>
       watched(() => metrics?.timed(operation, work) ?? work()),
-    /** Returns the headers that every response to this exchange carries, as of now. */
+    /** Returns the current values of the headers that every response to this exchange has. */
     headersOf: (exchange: Exchange): Record<string, string> => ({
       ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, storage.now())),
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
-    /** Like `headers`, for a request that never became an exchange: it is charged to the address. */
+    /** Like `headers`, for a request without an exchange, which is charged to the address. */
     headersOfAddress: (address: string, requestId: string) =>
       headers(requestId, addresses.admit(address, storage.now()).shown),
   };
 }
 
-/**
- * Returns a shared check whether a store can be used, so that no number of callers takes the connections from clients.
- */
+/** Returns a check whether the storage can be used. Callers share it, so that they can't take the connections away from clients. */
 export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
   const look = shared(() =>
     storage.check().then(
@@ -81,15 +79,15 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   );
   let isUp = true;
   return async () => {
-    const reason = await within(look(), 'the store does not respond');
-    if (isUp && reason !== null) tell('error', `No change of the stock can be committed: ${reason}`);
+    const reason = await within(look(), 'the storage does not respond');
+    if (isUp && reason !== null) tell('error', `Changes of the stock can't be committed: ${reason}`);
     if (!isUp && reason === null) tell('info', 'Changes of the stock are committed again');
     isUp = reason === null;
     return isUp;
   };
 }
 
-/** The headers that every answer carries, whatever its status. @param date as `httpDates` wrote it */
+/** Returns the headers that every response has, whatever its status. @param date formatted by `httpDates` */
 function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
   return {
     Date: date,
@@ -101,7 +99,7 @@ function commonHeaders(date: string, requestId: string, shown: ShownLimit): Reco
   };
 }
 
-/** Returns a function that formats a moment for HTTP. The text is cached for a second, because formatting is slow. */
+/** Returns a function that formats a time for HTTP. The text is cached for a second, because formatting is slow. */
 function httpDates(): (now: number) => string {
   let [second, text] = [Number.NaN, ''];
   return (now) => {

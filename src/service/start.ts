@@ -15,11 +15,11 @@ import { adoptKey, type KeyGrant, openStorage } from './storage/open-storage.ts'
 import type { ServiceStorage } from './storage/storage.ts';
 
 /**
- * Starts the service. Any number of them, in any number of processes, may serve one file.
- * @throws FaultSpecError if a fault cannot be read
- * @throws StorageError if the file or the database cannot be used
- * @throws TlsError, RangeError for a certificate or a trusted proxy that cannot be used
- * @throws what the system says if it cannot listen, for example EADDRINUSE
+ * Starts the service. Any number of services, in any number of processes, may share one file.
+ * @throws FaultSpecError if a fault can't be parsed
+ * @throws StorageError if the file or the database can't be used
+ * @throws TlsError, RangeError for a certificate or a trusted proxy that can't be used
+ * @throws the system's error if it can't listen, for example EADDRINUSE
  */
 export async function startService(options: ServiceOptions) {
   for (const spec of options.faults ?? []) parseFault(spec);
@@ -33,20 +33,20 @@ export async function startService(options: ServiceOptions) {
       keepsKnown: grant === undefined,
       origin,
     });
-    // Better no service than one that returns lists and refuses every change.
+    // No service is better than one that returns lists and refuses every change.
     await storage.check();
     const replacedKeys = origin === undefined ? [] : await keysOf(storage, origin, key);
     const service = await assemble(options, storage, new Controls(storage, stock));
     return {
       ...(await serve(service, options)),
-      /** A key that is valid here: psk_… */
+      /** A valid key of this service: psk_… */
       key,
       keyId: idOfKey(key),
       /** Whether requests with it are refused because it was revoked. */
       isKeyRevoked: revokedAt !== null,
       /** Ids of valid keys that the key file contained before. */
       replacedKeys,
-      /** Whether the store is new, with the given stock. */
+      /** Whether the storage is new, with the given stock. */
       hasNewStore: storage.isNew,
     };
   } catch (error) {
@@ -119,7 +119,7 @@ async function serve(service: Service, options: ServiceOptions) {
     controls: service.controls,
     /** Milliseconds since the Unix epoch, by the service's clock. */
     now: () => service.storage.now(),
-    /** The last requests, oldest first; none without `testControls`. */
+    /** The last requests, oldest first; empty without `testControls`. */
     journal: () => service.journal.entries(),
     /** Replaces all faults. @throws FaultSpecError at once */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
@@ -149,7 +149,7 @@ async function serve(service: Service, options: ServiceOptions) {
   };
 }
 
-/** Null unless requested. Over TLS only if other machines can reach it: on loopback it is not needed. */
+/** Returns null unless requested. It uses TLS only if other machines can reach it; loopback does not need TLS. */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
   const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
   if (adminPort === undefined) return null;

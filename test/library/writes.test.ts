@@ -87,7 +87,9 @@ test('turns an error thrown by a listener into a process warning and still retur
 test('explains in whole sentences that the limit stops a write', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
-  await expect(client.updateInventory(4, 5)).rejects.toThrow(/^A fault was asked for here\. Nothing was written$/);
+  await expect(client.updateInventory(4, 5)).rejects.toThrow(
+    /^This error was requested by a fault\. Nothing was written$/,
+  );
 });
 
 test('sets one pet without a state, and refuses to adjust', async () => {

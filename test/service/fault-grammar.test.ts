@@ -33,8 +33,8 @@ test.each([
   ['', 'it must begin with a path such as /inventory/*, or with *'],
   ['inventory:reset', 'it must begin with a path such as /inventory/*, or with *'],
   ['GET:reset', 'it must begin with a path such as /inventory/*, or with *'],
-  ['*', 'it does not say what goes wrong'],
-  ['*:every=2', 'it does not say what goes wrong'],
+  ['*', 'it does not define what goes wrong'],
+  ['*:every=2', 'it does not define what goes wrong'],
   ['*:explode', 'there is no "explode"'],
   ['*:constructor', 'there is no "constructor"'],
   ['*:every=0:reset', 'every needs a whole number from 1'],
@@ -48,9 +48,9 @@ test.each([
   ['*:status=200', 'status needs a status from 400 to 599'],
   ['*:reset:retry-after=1', 'retry-after= goes with status='],
   ['*:reset=1', 'reset takes no value'],
-  ['*:without=', 'without needs names of headers, with commas between'],
-  ['*:reset:hang', '"hang" does not go with what is before it'],
-  ['*:every=2:first=2:hang', '"first=2" does not go with what is before it'],
+  ['*:without=', 'without needs header names, separated by commas'],
+  ['*:reset:hang', '"hang" can\'t be combined with the parts before it'],
+  ['*:every=2:first=2:hang', '"first=2" can\'t be combined with the parts before it'],
 ])('refuses %j: %s', (spec, reason) => {
   expect(() => parseFault(spec)).toThrow(`Fault "${spec}": ${reason}.`);
 });

@@ -274,6 +274,6 @@ describe('TLS', () => {
   });
 
   test('refuses files at the start that do not fit', async () => {
-    await expect(start({ tls: files('renewed') })).rejects.toThrow(/cannot be used/);
+    await expect(start({ tls: files('renewed') })).rejects.toThrow(/can't be used/);
   });
 });

@@ -6,12 +6,12 @@ import { collectBody } from '../http/exchange.ts';
 import { exactInt64, readPetId } from '../routes/values.ts';
 import type { PetStatus, Seed } from '../seed/stock.ts';
 
-/** Far more faults than anyone injects. */
+/** Far more faults than anyone would inject. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies PetStatus[];
 
-/** The fields of the body, by name; integers are bigints. */
+/** The fields of the body, by name. Integers are bigints. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export function refused(message: string): Refusal {
@@ -19,11 +19,11 @@ export function refused(message: string): Refusal {
 }
 
 /**
- * Returns a reader of JSON bodies of this shape. A JSON content type is required: a web page cannot send one to this port without
- * being asked first. A field that is not known is refused: misspelt, it would change something else. It throws Refusal 400, or 413 for
- * more than 1 MiB, or SyntaxError.
+ * Returns a reader of JSON bodies of one shape. It requires a JSON content type, because a web page can't send one to this port without
+ * asking first (CORS). It refuses unknown fields, because a misspelt one would otherwise change something else. It throws Refusal 400,
+ * Refusal 413 for more than 1 MiB, or SyntaxError.
  * @param shape with the names of all fields in quotes before a colon
- * @param read returns what the fields say; undefined if that is no such body
+ * @param read returns the content of the fields; undefined if the body does not have the shape
  */
 function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefined) {
   const names = [...shape.matchAll(/"(\w+)":/g)].map(([, name]) => name);
@@ -35,7 +35,7 @@ function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefi
     const body = parseBody(text);
     const isKnown = isJsonObject(body) && Object.keys(body).every((name) => names.includes(name));
     const result = isKnown ? read(fieldsOf(body)) : undefined;
-    if (result === undefined) throw refused(`The body must be ${shape}.`);
+    if (result === undefined) throw refused(`The body must have the shape ${shape}.`);
     return result;
   };
 }
@@ -45,7 +45,7 @@ function parseBody(text: string): Json {
   try {
     return parseJson(text);
   } catch (error) {
-    throw error instanceof JsonSyntaxError ? error : refused('The body has too much in it, or is nested too deeply.');
+    throw error instanceof JsonSyntaxError ? error : refused('The body has too many names or is nested too deeply.');
   }
 }
 
@@ -61,19 +61,19 @@ export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>
   Array.isArray(faults) && faults.every((spec): spec is string => typeof spec === 'string') ? faults : undefined,
 );
 
-export const readAdvance = bodies('{"advanceSeconds":<n>}, n not negative', ({ advanceSeconds }) =>
+export const readAdvance = bodies('{"advanceSeconds":<n>}, n at least 0', ({ advanceSeconds }) =>
   secondsIn(advanceSeconds),
 );
 
 export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
 
 /** Requests to count as used; omitted windows stay unchanged. */
-export const readUsage = bodies('{"minute":<n>,"day":<n>}, whole numbers from 0', ({ minute, day }) =>
+export const readUsage = bodies('{"minute":<n>,"day":<n>}, integers of at least 0', ({ minute, day }) =>
   isCount(minute) && isCount(day) ? { minute, day } : undefined,
 );
 
 export const readSeed = bodies(
-  '{"pets":<n>,"seed":<n>,"ids":"large"|"small"}; each may be left out',
+  '{"pets":<n>,"seed":<n>,"ids":"large"|"small"}, each optional',
   ({ pets, seed, ids }): Seed | undefined => {
     const isSeed = isCount(pets) && (pets ?? 0n) <= 1_000_000n && isCount(seed);
     if (!isSeed || !(ids === undefined || ids === 'large' || ids === 'small')) return undefined;
@@ -89,13 +89,13 @@ export const readPet = bodies(PET_SHAPE, ({ quantity, status }): PetChange | und
 });
 
 export function notAPet(): Refusal {
-  return refused(`The body must be ${PET_SHAPE}.`);
+  return refused(`The body must have the shape ${PET_SHAPE}.`);
 }
 
 /** @throws Refusal */
 export function petIdOf(text: string): bigint {
   const petId = readPetId(text);
-  if (petId === null) throw refused('The id of a pet is an integer of 64 bits in decimal.');
+  if (petId === null) throw refused('The pet id must be a 64-bit integer in decimal.');
   return petId;
 }
 

@@ -18,20 +18,20 @@ interface Call {
   readonly serviceUrl: string;
   readonly hasTestControls: boolean;
   readonly request: IncomingMessage;
-  /** The part of the path that matches `*`. */
+  /** The segment of the path that matches `*`. */
   readonly parameter: string;
 }
 
 type Routes = Readonly<Record<string, (call: Call) => Promise<Reply>>>;
 
-/** The `Date` of a response has four digits for the year. */
+/** The `Date` header has a year of four digits. */
 const LAST_DATE = Date.UTC(9999, 11, 31);
 
 /** Routes without secrets, for monitoring. */
 const PROBES: Routes = {
   'GET /healthz': async () => ok({ status: 'ok' }),
   'GET /readyz': async ({ service, hasTestControls }) => {
-    if (hasTestControls) return { status: 404, body: 'A service with --test-controls is for tests: never ready.' };
+    if (hasTestControls) return { status: 404, body: 'A service with --test-controls is for tests and never ready.' };
     if (service.draining) return { status: 503, body: { status: 'draining' } };
     return (await service.isUsable()) ? ok({ status: 'ok' }) : { status: 503, body: { status: 'store_unavailable' } };
   },
@@ -44,7 +44,7 @@ const METRICS: Routes = {
   }),
 };
 
-/** Routes of the administration port for holders of its token, by method and path; `*` matches any one segment. */
+/** Routes of the administration port that require its token, by method and path; `*` matches any one segment. */
 const ADMINISTRATION: Routes = {
   'GET /health': async () => ok({ status: 'ok' }),
   'GET /openapi.json': async ({ service, serviceUrl }) =>
@@ -79,7 +79,7 @@ const ADMINISTRATION: Routes = {
   },
 };
 
-/** For tests of clients; a production service has none of these. */
+/** For tests of clients; a production service has none of them. */
 const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
@@ -93,20 +93,20 @@ const TEST_CONTROLS: Routes = {
   },
   'POST /clock': async ({ service: { storage }, request }) => {
     const milliseconds = (await readAdvance(request)) * 1000;
-    if (storage.now() + milliseconds > LAST_DATE) throw refused("The clock can't go beyond the year 9999.");
+    if (storage.now() + milliseconds > LAST_DATE) throw refused("The clock can't be moved beyond the year 9999.");
     await storage.advance(milliseconds);
     return ok({ now: new Date(storage.now()).toISOString() });
   },
 };
 
-/** `open`: for everyone; `metrics`: with its own token; `token`: with that of the port. */
+/** `open`: no token; `metrics`: the metrics token; `token`: the token of the port. */
 export type Access = 'open' | 'metrics' | 'token';
 
 interface Found {
   readonly access: Access;
   /** The route with its method; undefined for requests that change nothing, and for unknown paths. */
   readonly action?: string;
-  /** The pet or key that the request is about; null without one. Anything that is no id may be a misplaced secret. */
+  /** The pet or key in the request; null if there is none. Any text that is not an id may be a misplaced secret. */
   readonly target: string | null;
   /** @throws Refusal, SyntaxError, FaultSpecError, StorageError */
   reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
@@ -159,16 +159,16 @@ function faultsOf({ faults }: Service): Reply {
   return ok({ faults: faults.specs });
 }
 
-/** @param seconds null: lifts the ban and clears its strikes */
+/** @param seconds null: lifts the ban and clears the strikes */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {
   if (service.rules.ban === null && seconds !== null) {
-    throw refused('This service was started with --no-ban, so that no key can be banned.');
+    throw refused("This service was started with --no-ban, so keys can't be banned.");
   }
   const record = await service.controls.ban(id, seconds);
   return record === null ? noKey(id) : ok(shown(record, service));
 }
 
-/** A key with its usage of the current windows. */
+/** A key with its usage in the current windows. */
 function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { storage, rules }: Service) {
   const now = storage.now();
   const of = (window: 'minute' | 'day', length: number) => ({

@@ -13,8 +13,8 @@ import { StorageError } from '../storage/storage.ts';
 import { type Access, findRoute, type Reply } from './routes.ts';
 
 /**
- * Reports whether a Host header names this machine by an address, or as localhost. Any other name may belong to a web
- * site that resolves to this machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
+ * Reports whether a Host header is an address of this machine or localhost. Any other name may belong to a web site that resolves to this
+ * machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
  */
 function isLocalName(hostHeader: string | undefined): boolean {
   const name = hostHeader?.replace(/:\d+$/, '').toLowerCase() ?? '';
@@ -27,15 +27,15 @@ interface AdminOptions {
   readonly metricsToken: string | undefined;
   readonly hasTestControls: boolean;
   readonly tls: TlsFiles | undefined;
-  /** Whether only this machine can reach it. */
+  /** Whether only this machine can reach the port. */
   readonly isLocal: boolean;
 }
 
 /**
- * The administration port. Without a token it has two probes for whoever keeps the service running: `GET /healthz` is 200 while the
- * process answers, `GET /readyz` while changes of the stock are committed and it is not about to stop, and never with test controls.
- * `GET /metrics` takes a token of its own; without one, none on loopback. `routes.ts` has all else, which takes `Authorization: Bearer <token>`: other programs and
- * users of this machine can reach the port, too.
+ * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET /readyz` does while
+ * stock changes are committed and the service is not about to stop, but never with test controls. `GET /metrics` has its own token;
+ * without one, loopback needs none. Everything else (see `routes.ts`) requires `Authorization: Bearer <token>`, because other programs
+ * and users of this machine can reach the port, too.
  */
 export class AdminServer {
   readonly #server: ReturnType<typeof createServer> | TlsServer;
@@ -79,17 +79,17 @@ export class AdminServer {
 
   async #reply(request: IncomingMessage): Promise<Reply> {
     const { host = [], authorization = [] } = request.headersDistinct;
-    // With two such headers, a proxy may have checked the other one.
+    // If there are two, a proxy may have checked the other one.
     if (host.length > 1 || authorization.length > 1)
       throw malformed('There is more than one Host or Authorization header.');
     const { access, action, target, reply } = findRoute(request);
     const address = request.socket.remoteAddress ?? null;
     if (access !== 'open') {
       if (this.options.isLocal && !isLocalName(request.headers.host)) {
-        return { status: 403, body: 'The Host header must name this machine by its address.' };
+        return { status: 403, body: 'The Host header must be an address of this machine.' };
       }
       if (!this.#isAllowed(request, access)) {
-        this.#tellRefused('warning', 'A request to the administration without a valid token was refused', { address });
+        this.#tellRefused('warning', 'An administration request without a valid token was refused', { address });
         const which = access === 'metrics' ? 'The token of --metrics-token' : 'The administration token';
         return { status: 401, body: `${which} is required: Authorization: Bearer <token>.` };
       }

@@ -21,20 +21,17 @@ export class FaultSet {
     return this.#armed.map(({ fault }) => fault.spec);
   }
 
-  /** @throws FaultSpecError; then nothing has been added */
+  /** @throws FaultSpecError; then nothing was added */
   add(specs: readonly string[]): void {
     this.#armed = [...this.#armed, ...armed(specs)];
   }
 
-  /**
-   * Replaces all faults.
-   * @throws FaultSpecError; then nothing has changed
-   */
+  /** Replaces all faults. @throws FaultSpecError; then nothing was changed */
   replace(specs: readonly string[]): void {
     this.#armed = armed(specs);
   }
 
-  /** Returns the effect on this request: the delays of all matching faults, and the harm of the first that does any. */
+  /** Returns the effect on this request: the delays of all matching faults, and the harm of the first that does harm. */
   draw(method: string, path: string): Injection {
     if (this.#armed.length === 0) return NOTHING;
     const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));
@@ -58,7 +55,7 @@ function matches({ method, path }: Fault, ofRequest: string, target: string): bo
   return segments.length === path.length && path.every((part, at) => part === '*' || part === segments[at]);
 }
 
-/** @param matched counts the requests that the fault matches, from 1 */
+/** @param matched number of requests that the fault has matched, from 1 */
 function isDue(occurrence: Occurrence, matched: bigint): boolean {
   switch (occurrence.kind) {
     case 'always':
@@ -72,7 +69,7 @@ function isDue(occurrence: Occurrence, matched: bigint): boolean {
   }
 }
 
-/** From a sequence of its own, so that the affected requests do not depend on delays. */
+/** Delays have a random sequence of their own, so that they don't change which requests are affected. */
 const DELAY_SEED = 0x5eed;
 
 function delayMs({ delay, occurrence }: Fault, matched: bigint): number {

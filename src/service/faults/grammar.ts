@@ -4,10 +4,10 @@ export type Occurrence =
   /** The n-th, the 2n-th, … */
   | { readonly kind: 'every'; readonly n: number }
   | { readonly kind: 'first'; readonly n: number }
-  /** Each with this probability; the same ones for the same seed. */
+  /** Each one with this probability; the same seed chooses the same ones. */
   | { readonly kind: 'probability'; readonly p: number; readonly seed: number };
 
-/** The effect of a fault, after the request was authenticated and charged. */
+/** The effect of a fault. It begins after the request was authenticated and charged. */
 export type Harm =
   /** Responds with an error instead of carrying out the request. `retryAfter` is sent unchanged. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter: string | null }
@@ -24,7 +24,7 @@ export type Harm =
   /** Carries out the request, and closes the connection without a response. */
   | { readonly kind: 'commit-then-drop' };
 
-/** A range in milliseconds; both ends are the same for a fixed delay. */
+/** A range in milliseconds; for a fixed delay both ends are equal. */
 export interface Delay {
   readonly least: number;
   readonly most: number;
@@ -32,9 +32,9 @@ export interface Delay {
 
 export interface Fault {
   readonly spec: string;
-  /** Null: any. */
+  /** Null: any method. */
   readonly method: string | null;
-  /** Segments below the base address, '*' for any one. Null: any path. */
+  /** Segments below the base URL; '*' matches any one. Null: any path. */
   readonly path: readonly string[] | null;
   readonly occurrence: Occurrence;
   readonly delay: Delay | null;
@@ -53,7 +53,7 @@ export class FaultSpecError extends Error {
   }
 }
 
-/** The parts of a specification, each at most once. */
+/** The parts of a specification. Each may appear once. */
 interface Parts {
   readonly occurrence?: Occurrence;
   readonly seed?: number;
@@ -62,7 +62,7 @@ interface Parts {
   readonly harm?: Harm;
 }
 
-/** Reads one part: a name, or `name=value`. */
+/** Parses one part: a name, or `name=value`. */
 function parsePart(spec: string, part: string): Parts {
   const [name = '', ...rest] = part.split('=');
   const read = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
@@ -72,7 +72,7 @@ function parsePart(spec: string, part: string): Parts {
   return result;
 }
 
-/** Each gives the part, or what is wrong with its value. */
+/** Each returns the part, or what is wrong with its value. */
 const PARTS: Readonly<Record<string, (value: string | null) => Parts | string>> = {
   every: counted((n) => ({ kind: 'every', n })),
   first: counted((n) => ({ kind: 'first', n })),
@@ -103,7 +103,7 @@ const PARTS: Readonly<Record<string, (value: string | null) => Parts | string>> 
   },
   without: (value) => {
     const headers = value?.split(',').map((name) => name.trim().toLowerCase()) ?? [];
-    if (headers.length === 0 || headers.includes('')) return 'needs names of headers, with commas between';
+    if (headers.length === 0 || headers.includes('')) return 'needs header names, separated by commas';
     return { harm: { kind: 'without', headers } };
   },
   ...Object.fromEntries(
@@ -162,7 +162,7 @@ export function parseFault(spec: string): Fault {
   const matched = parseMatch(spec, match);
   const { occurrence = ALWAYS, seed, retryAfter = null, delay = null, harm = null } = parseParts(spec, parts);
 
-  if (delay === null && harm === null) throw new FaultSpecError(spec, 'it does not say what goes wrong');
+  if (delay === null && harm === null) throw new FaultSpecError(spec, 'it does not define what goes wrong');
   if (retryAfter !== null && harm?.kind !== 'status') throw new FaultSpecError(spec, 'retry-after= goes with status=');
   if (seed !== undefined && occurrence.kind !== 'probability') throw new FaultSpecError(spec, 'seed= goes with p=');
   return {
@@ -181,7 +181,7 @@ function parseParts(spec: string, parts: readonly string[]): Parts {
   for (const text of parts) {
     const part = parsePart(spec, text);
     const repeated = Object.keys(part).some((name) => name in read);
-    if (repeated) throw new FaultSpecError(spec, `"${text}" does not go with what is before it`);
+    if (repeated) throw new FaultSpecError(spec, `"${text}" can't be combined with the parts before it`);
     Object.assign(read, part);
   }
   return read;

@@ -1,8 +1,8 @@
-/** The response to a request, without the headers that every response has. */
+/** The response to a request, without the headers common to all responses. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text, in pieces if it may be large. Absent: no content. */
+  /** JSON text, in chunks if it may be large. Absent: no content. */
   readonly body?: string | AsyncGenerator<string, void>;
 }
 
@@ -26,7 +26,7 @@ export function refusalAnswer({ status, code, message, headers }: Refusal): Answ
 
 export const JSON_TYPE = 'application/json';
 
-export const CODINGS = 'The only transfer coding that is implemented is chunked.';
+export const CODINGS = 'The only supported transfer coding is chunked.';
 
 export function notImplemented(message: string): Refusal {
   return new Refusal(501, 'not_implemented', message);

@@ -3,18 +3,18 @@ import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Exchange } from './exchange.ts';
 
-/** How long a stopping server waits for pending requests, so that a client that reads nothing can't block it. */
+/** How long a stopping server waits for pending requests, in milliseconds, so that a client that stops reading can't block it. */
 const IN_FLIGHT_MS = 5_000;
 
-/** The open connections of a server with their pending exchanges, so that it can be stopped at once. */
+/** The open connections of a server and their pending exchanges, so that it can be stopped at once. */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
-  /** All raw sockets of TLS: a silent one would keep the server from stopping. */
+  /** All raw sockets below TLS; an idle one would keep the server from stopping. */
   readonly #shakingHands = new Set<Duplex>();
   #draining = false;
   #stopping = false;
 
-  /** @param isTls requests then arrive on a socket of their own, on top of the connection's */
+  /** @param isTls requests then arrive on a socket of their own, on top of the connection */
   constructor(server: Server, isTls: boolean) {
     const open = (socket: Duplex) => {
       this.#open.set(socket, new Set());
@@ -28,10 +28,7 @@ export class Connections {
     });
   }
 
-  /**
-   * Ends each connection with its next response. A connection whose last response announced that it stays open accepts
-   * one more request.
-   */
+  /** Ends each connection with its next response. A connection whose last response promised to stay open may send one more request. */
   drain(): void {
     this.#draining = true;
     for (const exchanges of this.#open.values()) endWith([...exchanges].at(-1));
@@ -58,7 +55,7 @@ export class Connections {
     });
   }
 
-  /** Stops listening, and ends idle connections now and busy ones after their responses. */
+  /** Stops listening. Ends idle connections now, and busy ones after their responses. */
   stop(server: Server): Promise<void> {
     this.drain();
     this.#stopping = true;

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal } from './answer.ts';
 
-/** Response headers that a page may read, besides those that every page may. */
+/** Response headers that a page may read, in addition to those that every page may read. */
 const EXPOSED =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, ' +
   'Retry-After, Allow, Date, Deprecation, Sunset, WWW-Authenticate';
 
 /** The web pages that may call the service from a browser (CORS of the Fetch Standard). */
 export class Cors {
-  /** @param origins as sent by browsers: `https://shop.example`; `*` for all */
+  /** @param origins as browsers send them: `https://shop.example`; `*` for all */
   constructor(private readonly origins: readonly string[]) {}
 
   headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
@@ -20,8 +20,8 @@ export class Cors {
   }
 
   /**
-   * Answers what a browser asks before it sends a request with a key; it can't send the key with that. Null for any other request.
-   * @param allowed the methods of the address, as `Allow` lists them
+   * Answers the preflight that a browser sends, without the key, before a request with a key. Null for any other request.
+   * @param allowed the methods of the path, as in `Allow`
    * @throws Refusal 403 for a page that may not call the service
    */
   preflight(method: string, headers: IncomingHttpHeaders, allowed: string): Readonly<Record<string, string>> | null {

@@ -6,18 +6,18 @@ import { Refusal } from './answer.ts';
 
 const BASE = '/v1';
 
-/** Matches nearly all targets: no origin, no query, nothing encoded. */
+/** Matches nearly all targets: without an origin, query or encoded character. */
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
 interface RequestTarget {
-  /** Relative to the base address, as it was sent, without the query: `/inventory/5`. */
+  /** Relative to the base URL, as it was sent, without the query: `/inventory/5`. */
   readonly path: string;
-  /** The segments of the path, decoded unless its percent-encoding is malformed; null when it is outside the base address. */
+  /** The segments of the path, decoded unless its percent-encoding is malformed; null if it is outside the base URL. */
   readonly segments: readonly string[] | null;
   readonly malformed: boolean;
 }
 
-/** Reads a request target: `/v1/inventory?x`, or the absolute form that proxies are sent, `http://host/v1/inventory`. */
+/** Parses a request target: `/v1/inventory?x`, or the absolute form for proxies, `http://host/v1/inventory`. */
 export function parseTarget(requestTarget: string): RequestTarget {
   if (PLAIN.test(requestTarget)) {
     const path = requestTarget.slice(BASE.length);
@@ -27,7 +27,7 @@ export function parseTarget(requestTarget: string): RequestTarget {
   const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
   if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
   const segments = decoded(path.slice(1));
-  // As they came they find the route, whose headers are on every answer.
+  // Even undecoded, the segments lead to the route, whose headers belong in every response.
   return { path, segments: segments ?? path.slice(1).split('/'), malformed: segments === null };
 }
 
@@ -40,9 +40,9 @@ function decoded(path: string): string[] | null {
 }
 
 interface Route {
-  /** The path with its parameters by name, `/inventory/{petId}`. */
+  /** The path with the names of its parameters: `/inventory/{petId}`. */
   readonly path: string;
-  /** The id of a pet in the path, if it is one; anything else may be a key that is not where it belongs. */
+  /** The pet id in the path if it is valid; any other text may be a misplaced key. */
   readonly petId: string | null;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -51,13 +51,13 @@ interface Parts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: RequestTarget;
-  /** Null if there is no such path in the API. */
+  /** Null if the API has no such path. */
   readonly route: Route | null;
-  /** When it came, by the time of the service: milliseconds since the Unix epoch. */
+  /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
-  /** Of the client; if proxies are trusted, as they say. */
+  /** The client's address; if proxies are trusted, the one that they report. */
   readonly address: string;
-  /** How long the client may read nothing of a streamed response: milliseconds. */
+  /** How long the client may stop reading a streamed response, in milliseconds. */
   readonly readMs: number;
 }
 
@@ -66,36 +66,36 @@ export type Exchange = ReturnType<typeof createExchange>;
 export function createExchange(parts: Parts, journal: Journal) {
   const { request, route, time } = parts;
   const { method = 'GET' } = request;
-  // As far as it may be shown: of what is no path or id of the API it may be a key.
+  // Only the parts that may be shown: text that is not a path or an id of the API may be a key.
   const path = route === null ? '…' : `${BASE}${route.path.replace('{petId}', route.petId ?? '{petId}')}`;
   return {
     ...parts,
     id: randomUUID(),
     method,
     entry: journal.open(time, method, path),
-    /** The X-RateLimit headers of the answer; null until the request has been admitted or refused. */
+    /** The X-RateLimit headers of the response; null until the request was admitted or refused. */
     shown: null as ShownLimit | null,
-    /** The key that the request was made with; null until it has been found valid. */
+    /** The key of the request; null until it is known to be valid. */
     validKey: null as string | null,
-    /** Of an error. */
+    /** The code of an error response. */
     code: null as string | null,
-    /** The failure, if the answer is a 5xx of this service's own. */
+    /** The reason for a 5xx, if it is a failure of this service. */
     cause: undefined as unknown,
-    /** Whether the client waits for `100 Continue` before it sends the body. One of HTTP/1.0 would take that for the response. */
+    /** Whether the client waits for `100 Continue` before it sends the body. A client of HTTP/1.0 would mistake that for the response. */
     awaitsContinue: request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue',
-    /** Whether the request is left without an answer on purpose, until one of both sides hangs up. */
+    /** Whether the request deliberately gets no response until one side closes the connection. */
     abandoned: false,
   };
 }
 
-/** Reports whether nothing can be written any more. A pipelined response does not show it, its socket does. */
+/** Reports whether the connection is closed for writing. A pipelined response does not show that; its socket does. */
 export function isCut({ request: { socket }, response }: Exchange): boolean {
   return response.destroyed || socket.destroyed || socket.writableEnded;
 }
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** The client went away, or was refused by the HTTP parser, before its body was complete: no one is left to answer. */
+/** The client disconnected before its body was complete, or the HTTP parser refused the body. Nobody receives a response any more. */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }
@@ -120,9 +120,9 @@ export async function readBody(exchange: Exchange): Promise<string> {
 }
 
 /**
- * Returns the body of a request. What is over the size is still taken off the connection, but not kept: the client can read its answer.
- * @param begin called before anything is read
- * @throws Refusal 413 if it is larger, BodyCutOff if it ends early
+ * Returns the body of a request. A body that is too large is read to its end, so that the client can receive the response, but not kept.
+ * @param begin called before reading starts
+ * @throws Refusal 413 if the body is too large, BodyCutOff if it ends early
  */
 export function collectBody(request: IncomingMessage, maxBytes: number, begin = () => {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -10,8 +10,8 @@ import { requireWellFormed } from './refusals.ts';
 import { discard, send } from './send.ts';
 
 /**
- * Handles one request in this order: parse, authenticate, charge or refuse, inject a fault, find the operation, carry
- * it out. Never rejects: any error becomes a response, and if no response can be sent, the connection is closed.
+ * Handles one request: parses, authenticates, charges or refuses it, injects a fault, finds the operation and carries it out, in this
+ * order. Never rejects: any error becomes a response, and if no response can be sent, the connection is closed.
  */
 export async function handle(exchange: Exchange, service: Service, match: Match | null): Promise<void> {
   try {
@@ -24,7 +24,7 @@ export async function handle(exchange: Exchange, service: Service, match: Match 
   }
 }
 
-/** A browser asks without a key, and this uses up nothing. */
+/** A preflight has no key and costs nothing. */
 function preflightAnswer({ method, request }: Exchange, { cors }: Service, match: Match | null): Answer | null {
   const allowed = match === null ? 'OPTIONS' : allowedMethods(match.route);
   const headers = cors.preflight(method, request.headers, allowed);
@@ -35,7 +35,7 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
   const { storage, addresses, rules } = service;
   const credentials = exchange.request.headersDistinct.authorization ?? [];
-  // With two such headers, a proxy may have checked the other one.
+  // If there are two, a proxy may have checked the other one.
   const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
   const ofKey = token === null ? null : await service.timed('admit', () => storage.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
@@ -53,7 +53,12 @@ function tooMany(admission: Refused): Refusal {
   const seconds = retryAfter(admission.retryAt, admission.at);
   const headers = { 'Retry-After': seconds };
   return admission.outcome === 'banned'
-    ? new Refusal(429, 'key_banned', `The key is banned for ${seconds} s for going on after a 429.`, headers)
+    ? new Refusal(
+        429,
+        'key_banned',
+        `The key is banned for ${seconds} s, because it kept sending requests after a 429.`,
+        headers,
+      )
     : new Refusal(429, 'rate_limited', `Too many requests. Retry in ${seconds} s.`, headers);
 }
 
@@ -71,7 +76,7 @@ function unauthorized(token: string | null): Refusal {
   return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
-/** A database that restarts or fails over is back within seconds, and no request waits for long meanwhile. */
+/** Seconds. A database that restarts or fails over is back by then, and meanwhile no request waits long. */
 const WHEN_BACK = { 'Retry-After': '2' };
 
 /**
@@ -84,7 +89,8 @@ async function operation(exchange: Exchange, service: Service, match: Match | nu
     if (error instanceof Refusal) return refusalAnswer(error);
     if (!(error instanceof StorageError && error.kind === 'uncertain')) throw error;
     exchange.cause = error;
-    const message = 'The connection to the database was lost. The change may have been made: read it back.';
+    const message =
+      'The connection to the database was lost. The change may have been made. Read the stock to find out.';
     throw new Refusal(503, 'outcome_unknown', message, WHEN_BACK);
   }
 }
@@ -115,13 +121,13 @@ async function answerError(exchange: Exchange, service: Service, error: unknown)
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
-  // Before the operation there was no change of stock: at most the charge is uncertain.
+  // No stock has changed before the operation begins; at most the charge is uncertain.
   const message = "The stock can't be read or written at the moment. Nothing was changed.";
   const isOver = error.kind === 'unusable' || error.kind === 'damaged';
   return new Refusal(503, 'storage_unavailable', message, isOver ? {} : WHEN_BACK);
 }
 
-/** Carries out the request and responds, with the fault that affects it, if any. */
+/** Carries out the request and responds, with the matching fault, if any. */
 async function answerFaulty(exchange: Exchange, service: Service, operate: () => Promise<Answer>): Promise<void> {
   const { delayMs, harm } = service.faults.draw(exchange.method, exchange.target.path);
   if (delayMs > 0) await pause(exchange, delayMs);
@@ -129,7 +135,7 @@ async function answerFaulty(exchange: Exchange, service: Service, operate: () =>
   switch (harm?.kind) {
     case 'status': {
       const headers = harm.retryAfter === null ? {} : { 'Retry-After': harm.retryAfter };
-      const refusal = new Refusal(harm.status, 'injected_fault', 'A fault was asked for here.', headers);
+      const refusal = new Refusal(harm.status, 'injected_fault', 'This error was requested by a fault.', headers);
       return send(exchange, refusalAnswer(refusal), service.headersOf(exchange));
     }
     case 'reset':
@@ -146,10 +152,7 @@ async function answerFaulty(exchange: Exchange, service: Service, operate: () =>
   await send(exchange, await operate(), service.headersOf(exchange), harm);
 }
 
-/**
- * Over TLS the connection itself is not accessible: it is ended without TLS's closing message. In bun the socket is no
- * `TLSSocket`.
- */
+/** Over TLS the raw connection is not accessible, so it is ended without TLS's closing message. In bun the socket is not a `TLSSocket`. */
 function reset({ request: { socket } }: Exchange): void {
   if ('encrypted' in socket && socket.encrypted) socket.destroy();
   else socket.resetAndDestroy();

@@ -3,44 +3,44 @@ import { idOfKey } from '../keys/key.ts';
 import { StorageError } from '../storage/storage.ts';
 import type { Exchange } from './exchange.ts';
 
-/** One request, logged when its answer has been sent or its connection has ended. */
+/** One request. It is logged once its response was sent or its connection has ended. */
 export interface LogEntry {
-  /** When it came, by the service's clock: ISO 8601. */
+  /** When the request arrived, by the service's clock: ISO 8601. */
   readonly time: string;
-  /** X-Request-Id of the answer. */
+  /** The X-Request-Id of the response. */
   readonly id: string;
   readonly address: string;
-  /** The id of the key, as lists of keys show it; null without a valid one. Never the key. */
+  /** The id of the key, as in lists of keys; null without a valid one. Never the key itself. */
   readonly key: string | null;
-  /** How the key begins: `psk_Ab3d`; null as `key`. */
+  /** The beginning of the key: `psk_Ab3d`; null if `key` is null. */
   readonly keyPrefix: string | null;
-  /** Null if the request could not be read. */
+  /** Null if the request could not be parsed. */
   readonly method: string | null;
-  /** `/v1/inventory/{petId}`; null if it is none of the API. */
+  /** `/v1/inventory/{petId}`; null if the path is not in the API. */
   readonly route: string | null;
-  /** The id of the pet in the path, if it is one. */
+  /** The pet id in the path, if it is valid. */
   readonly petId: string | null;
-  /** Null when no answer was sent. */
+  /** Null if no response was sent. */
   readonly status: number | null;
-  /** The failure behind a 5xx: its message and those behind it. Null of any other answer. */
+  /** The failure behind a 5xx: its message and those of its causes. Null for any other response. */
   readonly cause: string | null;
-  /** Whole milliseconds from its headers to the end of its answer. */
+  /** Whole milliseconds from the request's headers to the end of the response. */
   readonly ms: number;
 }
 
 export type Log = (entry: LogEntry) => void;
 
-/** Tells what else happens, for the log: with fields of its own, never a key or a token. */
+/** Logs any other event, with fields of its own. They never contain a key or a token. */
 export type Tell = (
   level: 'info' | 'warning' | 'error',
   message: string,
   fields?: Readonly<Record<string, string | number | null>>,
 ) => void;
 
-/** Milliseconds in which one line says how often something has happened. */
+/** Milliseconds after a line in which further events of its kind are only counted. */
 const QUIET_MS = 10_000;
 
-/** Returns how something is told that strangers can make happen as often as they like: at once, and then with its count. */
+/** Returns a logger for events that strangers can cause as often as they like: it logs the first one at once, and later ones as a count. */
 export function throttled(tell: Tell, clock: Clock): Tell {
   let [toldAt, count] = [Number.NEGATIVE_INFINITY, 0];
   return (level, message, fields) => {
@@ -68,18 +68,18 @@ export function entryOf(exchange: Exchange, ms: number): LogEntry {
   };
 }
 
-/** Returns the entry of what could not be read. @param now milliseconds since the Unix epoch */
+/** Returns the log entry of a request that could not be parsed. @param now milliseconds since the Unix epoch */
 export function unreadEntry(now: number, id: string, address: string, status: number): LogEntry {
   const unknown = { key: null, keyPrefix: null, method: null, route: null, petId: null, cause: null };
   return { time: new Date(now).toISOString(), id, address, ...unknown, status, ms: 0 };
 }
 
-/** As much of a key as may be shown: 8 characters, and never more than a quarter. */
+/** Returns the part of a key that may be shown: 8 characters, but at most a quarter of it. */
 function prefixOf(key: string): string {
   return key.slice(0, Math.min(8, Math.floor(key.length / 4)));
 }
 
-/** `StorageError: disk I/O error: …`, in one line; of a defect the place in the code, too. */
+/** Returns `StorageError: disk I/O error: …` in one line; for a bug, also its place in the code. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));

@@ -3,10 +3,7 @@ import type { Harm } from '../faults/grammar.ts';
 import { type Answer, JSON_TYPE } from './answer.ts';
 import { type Exchange, isCut } from './exchange.ts';
 
-/**
- * Sends a response. Resolves once the system has it, or the client has gone.
- * @param harm a fault that damages it
- */
+/** Sends a response. Resolves once the operating system has taken it, or the client has disconnected. @param harm a fault that damages it */
 export async function send(
   exchange: Exchange,
   answer: Answer,
@@ -43,8 +40,8 @@ function contentHeaders(body: Answer['body']): Record<string, string> {
 }
 
 /**
- * Writes as fast as the client reads, and handles other requests between two pieces. A client that reads nothing for
- * too long is disconnected: it would keep its snapshot, and the write-ahead log would grow without limit.
+ * Writes as fast as the client reads, and handles other requests between two chunks. A client that stops reading for too long is
+ * disconnected, because its snapshot would make the write-ahead log grow without limit.
  */
 async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
   const { request, response } = exchange;
@@ -54,7 +51,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
     for await (const piece of pieces) {
       if (isCut(exchange)) return;
       if (truncated) return await cutOff(exchange, piece);
-      // A socket that takes all at once drains within this turn; the next piece still waits for another one.
+      // A socket that accepts everything drains within this turn; the next chunk still waits for another turn.
       if (!response.write(piece)) await drained(exchange);
       await nextTurn();
     }
@@ -67,7 +64,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   }
 }
 
-/** Resolves when there is room again, or the client has gone. */
+/** Resolves when there is room again, or when the client has disconnected. */
 function drained({ request, response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -89,14 +86,14 @@ function cutOff({ response }: Exchange, start: string): Promise<void> {
   });
 }
 
-/** Releases the source of a body that is not sent. A generator only cleans up once it has begun. */
+/** Releases the source of a body that is not sent. A generator only cleans up if it was started. */
 export async function discard(body: Answer['body']): Promise<void> {
   if (typeof body !== 'object') return;
   await body.next();
   await body.return();
 }
 
-/** Returns the text with an invalid first character. */
+/** Replaces the first character of the text by an invalid one. */
 function malformed(body: Answer['body']): Answer['body'] {
   if (typeof body !== 'object') return body === undefined ? undefined : `<${body.slice(1)}`;
   return (async function* () {

@@ -13,29 +13,29 @@ import { entryOf, throttled, unreadEntry } from './log.ts';
 import { headersRefusal, type ParserError, parserRefusal, refuseConnection } from './refusals.ts';
 import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
-/** How long a client may take, in milliseconds. */
+/** Time limits for a client, in milliseconds. */
 export interface ServerTimeouts {
-  /** To send its headers. */
+  /** For its headers. */
   readonly headersMs: number;
-  /** To send all of its request. */
+  /** For its whole request. */
   readonly requestMs: number;
-  /** To continue reading a streamed response: 60 s. */
+  /** For pauses while it reads a streamed response; default 60 s. */
   readonly readMs?: number;
 }
 
 export interface ApiOptions {
   readonly timeouts: ServerTimeouts;
-  /** How long an idle connection is kept open for the next request. */
+  /** How long an idle connection stays open for the next request. */
   readonly keepAliveMs: number;
-  /** Serves only HTTPS with these. */
+  /** With these files, only HTTPS is served. */
   readonly tls?: TlsFiles | undefined;
   /** Networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Further connections are refused. */
+  /** Any further connection is refused. */
   readonly maxConnections: number;
 }
 
-/** The service on a port. Everything that HTTP can bring, valid or not, is handled here or in `handle`. */
+/** The HTTP server of the service. All input, valid or not, is handled here or in `handle`. */
 export class ApiServer {
   readonly #refused = new WeakSet<Duplex>();
   readonly #server: ReturnType<typeof createServer> | TlsServer;
@@ -43,7 +43,7 @@ export class ApiServer {
   readonly #addressOf: ClientAddress;
   readonly #readMs: number;
 
-  /** @throws TlsError RangeError for a proxy that is no network */
+  /** @throws TlsError, or RangeError for a proxy that is not a network */
   constructor(
     private readonly service: Service,
     private readonly options: ApiOptions,
@@ -59,11 +59,11 @@ export class ApiServer {
       connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     };
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
-    // The parser would drop headers beyond its limit: here none is dropped, and too many are refused.
+    // The parser would drop headers beyond its limit. Here none are dropped; too many are refused.
     this.#server.maxHeadersCount = 0;
     this.#server.maxConnections = maxConnections;
     const tell = throttled(service.tell, service.clock);
-    this.#server.on('drop', () => tell('warning', `A connection was refused: ${maxConnections} are open`));
+    this.#server.on('drop', () => tell('warning', `A connection was refused because ${maxConnections} are open`));
     this.#connections = new Connections(this.#server, tls !== undefined);
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
     this.#server
@@ -76,7 +76,7 @@ export class ApiServer {
       .on('clientError', (error: ParserError, socket) => this.#misread(socket, parserRefusal(error)));
   }
 
-  /** Resolves with the port. */
+  /** Resolves with the port number. */
   async listen(port: number, host: string): Promise<number> {
     return listen(this.#server, port, host);
   }
@@ -101,7 +101,7 @@ export class ApiServer {
     }
     const { clock, storage, journal, log, metrics } = this.service;
     response.sendDate = false;
-    response.on('error', () => {}); // A client that has gone is no error.
+    response.on('error', () => {}); // A client that disconnects is not an error.
     const target = parseTarget(request.url ?? '/');
     const match = target.segments === null ? null : matchRoute(target.segments);
     const route = match === null ? null : matchedPlace(match);
@@ -120,17 +120,14 @@ export class ApiServer {
     });
   }
 
-  /** The parser fails again with every further piece; the first response stands, and the rest is read and ignored. */
+  /** The parser fails again for each further packet. The first response counts, and the rest is read and ignored. */
   #misread(socket: Duplex, refusal: Refusal | null): void {
     if (refusal !== null && this.#refused.has(socket)) return;
     this.#refused.add(socket);
     this.#refuse(socket, refusal);
   }
 
-  /**
-   * Responds if there is no response object. A response that has begun is not interrupted, and a pending one is sent
-   * first.
-   */
+  /** Responds if there is no response object. A response that has begun is not interrupted, and pending ones are sent first. */
   #refuse(socket: Duplex, refusal: Refusal | null): void {
     const exchange = this.#connections.latestOn(socket);
     if (refusal === null || !socket.writable) {
@@ -148,7 +145,7 @@ export class ApiServer {
     }
   }
 
-  /** Refuses a request that never became an exchange. */
+  /** Refuses a request for which there is no exchange. */
   #refuseUnread(socket: Duplex, refusal: Refusal, address: string): void {
     const { storage, log, metrics } = this.service;
     const id = randomUUID();
@@ -164,7 +161,7 @@ export class ApiServer {
  */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    // bun leaves out the port.
+    // bun omits the port.
     const fail = (error: Error) => reject(Object.assign(error, { port }));
     server.once('error', fail);
     server.listen(port, host, () => {
@@ -178,9 +175,9 @@ export function listen(server: Server, port: number, host: string): Promise<numb
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * @param trusted networks of proxies: `10.0.0.0/8`, `192.0.2.7`, `fd00::/8`. `X-Forwarded-For` is read from its end, for as long as
- * what stands there is one of them: what is before the first other one may be invented.
- * @throws RangeError for what is no network
+ * @param trusted networks of proxies: `10.0.0.0/8`, `192.0.2.7`, `fd00::/8`. `X-Forwarded-For` is read from its end, as long as its
+ * addresses belong to one of them; the addresses before the first other one may be invented.
+ * @throws RangeError for an invalid network
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return ofConnection;
@@ -203,7 +200,10 @@ function ofConnection({ socket }: IncomingMessage): string {
   return plain(socket.remoteAddress ?? '');
 }
 
-/** Without the port and the brackets that some proxies add; an IPv4 address that came over IPv6 is one of IPv4. */
+/**
+ * Returns an address without the port and brackets that some proxies add. An IPv4 address received over IPv6 becomes a plain IPv4
+ * address.
+ */
 function plain(address: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1');
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '');

@@ -10,30 +10,30 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** A certificate or key that cannot be read, or that do not belong together. */
+/** The certificate or its key can't be read, or they don't belong together. */
 export class TlsError extends Error {
   override readonly name = 'TlsError';
 }
 
-/** The certificate and key as they are on disk now. @throws TlsError */
+/** Reads the certificate and key from the disk. @throws TlsError */
 export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
   try {
-    // Reading a pipe would wait, and no signal would end that.
+    // Reading a pipe would block, and no signal could end that.
     for (const file of [cert, key]) if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
     const pair = { cert: readFileSync(cert), key: readFileSync(key) };
     createSecureContext(pair);
     return pair;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TlsError(`The certificate ${cert} with the key ${key} cannot be used: ${reason}`, { cause });
+    throw new TlsError(`The certificate ${cert} with the key ${key} can't be used: ${reason}`, { cause });
   }
 }
 
-/** Has a server of TLS that listens use what is on disk now, for the connections to come. @throws TlsError; then nothing has changed */
+/** Makes a listening TLS server use the files now on the disk, for new connections. @throws TlsError; then nothing has changed */
 export function renewTls(server: Server | PlainServer, files: TlsFiles): void {
   const pair = readTls(files);
   if ('setSecureContext' in server) return void server.setSecureContext(pair);
-  // bun has no such method. It takes a certificate with the next listening; requests under way are still answered.
+  // bun has no such method. It uses a new certificate when it listens again; pending requests are still answered.
   const { address: host, port } = server.address() as AddressInfo;
   const listening = { host, port, tls: pair };
   server.close();

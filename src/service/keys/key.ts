@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** The token of an `Authorization: Bearer <token>` field; null when the field is absent, empty or of another scheme. */
+/** Returns the token of an `Authorization: Bearer <token>` field; null if the field is absent, empty or has another scheme. */
 export function bearerToken(authorization: string | undefined): string | null {
   return authorization?.match(/^bearer +(\S.*)$/i)?.[1]?.trim() ?? null;
 }
@@ -10,13 +10,13 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 
-/** A new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that shows a typing error. */
+/** Returns a new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that reveals a typing error. */
 export function generateKey(): string {
   const random = randomText();
   return `psk_${random}${checksum(random)}`;
 }
 
-/** A new token of the administration port: no API key, and it does not look like one. */
+/** Returns a new token for the administration port. It does not look like an API key. */
 export function generateAdminToken(): string {
   return `adm_${randomText()}`;
 }
@@ -25,12 +25,12 @@ function randomText(): string {
   return Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
 }
 
-/** Keys are stored and looked up by this digest only: SHA-256 in hex. */
+/** Returns the SHA-256 of a key, in hex. Keys are stored and looked up by this digest only. */
 export function digestOf(key: string): string {
   return hash('sha256', key);
 }
 
-/** Returns the name of a key in lists and logs: the beginning of its digest. */
+/** Returns the id of a key for lists and logs: the beginning of its digest. */
 export function keyIdOf(digest: string): string {
   return digest.slice(0, 12);
 }

@@ -1,4 +1,4 @@
-/** A fixed window aligned to the Unix epoch (so to UTC), and how many requests were charged to it. */
+/** A fixed window aligned to the Unix epoch (and so to UTC), and how many requests were charged to it. */
 export interface Window {
   /** Milliseconds since the Unix epoch. */
   readonly start: number;
@@ -9,14 +9,13 @@ export interface Window {
 
 export const DAY_MS = 86_400_000;
 
-/** A window that no clock is in: its first use opens a new one. */
+/** A window in the past of every clock: its first use opens a new one. */
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
- * Returns the window that `now` falls into: `window` itself until it ends, else a new one with nothing used. However far a clock is
- * stepped back, no window before `window` opens: its requests would be admitted a second time.
- * It lasts as it was opened, even if `length` is another by now: then processes that were started with different
- * lengths share each window instead of resetting each other's count.
+ * Returns the window at `now`: `window` itself until it ends, otherwise a new, unused one. If a clock is set back, no window before
+ * `window` opens, because its requests would be admitted a second time. A window keeps the length it was opened with: otherwise processes
+ * that were started with different lengths would reset each other's count.
  */
 export function windowAt(window: Window, now: number, length: number): Window {
   if (now < windowEnd(window)) return window;
@@ -28,13 +27,13 @@ export function windowEnd(window: Window): number {
   return window.start + window.length;
 }
 
-/** Requests that a key may make per window. Exact int64. */
+/** Requests that a key may make per window, as an exact int64. */
 export interface Limits {
   readonly minute: bigint;
   readonly day: bigint;
 }
 
-/** The plans whose limits the specification gives. Enterprise keys carry limits of their own. */
+/** The plans whose limits the specification defines. Enterprise keys have limits of their own. */
 export type Plan = 'free' | 'pro' | 'business';
 
 export const PLANS: Readonly<Record<Plan, Limits>> = {
@@ -43,7 +42,7 @@ export const PLANS: Readonly<Record<Plan, Limits>> = {
   business: { minute: 1_000n, day: 100_000n },
 };
 
-/** When refused requests turn into a ban. */
+/** When refused requests lead to a ban. */
 export interface BanRule {
   /** Refused requests that are tolerated within a minute; one more bans the key. */
   readonly strikes: number;
@@ -53,7 +52,7 @@ export interface BanRule {
 
 /** The record of a key's refused requests. Times are milliseconds since the Unix epoch. */
 interface Conduct {
-  /** The refusal that opened the minute in which strikes are counted. */
+  /** The refusal that started the minute in which strikes are counted. */
   readonly firstRefusalAt: number | null;
   readonly strikes: number;
   readonly bannedUntil: number | null;
@@ -61,17 +60,17 @@ interface Conduct {
 
 const GOOD_CONDUCT: Conduct = { firstRefusalAt: null, strikes: 0, bannedUntil: null };
 
-/** Requests refused this soon after the first were already in flight when it was answered: no strikes. */
+/** Requests refused this soon after the first were already in flight by then, so they are not strikes. */
 const GRACE_MS = 1_000;
 
-/** The end of the ban that `now` falls into, or null. */
+/** Returns the end of the ban at `now`, or null. */
 function bannedUntil(conduct: Conduct, now: number): number | null {
   return conduct.bannedUntil !== null && now < conduct.bannedUntil ? conduct.bannedUntil : null;
 }
 
 /**
- * Conduct after one more refused request.
- * Strikes are counted for one minute window's length from the first refusal; then the next refusal is a first one again.
+ * Returns the conduct after one more refused request. Strikes are counted for the length of one minute window from the first refusal; the
+ * next refusal after that is a first one again.
  */
 function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: number): Conduct {
   const since = conduct.firstRefusalAt === null ? -1 : now - conduct.firstRefusalAt;
@@ -94,7 +93,7 @@ export const UNUSED: Usage = { minute: NEVER, day: NEVER, conduct: GOOD_CONDUCT 
 export interface LimitRules {
   /** Length of the minute window; shorter in tests. */
   readonly minuteMs: number;
-  /** Null: no key is ever banned. */
+  /** Null: keys are never banned. */
   readonly ban: BanRule | null;
 }
 
@@ -109,13 +108,13 @@ export interface ShownLimit {
 /** `at`: when it was decided, in milliseconds since the Unix epoch. */
 export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; readonly at: number } & (
   | { readonly outcome: 'admitted' }
-  /** `retryAt`: the first moment at which a request can be admitted again, in milliseconds since the Unix epoch. */
+  /** `retryAt`: when the next request can be admitted, in milliseconds since the Unix epoch. */
   | { readonly outcome: 'limited'; readonly retryAt: number }
-  /** `begins`: this request is the one that the key is banned for. */
+  /** `begins`: this request caused the ban. */
   | { readonly outcome: 'banned'; readonly retryAt: number; readonly begins: boolean }
 );
 
-/** Decides about one request at `now`: charged to both windows or to neither. Pure; the store makes it atomic. */
+/** Decides about one request at `now`. It is charged to both windows or to neither. Pure; the storage makes it atomic. */
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
@@ -145,7 +144,7 @@ function charge(window: Window): Window {
   return { ...window, used: window.used + 1n };
 }
 
-/** The window with less remaining; on a tie the day. */
+/** Returns the window with fewer requests left; the day if both are equal. */
 function shownLimit({ minute, day }: Pick<Usage, 'minute' | 'day'>, limits: Limits): ShownLimit {
   const ofMinute = remaining(limits.minute, minute);
   const ofDay = remaining(limits.day, day);
@@ -158,16 +157,16 @@ function remaining(limit: bigint, { used }: Window): bigint {
   return used < limit ? limit - used : 0n;
 }
 
-/** The limit that is reported if callers without a key are not limited: it is never reached. */
+/** The limit that is reported if callers without a key are not limited; it is never reached. */
 const NEVER_REACHED = 1_000_000_000n;
 
 const KEPT = 10_000;
 
 /**
- * Buckets for requests without a valid key, so that they never use up a key's quota. A caller without a key is to get
- * 401 for as long as it asks; only a flood is refused otherwise. Kept in memory, per process and bounded: the
- * address that has been known longest is forgotten first. They guard the process and are no quota.
- * @param perMinute requests that an address may make; null: as many as it likes
+ * Limits requests without a valid key per address, so that they never use up a key's quota. Such a caller gets 401; only a flood gets
+ * 429. Kept in memory, per process, for a limited number of addresses: the one known longest is dropped first. This protects the process
+ * and is not a quota.
+ * @param perMinute requests that an address may make; null: any number
  */
 export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
   const rules: LimitRules = { minuteMs, ban: null };
@@ -184,7 +183,7 @@ export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
       usages.set(address, admission.usage);
       return admission;
     },
-    /** Returns the headers at `now` if nothing were charged. */
+    /** Returns the headers at `now` without charging anything. */
     peek: (address: string, now: number): ShownLimit => {
       const { minute, day } = usages.get(address) ?? UNUSED;
       return shownLimit({ minute: windowAt(minute, now, minuteMs), day: windowAt(day, now, DAY_MS) }, limits);

@@ -1,7 +1,7 @@
 import type { ServiceStorage } from '../storage/storage.ts';
 import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
 
-/** The first pet of the inventory whose id a reader of doubles gets right; that of the default stock if there is none. */
+/** Returns the first pet in the inventory whose numbers fit into a double; the one of the default stock if there is none. */
 export async function examplePet(storage: ServiceStorage): Promise<Example> {
   const pages = storage.inventory();
   const { value: page } = await pages.next();
@@ -12,7 +12,7 @@ export async function examplePet(storage: ServiceStorage): Promise<Example> {
   );
 }
 
-/** The operations of the specification. Where it shows no payload, any JSON is one. */
+/** The operations of the specification. An undefined payload is described as any JSON. */
 const pathsWith = ({ petId }: Example): Json => {
   const parameters = [
     {
@@ -32,7 +32,7 @@ const pathsWith = ({ petId }: Example): Json => {
         summary: 'List stock levels',
         description: 'Returns the current stock levels of all pets in the store.',
         responses: responses({
-          describes: 'All entries, in the order of their ids, as they were at one moment.',
+          describes: 'All entries, ordered by id, as a snapshot.',
           ok: { type: 'array', items: ref('schemas/InventoryItem') },
         }),
       },
@@ -58,11 +58,11 @@ const pathsWith = ({ petId }: Example): Json => {
         operationId: 'getPet',
         tags: ['pets'],
         summary: 'One pet',
-        description: 'Deprecated. Its payload is not specified.',
+        description: 'Deprecated. The specification does not define its payload.',
         deprecated: true,
         parameters,
         responses: responses({
-          describes: 'What is known of the pet.',
+          describes: 'The known data of the pet.',
           ok: {},
           refusals: ['404'],
           headers: ['Deprecation', 'Sunset'],
@@ -74,7 +74,7 @@ const pathsWith = ({ petId }: Example): Json => {
         operationId: 'listOrders',
         tags: ['store'],
         summary: 'List orders',
-        description: 'Its payload is not specified.',
+        description: 'The specification does not define its payload.',
         responses: responses({ describes: 'The orders.', ok: {} }),
       },
     },
@@ -83,13 +83,13 @@ const pathsWith = ({ petId }: Example): Json => {
 
 const ABOUT = `Tracks and updates the stock levels of the pets in a store.
 
-Every answer has the three X-RateLimit headers, and every error an Error body. HEAD is answered as GET without its body,
-OPTIONS with 204 and Allow, any other method on a known path with 405 and Allow.`;
+Every response has the three X-RateLimit headers, and every error an Error body. HEAD returns what GET does, without the body.
+OPTIONS returns 204 and Allow. Any other method on a known path returns 405 and Allow.`;
 
 /**
- * The contract of the service as an OpenAPI 3.1 document.
+ * Returns the contract of the service as an OpenAPI 3.1 document.
  * @param baseUrl where it is served: `http://127.0.0.1:4010/v1`
- * @param pet one that is there, for the examples: by default the first of the default stock
+ * @param pet an existing pet for the examples; default: the first of the default stock
  */
 export function openApiDocument(baseUrl: string, pet: Example = FIRST_PET) {
   return {
@@ -103,7 +103,7 @@ export function openApiDocument(baseUrl: string, pet: Example = FIRST_PET) {
     servers: [{ url: baseUrl }],
     tags: [
       { name: 'inventory', description: 'Stock levels.' },
-      { name: 'pets', description: 'Records of pets.' },
+      { name: 'pets', description: 'Pet records.' },
       { name: 'store', description: 'Orders.' },
     ],
     security: [{ apiKey: [] }],

@@ -14,14 +14,14 @@ interface Call {
 type Operation = (call: Call) => Promise<Answer>;
 
 interface Route {
-  /** Below the base address, with its parameter by name: `/inventory/{petId}`. */
+  /** Below the base URL, with the name of its parameter: `/inventory/{petId}`. */
   readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
-  /** Headers of every answer on this path, whatever its status. */
+  /** Headers of every response on this path, whatever its status. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An InventoryItem as a response; its numbers are written from bigints, with all digits. */
+/** Returns an InventoryItem as a response. Its numbers are written from bigints, with all digits. */
 function itemAnswer({ petId, quantity, status }: InventoryItem): Answer {
   return { status: 200, body: `{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}` };
 }
@@ -30,7 +30,7 @@ function petNotFound(petId: bigint): Refusal {
   return new Refusal(404, 'pet_not_found', `There is no pet ${petId}.`);
 }
 
-/** GET /inventory: all items. A single page is sent as a whole, more are streamed as the client reads. */
+/** GET /inventory: all items. A single page is sent as a whole; more pages are streamed as the client reads. */
 async function listInventory({ exchange, service: { storage } }: Call): Promise<Answer> {
   const pages = storage.inventory(exchange.validKey ?? '');
   const first = await pages.next();
@@ -52,7 +52,8 @@ async function* listOf(first: string, second: string, rest: AsyncGenerator<strin
 }
 
 /**
- * GET /pets/{petId}, deprecated. Its payload is not specified: here it is the imported record, or the inventory's data.
+ * GET /pets/{petId}, deprecated. The specification leaves its payload undefined: here it is the imported record, or else the inventory's
+ * data.
  */
 async function getPet({ service, parameter }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);
@@ -62,12 +63,12 @@ async function getPet({ service, parameter }: Call): Promise<Answer> {
   return { status: 200, body: `{"petId":${pet.petId},"status":${JSON.stringify(pet.status)}}` };
 }
 
-/** GET /store/orders. Its payload is not specified: here it is the imported orders, unchanged. */
+/** GET /store/orders. The specification leaves its payload undefined: here it is the imported orders, unchanged. */
 async function listOrders({ service: { storage } }: Call): Promise<Answer> {
   return { status: 200, body: `[${(await storage.orders()).join(',')}]` };
 }
 
-/** PATCH /inventory/{petId}: sets the quantity of one pet. The status stays: the specification gives no transitions. */
+/** PATCH /inventory/{petId}: sets the quantity of one pet. Its status stays unchanged, because the specification defines no transitions. */
 async function updateInventory({ exchange, service, parameter }: Call) {
   requireJson(exchange);
   const body = await readBody(exchange);
@@ -78,7 +79,7 @@ async function updateInventory({ exchange, service, parameter }: Call) {
   return itemAnswer(item);
 }
 
-/** `application/json`, whatever its parameters, and not compressed. */
+/** Matches `application/json` with any parameters. */
 function requireJson({ request }: Exchange): void {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
@@ -94,7 +95,7 @@ function unsupported(message: string, headers: Readonly<Record<string, string>>)
   return new Refusal(415, 'unsupported_media_type', message, headers);
 }
 
-/** GET /pets/{petId} is deprecated with a sunset date that the specification leaves out: both dates are ours. */
+/** GET /pets/{petId} is deprecated with a sunset date that the specification leaves open: both dates are ours. */
 const DEPRECATED = {
   /** RFC 9745 */
   Deprecation: `@${Date.UTC(2026, 0, 1) / 1000}`,
@@ -116,7 +117,7 @@ export interface Match {
   readonly parameter: string;
 }
 
-/** Returns the path of a match in the API, for headers, logs and metrics. */
+/** Returns the route of a matching path, for headers, logs and metrics. */
 export function matchedPlace({ route: { path, headers = {} }, parameter }: Match) {
   return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }
@@ -131,12 +132,12 @@ export function matchRoute(segments: readonly string[]): Match | null {
   return null;
 }
 
-/** The value of the Allow header for the service as a whole: `OPTIONS *`. */
+/** Returns the value of the Allow header for the whole service: `OPTIONS *`. */
 export function allMethods(): string {
   return [...new Set(ROUTES.flatMap((route) => allowedMethods(route).split(', ')))].sort().join(', ');
 }
 
-/** The value of the Allow header: HEAD if there is GET, OPTIONS everywhere. */
+/** Returns the value of the Allow header: HEAD if there is GET, and always OPTIONS. */
 export function allowedMethods({ operations }: Route): string {
   const methods = Object.keys(operations);
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, numberText, parseJson } from '../../shared/json.ts';
 import { Refusal } from '../http/answer.ts';
 
-/** Smallest and largest quantity that a stock update may set; null: no bound but int64. */
+/** Smallest and largest quantity that a stock update may set; null: only the bounds of int64. */
 export interface QuantityBounds {
   readonly min: bigint | null;
   readonly max: bigint | null;
@@ -15,8 +15,8 @@ export function isInt64(value: bigint): boolean {
 }
 
 /**
- * The int64 that the text of a JSON number stands for, exactly: 5, 5.0 and 0.5e1 are the same integer.
- * Null when it has a fraction or is too large. However large the exponent, no more than 19 digits are worked with.
+ * Returns the exact int64 of a JSON number; 5, 5.0 and 0.5e1 are the same integer. Null if it has a fraction or is too large. However
+ * large the exponent, at most 19 digits are processed.
  */
 export function exactInt64(number: string): bigint | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
@@ -30,22 +30,22 @@ export function exactInt64(number: string): bigint | null {
   return isInt64(value) ? value : null;
 }
 
-/** Returns the id that a text is, exact; null if it is no int64 in decimal. */
+/** Returns the id in a text, exactly; null if it is not an int64 in decimal. */
 export function readPetId(text: string): bigint | null {
   const petId = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : null;
   return petId !== null && isInt64(petId) ? petId : null;
 }
 
-/** Returns the petId of a path. @throws Refusal 400 if it is none */
+/** Returns the petId of a path. @throws Refusal 400 if it is not valid */
 export function parsePetId(text: string): bigint {
   const petId = readPetId(text);
   if (petId !== null) return petId;
-  throw new Refusal(400, 'invalid_pet_id', 'petId must be an integer of 64 bits in decimal.');
+  throw new Refusal(400, 'invalid_pet_id', 'petId must be a 64-bit integer in decimal.');
 }
 
 /**
- * The quantity of an InventoryUpdate, exact. Other fields are ignored.
- * @throws Refusal 400 when the text is not JSON, or `quantity` is missing, not an integer, or out of bounds
+ * Returns the exact quantity of an InventoryUpdate. Other fields are ignored.
+ * @throws Refusal 400 if the text is not JSON, or `quantity` is missing, not an integer, or out of bounds
  */
 export function parseQuantity(body: string, bounds: QuantityBounds): bigint {
   const update = parseBody(body);
@@ -56,13 +56,13 @@ export function parseQuantity(body: string, bounds: QuantityBounds): bigint {
     throw new Refusal(400, 'missing_quantity', 'The field quantity is required.');
   }
   const quantity = exactInt64(numberText(update.quantity) ?? '');
-  if (quantity === null) throw new Refusal(400, 'invalid_quantity', 'quantity must be an integer of 64 bits.');
+  if (quantity === null) throw new Refusal(400, 'invalid_quantity', 'quantity must be a 64-bit integer.');
   if (bounds.min !== null && quantity < bounds.min) throw outOfBounds(`at least ${bounds.min}`);
   if (bounds.max !== null && quantity > bounds.max) throw outOfBounds(`at most ${bounds.max}`);
   return quantity;
 }
 
-/** Refuses what JSON.parse would, and an object that has two different values for one name. */
+/** Refuses JSON that JSON.parse would refuse, and an object that has two different values for one name. */
 function parseBody(text: string): Json {
   try {
     return parseJson(text);

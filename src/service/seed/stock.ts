@@ -1,6 +1,6 @@
 const STEP = 0x6d2b79f5;
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Returns random numbers in [0, 1); the same seed gives the same numbers (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The n-th of these numbers, from 1, without those before it: so several processes can draw from one sequence. */
+/** Returns the n-th of these numbers, from 1, without the earlier ones, so that several processes can draw from one sequence. */
 export function randomAt(seed: number, n: bigint): number {
   return mixed(Number(BigInt.asUintN(32, BigInt(seed) + n * BigInt(STEP))));
 }
@@ -29,37 +29,37 @@ export interface InventoryItem {
   readonly status: PetStatus;
 }
 
-/** An entry, with what `GET /pets/{petId}` answers. */
+/** An entry with the response to `GET /pets/{petId}`. */
 export interface StockItem extends InventoryItem {
-  /** The JSON text of an object. Absent: what the inventory knows of the pet. */
+  /** The JSON text of an object. Absent: the response is the inventory's data. */
   readonly record?: string | undefined;
 }
 
 export interface SeedStock {
-  /** With ids that differ. May be iterated more than once. */
+  /** The ids differ. May be iterated more than once. */
   readonly items: Iterable<StockItem>;
-  /** The answer to `GET /store/orders`: JSON texts. */
+  /** The response to `GET /store/orders`: JSON texts. */
   readonly orders: readonly string[];
 }
 
-/** `large`: the last three are beyond 2^53. `small`: none is, for tools that read numbers as doubles. */
+/** `large`: the last three are beyond 2^53. `small`: all are below it, for tools that read numbers as doubles. */
 export type Ids = 'large' | 'small';
 
 export interface Seed {
-  /** How many pets: 24. */
+  /** Number of pets; default 24. */
   readonly pets?: number | undefined;
-  /** The same one gives the same stock: 1. */
+  /** The same seed gives the same stock; default 1. */
   readonly seed?: number | undefined;
-  /** Large. */
+  /** Default: `large`. */
   readonly ids?: Ids | undefined;
 }
 
-/** Pets in a stock whose size is not given. */
+/** Default number of pets. */
 export const DEFAULT_PETS = 24;
 
 /**
- * Ids that a client which reads numbers as doubles gets wrong, most telling first: the smallest that a double cannot
- * hold, the largest int64, and the neighbour that the first one is taken for.
+ * Ids that a client gets wrong if it reads numbers as doubles, most instructive first: the smallest that a double can't hold, the largest
+ * int64, and the neighbour that the first one is rounded to.
  */
 const LARGE_IDS = [9_007_199_254_740_993n, 9_223_372_036_854_775_807n, 9_007_199_254_740_992n];
 
@@ -69,7 +69,7 @@ interface Profile {
   readonly atMost: number;
 }
 
-/** The kinds of shelves. Every seed goes through all of it in turn, so that any stock has each of these. */
+/** The kinds of entries. Every seed cycles through all of them, so that any stock has each kind. */
 const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 8, atMost: 40 },
   { status: 'available', atLeast: 1, atMost: 3 },
@@ -80,7 +80,7 @@ const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 0, atMost: 0 },
 ];
 
-/** The stock that a new store opens with, in the order of ids, the same for the same seed. */
+/** Returns the initial stock of a new storage, ordered by id; the same for the same seed. */
 export function seededStock({ pets = DEFAULT_PETS, seed = 1, ids = 'large' }: Seed = {}): SeedStock {
   return { items: { [Symbol.iterator]: () => seededItems(pets, seed, ids) }, orders: [] };
 }
@@ -96,7 +96,7 @@ function* seededItems(pets: number, seed: number, ids: Ids): Generator<Inventory
   }
 }
 
-/** 1, 2, 3, … and last the large ones; a single pet has the id 1. */
+/** Yields 1, 2, 3, … and finally the large ids; a single pet has the id 1. */
 function* openingIds(pets: number, ids: Ids): Generator<bigint> {
   const large = ids === 'small' ? [] : LARGE_IDS.slice(0, Math.max(0, Math.min(LARGE_IDS.length, pets - 1)));
   for (let id = 1n; id <= pets - large.length; id++) yield id;

@@ -6,22 +6,22 @@ import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-storage.ts';
 import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
 
-/** Selects the store: PostgreSQL if `database` is given, otherwise a file. A new one is created and filled. */
+/** Selects the storage: PostgreSQL if `database` is given, otherwise a file. A new one is created and filled. */
 export interface StorageOptions {
-  /** Path of a SQLite file, or ':memory:', which is the default. */
+  /** Path of a SQLite file, or ':memory:' (the default). */
   readonly file?: string | undefined;
   /**
-   * `postgres://…`; several are servers of one database: the one that takes writes is used. Any number of services on any machines
-   * may share it.
+   * `postgres://…`; several are servers of one database, of which the one that accepts writes is used. Any number of services on any
+   * machines may share it.
    */
   readonly database?: string | readonly string[] | undefined;
-  /** The clock of windows, bans, `Date` and everything else, unless there is a `database`, whose clock is used then. */
+  /** The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used instead. */
   readonly clock: Clock;
-  /** The stock of a new store; without it the default stock. */
+  /** The stock of a new storage; default: the default stock. */
   readonly stock?: SeedStock | undefined;
-  /** Whether nothing may be created or changed: then the store must exist in the current version. */
+  /** Whether nothing may be created or changed; the storage must then exist in the current version. */
   readonly readOnly?: boolean;
-  /** How long to wait for a database that is starting. Without it, not at all. */
+  /** How long to wait for a database that is starting; default: not at all. */
   readonly startPatience?: StartTimeout | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface StartTimeout {
 
 const PAUSE_MS = 500;
 
-/** Opens a store; a new one is made and filled. @throws StorageError */
+/** Opens a storage; a new one is created and filled. @throws StorageError */
 export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {
   const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, readOnly } = options;
   if (database === undefined) return openSqlite(file, stock, clock, readOnly);
@@ -60,10 +60,7 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
 /** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
 export type KeyGrant = Plan | Limits;
 
-/**
- * Issues a key. This is the only time that it is visible: the store keeps its digest.
- * @throws StorageError
- */
+/** Issues a key. It is visible only now, because only its digest is stored. @throws StorageError */
 export async function issueKey(
   storage: ServiceStorage,
   grant: KeyGrant,
@@ -73,7 +70,7 @@ export async function issueKey(
   return { key, record: await adoptKey(storage, key, grant, { keepsKnown: false, name }) };
 }
 
-/** Makes `key` known. @throws StorageError */
+/** Registers `key`. @throws StorageError */
 export function adoptKey(
   storage: ServiceStorage,
   key: string,

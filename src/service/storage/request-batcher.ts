@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-/** Maximum size of a batch: a response must not wait for a thousand others. */
+/** Maximum size of a batch: no response should wait for a thousand others. */
 const MOST = 500;
 
 interface Waiting<Asked, Result> {
@@ -10,8 +10,8 @@ interface Waiting<Asked, Result> {
 }
 
 /**
- * Batches everything requested in one turn of the event loop, or while the previous batch is running: with many
- * requests at once, one transaction or round trip serves all of them, in order.
+ * Batches all requests of one turn of the event loop, or those made while the previous batch is running. One transaction or round trip
+ * then serves all of them, in order.
  */
 export class RequestBatcher<Asked, Result> {
   #waiting: Waiting<Asked, Result>[] = [];
@@ -27,7 +27,7 @@ export class RequestBatcher<Asked, Result> {
     });
   }
 
-  /** Resolves once everything requested has completed or failed. */
+  /** Resolves once all requests have completed or failed. */
   async idle(): Promise<void> {
     while (this.#running !== null) await this.#running;
   }

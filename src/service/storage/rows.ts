@@ -3,7 +3,7 @@ import { keyIdOf } from '../keys/key.ts';
 import { type Admission, admit, DAY_MS, type LimitRules, NEVER, type Usage } from '../limits/admission.ts';
 import type { KeyRecord } from './storage.ts';
 
-/** A row of the table of keys: every integer is a bigint. */
+/** A row of the table of keys. Every integer is a bigint. */
 export interface KeyRow {
   readonly digest: Uint8Array;
   readonly plan: string;
@@ -36,7 +36,7 @@ export function recordOf(row: KeyRow): KeyRecord {
   };
 }
 
-/** A statement that makes a key known: digest, plan, limits a minute and a day, origin, name. @param now an expression, or a value */
+/** Returns the statement that registers a key: digest, plan, limits per minute and day, origin, name. @param now an expression, or a value */
 export function registerSql(table: string, now: string, keepsKnown: boolean): string {
   const changed = 'plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
   return `INSERT INTO ${table} AS known (digest, plan, minute_limit, day_limit, origin, name, created_at)
@@ -59,22 +59,22 @@ export function usageOf(row: KeyRow): Usage {
   };
 }
 
-/** In hex. */
+/** Returns the digest in hex. */
 export function digestIn({ digest }: Pick<KeyRow, 'digest'>): string {
   return Buffer.from(digest).toString('hex');
 }
 
-/** A request with a key, by its digest in hex. */
+/** A request and the digest of its key, in hex. */
 export interface Asked {
   readonly digest: string;
   readonly rules: LimitRules;
 }
 
 /**
- * Decides requests one after another, each by the usage that those before it leave: a key is read once and written once, however many
- * it makes.
- * @param rows of those of the keys that are valid
- * @returns what is decided of each, null without a valid key, and the usages that are to be written
+ * Decides requests one after another, each with the usage that the previous ones leave. A key is read once and written once, however many
+ * requests it has.
+ * @param rows of the valid keys
+ * @returns the decision for each request, null without a valid key, and the usages to write
  */
 export function decideAll<Row extends KeyRow>(asked: readonly Asked[], rows: readonly Row[], now: number) {
   const accounts = new Map(rows.map((row) => [digestIn(row), { row, usage: usageOf(row) }]));
@@ -93,7 +93,7 @@ function numberOf(value: bigint | null): number | null {
   return value === null ? null : Number(value);
 }
 
-/** The columns of a usage in the order of `usageValues`. */
+/** The columns of a usage, in the order of `usageValues`. */
 export const usageColumns =
   'minute_start minute_length minute_used day_start day_used first_refusal_at strikes banned_until'.split(' ');
 
@@ -108,7 +108,7 @@ export function usageValues({ minute, day, conduct }: Usage): readonly (bigint |
   return [minute.start, minute.length, minute.used, day.start, day.used, firstRefusalAt, strikes, bannedUntil];
 }
 
-/** Pets in a page: some 50 KiB of text, read in a fraction of a millisecond. */
+/** Pets per page: about 50 KiB of text, read in a fraction of a millisecond. */
 export const PAGE = 1_000;
 
 export const SMALLEST_ID = -(2n ** 63n);
@@ -116,23 +116,23 @@ export const LARGEST_ID = 2n ** 63n - 1n;
 
 export interface Page {
   readonly pets: bigint;
-  /** Null in an empty page, as is the text. */
+  /** Null for an empty page, like the text. */
   readonly last_id: bigint | null;
-  /** The JSON of its items with commas between. */
+  /** The JSON of its items, separated by commas. */
   readonly text: string | null;
 }
 
-/** A statement that reads the page from an id on. @param joined an aggregate of `item` */
+/** Returns the statement that reads the page from an id on. @param joined an aggregate of `item` */
 export function pageSql(table: string, joined: string): string {
   return `SELECT count(*) AS pets, max(id) AS last_id, ${joined} AS text FROM (
     SELECT id, '{"petId":' || id || ',"quantity":' || quantity || ',"status":"' || status || '"}' AS item
     FROM ${table} WHERE id >= ? ORDER BY id LIMIT ${PAGE}) AS page`;
 }
 
-/** Returns where the page after this one begins; null after the last one. */
+/** Returns the first id of the next page; null after the last one. */
 export function nextPage({ pets, last_id: last }: Page): bigint | null {
   return pets < PAGE || last === null || last === LARGEST_ID ? null : last + 1n;
 }
 
-/** Milliseconds for which a change that was tried with success proves that another one would be committed, unless one fails. */
+/** Milliseconds for which a successful test change proves that changes can be committed, unless one fails. */
 export const PROOF_MS = 5_000;

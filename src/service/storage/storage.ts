@@ -7,42 +7,42 @@ export interface Entitlement {
   readonly limits: Limits;
 }
 
-/** A key as shown to administrators: never the key itself. */
+/** A key as it is shown to administrators, never the key itself. */
 export interface KeyRecord extends Entitlement {
   /** The first 12 hex digits of the SHA-256 of the key. */
   readonly id: string;
-  /** Milliseconds since the Unix epoch, as `revokedAt`. */
+  /** Milliseconds since the Unix epoch, like `revokedAt`. */
   readonly createdAt: number;
   /** Null while the key is valid. */
   readonly revokedAt: number | null;
-  /** `key-file` for the key of a server's file; null for one that was issued. */
+  /** `key-file` for the key from a server's file; null for an issued key. */
   readonly origin: string | null;
-  /** The name given by its issuer, for display; null without one. */
+  /** The name that its issuer chose, for display; null without one. */
   readonly name: string | null;
   readonly usage: Usage;
 }
 
 export interface Registration {
-  /** A known key keeps its entitlement. */
+  /** Whether a known key keeps its entitlement. */
   readonly keepsKnown: boolean;
-  /** See KeyRecord. */
+  /** See `KeyRecord.origin`. */
   readonly origin?: string | undefined;
-  /** See KeyRecord. */
+  /** See `KeyRecord.name`. */
   readonly name?: string | undefined;
 }
 
-/** The keys of a store, with their usage. */
+/** The keys in a storage, with their usage. */
 export interface KeyStorage {
-  /** Registers `key`. Its usage is kept, and once revoked it stays revoked. */
+  /** Registers `key`. Its usage is kept, and a revoked key stays revoked. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
-  /** Revokes a key. Later requests are refused, in every process. Null: no such key. */
+  /** Revokes a key: every process refuses its later requests. Null: no such key. */
   revoke(id: string): Promise<KeyRecord | null>;
 
-  /** All keys, valid or revoked, oldest first. */
+  /** Returns all keys, valid and revoked, oldest first. */
   keys(): Promise<readonly KeyRecord[]>;
 
-  /** Charges or refuses one request of `key`, at the time of its turn. Null: no such key, or a revoked one. */
+  /** Charges or refuses one request of `key`, at the time of its turn. Null: the key is unknown or revoked. */
   admit(key: string, rules: LimitRules): Promise<Admission | null>;
 
   /**
@@ -52,13 +52,13 @@ export interface KeyStorage {
   changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null>;
 }
 
-/** The pets and orders of a store. */
+/** The pets and orders in a storage. */
 export interface StockStorage {
   /**
-   * The inventory in the order of ids, as it was at one moment, in pages of bounded size.
-   * A page is the JSON text of its items with commas between: built by the database, a million pets take a tenth of
-   * the time that objects would, and no id passes through a double.
-   * @param who asks, such as a key: where few can read at once, each has a share
+   * Yields a snapshot of the inventory, ordered by id, in pages of limited size. A page is the JSON text of its items, separated by
+   * commas. The database builds it: for a million pets that takes a tenth of the time that objects would, and no id passes through a
+   * double.
+   * @param who reads, such as a key: connections are shared among these names if there are few
    */
   inventory(who?: string): AsyncGenerator<string, void>;
 
@@ -67,67 +67,62 @@ export interface StockStorage {
   /** Sets the quantity and returns the resulting item. Null: no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
 
-  /** Like `setQuantity`, with the status, which the service itself never changes. */
+  /** Like `setQuantity`, for the status, which the service itself never changes. */
   setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null>;
 
-  /** The orders, each a JSON text, in the order in which they were imported. */
+  /** Returns the orders as JSON texts, in the order of their import. */
   orders(): Promise<readonly string[]>;
 
-  /** The JSON texts of the pets that have one, in the order of ids. */
+  /** Returns the JSON texts of the pets that have one, ordered by id. */
   records(): Promise<readonly string[]>;
 
-  /**
-   * Adds pets, or replaces those with the same ids. Quantity and status are always given; without a new record the old
-   * one stays.
-   */
+  /** Adds pets, or replaces those with the same ids. Their quantity and status are always given; without a new record the old one stays. */
   put(items: Iterable<StockItem>): Promise<void>;
 
   /** Removes a pet. False: no such pet. */
   remove(petId: bigint): Promise<boolean>;
 
-  /** Replaces everything by this stock, and clears the usage of keys if `forgetsUsage`, atomically. */
+  /** Replaces everything by this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
   replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 }
 
 /**
- * Where everything is kept that outlives a request, and on which all services that share it have to agree. Several
- * processes may have the same store open, and each method is atomic among all of them: a result is handed out when it is
- * durable. `test/service/storage-contract.ts` is what any store has to pass.
- *
- * Time is the store's: every window, ban and date goes by `now`, whatever the clocks of the machines say.
- * @throws StorageError from every method when the store cannot be read or written; then nothing has been changed, unless
- * it says that the outcome is unknown
+ * Everything that outlives a request, and that all services sharing it have to agree on. Several processes may open the same storage.
+ * Each method is atomic among all of them, and returns a result only when it is durable. `test/service/storage-contract.ts` tests any
+ * storage. Every window, ban and date uses `now`, whatever the clocks of the machines show.
+ * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless it says that the
+ * outcome is unknown
  */
 export interface ServiceStorage extends KeyStorage, StockStorage {
-  /** Whether it was created when it was opened, with the given stock. */
+  /** Whether it was created on opening, with the given stock. */
   readonly isNew: boolean;
 
-  /** Milliseconds since the Unix epoch. Between two calls of an engine on another machine, an estimate. */
+  /** Milliseconds since the Unix epoch. For a database on another machine this is an estimate between two calls. */
   now(): number;
 
   advance(milliseconds: number): Promise<void>;
 
   /**
-   * Resolves if a change could be committed: either a test change succeeded within the last seconds and none has failed
-   * since, or one succeeds now.
+   * Resolves if a change could be committed: either a test change succeeded within the last seconds and no change has failed since, or
+   * one succeeds now.
    */
   check(): Promise<void>;
 
-  /** Connections to the database, those of them that idle, and requests that wait for one; undefined if there are none. */
+  /** The number of connections to the database, of idle ones, and of requests that wait for one; undefined without a database. */
   readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
-  /** Completes pending work, and releases the store. May be called again. */
+  /** Completes pending work, and closes the storage. May be called again. */
   close(): Promise<void>;
 }
 
 /**
- * `damaged`: the content of the file is not valid, or it is no database at all. `unusable`: it is something other than
- * a store of this version, or may not be used; retrying will not help. `starting`: the database may only be starting.
- * `uncertain`: the change may have been made, because the connection was lost before the reply.
+ * `damaged`: the content of the file is not valid, or it is not a database. `unusable`: it is not a storage of this version, or may not
+ * be used; another attempt will fail, too. `starting`: the database may still be starting. `uncertain`: the change may have been made,
+ * because the connection was lost before the reply.
  */
 type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
 
-/** The store could not be read or written: a full disk, a lock that was not released in time, a damaged file. */
+/** The storage can't be read or written: the disk is full, a lock was not released in time, or the file is damaged. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
 

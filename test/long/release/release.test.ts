@@ -27,7 +27,7 @@ describe('CHANGELOG.md', () => {
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
     expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
     expect(() => notesOf(released, '0.3.0')).toThrow('has no part "## 0.3.0"');
-    expect(() => notesOf(released)).toThrow('There is nothing under "## Unreleased"');
+    expect(() => notesOf(released)).toThrow('There is nothing below "## Unreleased"');
   });
 
   const empty = ['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'];
@@ -72,7 +72,7 @@ test.each([
     'of a tag that is there',
     ['0.2.0', '--dry-run'],
     (run: Git) => run('tag', 'v0.2.0'),
-    'There is a tag v0.2.0 already',
+    'The tag v0.2.0 already exists',
   ],
   [
     'of a dirty tree',

@@ -17,14 +17,14 @@ import { Readers } from './readers.ts';
 
 export type Client = pg.PoolClient;
 
-/** How long connections may take to say good-bye to a server that may not be there any more. */
+/** Milliseconds to close connections to a server that may be gone. */
 const GOODBYE_MS = 1_000;
 
 const ATTEMPTS = 4;
 
 /**
- * A statement that each connection plans once, for what every request asks: planning takes longer than the work. It names its columns,
- * since a plan for `*` fails once a later version adds one.
+ * A statement that each connection plans once, because planning a frequent statement takes longer than running it. It names its columns,
+ * because a plan for `*` fails once a later version adds a column.
  */
 export interface Prepared {
   readonly name: string;
@@ -33,34 +33,34 @@ export interface Prepared {
 
 export class Connections {
   readonly #servers: readonly DatabaseServer[];
-  /** Servers that have no TLS, and do without. */
+  /** Servers without TLS, whose URLs allow that. */
   readonly #plain = new Set<DatabaseServer>();
   readonly #sockets = new Set<Socket>();
-  /** Which of the servers is used. */
+  /** Index of the server in use. */
   #current = 0;
   readonly #readers = new Readers(READERS, CONNECT_MS);
   #pools: Pools;
   #closing: Promise<void> | null = null;
-  /** How many changes have failed. */
+  /** Number of failed changes. */
   failedChanges = 0;
 
   /**
-   * @param urls of the servers of one database: the first that takes writes is used, whichever that is at the time
-   * @throws StorageError for a URL that makes no sense
+   * @param urls of the servers of one database; the first that accepts writes at the time is used
+   * @throws StorageError for an invalid URL
    */
   constructor(urls: readonly string[]) {
     this.#servers = serversAt(urls);
     this.#pools = this.#open();
   }
 
-  /** Returns how many connections there are, how many of them idle, and how many requests wait for one. */
+  /** Returns the number of connections, of idle ones, and of requests that wait for one. */
   get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { workers, readers } = this.#pools;
     const sum = (name: 'totalCount' | 'idleCount' | 'waitingCount') => workers[name] + readers[name];
     return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
-  /** @throws StorageError as `requireSessions` of the same name */
+  /** @throws StorageError like the function of the same name */
   requireSessions(): Promise<void> {
     return requireSessions((connect) => {
       return connect(this.#config()).catch((error) => {
@@ -71,7 +71,11 @@ export class Connections {
     }, WORKERS);
   }
 
-  /** Runs one statement that only reads. @param answerMs how long it may take @throws StorageError */
+  /**
+   * Runs one statement that only reads.
+   * @param answerMs time limit
+   * @throws StorageError
+   */
   async read<Row extends object>(
     statement: string | Prepared,
     values: readonly unknown[] = [],
@@ -81,7 +85,7 @@ export class Connections {
     return this.#run(async (client) => (await client.query<Row>(config)).rows, true);
   }
 
-  /** Runs one statement that changes something by itself. @throws StorageError, which may be uncertain */
+  /** Runs one statement that changes something. @throws StorageError, possibly uncertain */
   async change<Row extends object>(
     statement: string | Prepared,
     values: readonly unknown[] = [],
@@ -91,8 +95,8 @@ export class Connections {
   }
 
   /**
-   * Runs `work` on a connection: it begins, and ends with `COMMIT`. A failure undoes all of it.
-   * @throws StorageError, uncertain when the connection was lost at the end
+   * Runs `work` in a transaction, which a failure undoes completely.
+   * @throws StorageError; uncertain if the connection was lost at the end
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#run(async (client) => {
@@ -104,9 +108,9 @@ export class Connections {
   }
 
   /**
-   * Reads all of a moment, however slowly, on a connection of its own.
-   * @param who asks: has a share of the connections
-   * @throws StorageError, also if none is free in time
+   * Reads a snapshot, at any speed, on a connection of its own.
+   * @param who reads: connections are shared among these names
+   * @throws StorageError, also if no connection is free in time
    */
   async *snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>, who: string): AsyncGenerator<Part, void> {
     const release = await this.#readers.acquire(who);
@@ -128,12 +132,12 @@ export class Connections {
     } catch (error) {
       throw failure(error, false);
     } finally {
-      // One that is left in the middle is ended with it: its snapshot holds up the cleaning of what others write.
+      // A reader that stops early closes its connection, because its snapshot would keep the database from cleaning up.
       this.#release(pools, client, isDone || (await undone(client)));
     }
   }
 
-  /** Ends what is open: what is under way fails. Once more does nothing. */
+  /** Closes all connections; pending work fails. May be called again. */
   close(): Promise<void> {
     this.#closing ??= this.#close(this.#pools);
     return this.#closing;
@@ -159,7 +163,7 @@ export class Connections {
     return server;
   }
 
-  /** Notes that the server has no TLS, if that is why it could not be reached and its address does without. */
+  /** Records that the server has no TLS, if that is why it can't be reached and its URL allows that. @returns whether it was recorded */
   #goesWithoutTls(error: unknown): boolean {
     const server = this.#server;
     if (this.#plain.has(server) || !mayGoWithout(server, error)) return false;
@@ -193,7 +197,7 @@ export class Connections {
       return result;
     } catch (error) {
       if (!onlyReads) this.failedChanges++;
-      // A connection in an unknown state is not used again; its end undoes what was not committed.
+      // A connection in an unknown state is not used again; closing it undoes uncommitted changes.
       const isUsable = !isLost(error) && (await undone(client));
       this.#release(pools, client, isUsable);
       throw failure(error, !(onlyReads || isUsable));
@@ -205,7 +209,7 @@ export class Connections {
     if (!isUsable) this.#renew(pools);
   }
 
-  /** @throws StorageError when none is free in time, or none can be made */
+  /** @throws StorageError if no connection is free in time, or none can be opened */
   async #connected(kind: keyof Pools): Promise<{ readonly pools: Pools; readonly client: Client }> {
     for (let tried = 1; ; tried++) {
       const pools = this.#pools;
@@ -216,7 +220,7 @@ export class Connections {
           this.#renew(pools);
           continue;
         }
-        // All connections of the pool have been in use for longer than is waited.
+        // All connections of the pool were in use for too long.
         const isBusy = error instanceof Error && error.message.startsWith('timeout exceeded');
         if (tried >= this.#servers.length || !isLost(error) || isBusy) throw failure(error, false);
         if (this.#pools === pools) this.#current = (this.#current + 1) % this.#servers.length;
@@ -226,8 +230,8 @@ export class Connections {
   }
 
   /**
-   * The others are as old as the one that was lost, and may go to the same server that is not there any more: each would take
-   * its time to show it.
+   * Opens new connections after one was lost. The others are as old, and may lead to the same dead server: each would take its own time
+   * to fail.
    */
   #renew(lost: Pools): void {
     if (this.#pools !== lost || this.#closing !== null) return;
@@ -247,7 +251,7 @@ function undone(client: Client): Promise<boolean> {
   );
 }
 
-/** Returns a statement with `$1`, `$2` and so on for its question marks. */
+/** Returns a statement with `$1`, `$2` and so on instead of question marks. */
 export function numbered(statement: string): string {
   let count = 0;
   return statement.replace(/\?/g, () => `$${++count}`);

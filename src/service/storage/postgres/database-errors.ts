@@ -3,26 +3,26 @@ import { type DatabaseServer, driverOptions, serversOf } from '../../../shared/d
 import { parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { StorageError } from '../storage.ts';
 
-/** SQLSTATEs after which the same work may be done again at once: a deadlock, or a snapshot that could not be kept. */
+/** SQLSTATEs after which the same work may be repeated at once: a deadlock, or a serialization failure. */
 const AGAIN = ['40001', '40P01'];
 
-/** Classes that say that the connection is over, so that the outcome of what was under way is not known. */
+/** Classes of errors that end the connection, so the outcome of pending work is not known. */
 const LOST = /^(08|57P)/;
 
 /**
- * Codes after which the connection is of no use, and nothing was done: a server that has become a standby, and a transaction that
- * has been idle for too long.
+ * Codes after which the connection can't be used, although nothing was done: the server has become a standby, or a transaction was idle
+ * for too long.
  */
 const USELESS = ['25006', '25P03'];
 
 /**
- * Returns an error of PostgreSQL, or of the way to it, as one of the store.
- * @param mayBeDone whether a change was on its way when the connection was lost
+ * Converts an error of PostgreSQL, or of the connection to it, to a StorageError.
+ * @param mayBeDone whether a change was in flight when the connection was lost
  */
 export function failure(error: unknown, mayBeDone: boolean): StorageError {
   if (error instanceof StorageError) return error;
   const code = codeOf(error);
-  // An array of attempts has no message of its own: one for each address of a host.
+  // An AggregateError, with one error for each address of a host, has no message of its own.
   const said = error instanceof Error && error.message !== '' ? error.message : `PostgreSQL failed: ${code}`;
   if (REFUSED.test(code))
     return new StorageError(code === DENIED ? `${said}. ${RIGHTS}` : said, 'unusable', { cause: error });
@@ -33,10 +33,10 @@ export function failure(error: unknown, mayBeDone: boolean): StorageError {
 
 const DENIED = '42501';
 
-/** Classes of a login that is refused, a database that is not there, and tables that are not ours: trying again won't help. */
+/** Classes of errors that another attempt can't fix: a refused login, a missing database, or foreign tables. */
 const REFUSED = /^(28|3D|42)...$/;
 
-/** The statements that let a role serve a schema which another one owns and upgrades. */
+/** The statements that let a role serve a schema that another role owns and upgrades. */
 export const GRANTS = [
   'GRANT USAGE ON SCHEMA petstock_service TO staging',
   'GRANT SELECT, UPDATE ON petstock_service.service TO staging',
@@ -44,23 +44,23 @@ export const GRANTS = [
   'GRANT SELECT, INSERT, UPDATE, DELETE ON petstock_service.pets, petstock_service.orders TO staging',
 ];
 
-const RIGHTS = `The owner of the schema makes and upgrades its tables, and lets the role staging serve it by: ${GRANTS.join('; ')}`;
+const RIGHTS = `The owner of the schema creates and upgrades its tables. To let the role staging serve it, the owner runs: ${GRANTS.join('; ')}`;
 
-/** Codes of a database that is being started or has no connection free, or of its machine. */
+/** Codes of a database that is starting or has no free connection, or whose machine can't be reached. */
 const STARTING =
   /^(57P03|53300|25006|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-/** As the database answers a write that it does not take. */
+/** Returns the error that a database gives for a write that it does not accept. */
 export function readOnly(): Error {
   return Object.assign(new Error("The database can't be written: it is read-only or a standby"), { code: '25006' });
 }
 
-/** True when it is certain that nothing was done, and it may help to try again. */
+/** True if certainly nothing was done, and another attempt may succeed. */
 export function isTransient(error: unknown): boolean {
   return AGAIN.includes(codeOf(error));
 }
 
-/** True when the connection is of no use any more: it failed, rather than a statement, or it leads to a standby. */
+/** True if the connection can't be used again: it failed (not just a statement), or it leads to a standby. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   return !/^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || USELESS.includes(code) || code === 'EPIPE';
@@ -70,25 +70,25 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** All integers of 64 bits are bigints. */
+/** All 64-bit integers become bigints. */
 const TYPES = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Milliseconds. A server that does not answer for this long is as one that is not there. */
+/** Milliseconds after which a silent server counts as unreachable. */
 export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 
-/** Milliseconds: longer than a service that stands still in a transaction holds its locks. */
+/** Milliseconds: longer than a service that hangs in a transaction holds its locks. */
 const LOCK_MS = 6_000;
 
-/** Connects, and once more without TLS if the server has none and its address does without. */
+/** Connects, and tries again without TLS if the server has none and its URL allows that. */
 export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Client>) => Promise<pg.Client>;
 
 /**
- * Refuses a pooler that gives each transaction another connection of the server: what is set for a session would come to others,
- * and not to us. A pooler gives itself away by the process id that it tells; whether sessions share connections is tried out.
+ * Refuses a pooler that assigns a server connection per transaction: session settings would reach other clients instead of us. Such a
+ * pooler reports a process id that is not the backend's; then a test shows whether sessions share connections.
  * @throws StorageError
  */
 export async function requireSessions(connecting: Connecting, most: number): Promise<void> {
@@ -103,9 +103,9 @@ export async function requireSessions(connecting: Connecting, most: number): Pro
     });
   const first = await connected().catch(() => undefined);
   try {
-    // A server that can't be reached is the affair of what asks next.
+    // If the server can't be reached, the next request reports that.
     const backend = first && (await backendOf(first));
-    // As the server told it while it connected; the declarations of `pg` leave it out.
+    // The process id that the server reported on connecting. The type declarations of `pg` omit it.
     if (first === undefined || ('processID' in first && first.processID === backend)) return;
     for (let others = 1; others < most; others++) {
       const other = await connected();
@@ -120,13 +120,13 @@ export async function requireSessions(connecting: Connecting, most: number): Pro
 }
 
 const TRANSACTION_POOLER =
-  'There is a pooler in transaction mode before the database. Connect straight to the server, or through a pooler in session mode';
+  'A pooler in transaction mode is in front of the database. Connect directly to the server, or through a pooler in session mode';
 
-/** Returns the servers that URLs name. @throws StorageError that repeats nothing of a URL that makes no sense */
+/** Returns the servers in some URLs. @throws StorageError that repeats nothing of an invalid URL */
 export function serversAt(urls: readonly string[]): readonly DatabaseServer[] {
   return urls.flatMap((url) => {
     const read = parseDatabaseUrl(url);
-    if (!read.ok) throw new StorageError(`The URL of the database cannot be used: ${read.problem}`, 'unusable');
+    if (!read.ok) throw new StorageError(`The URL of the database can't be used: ${read.problem}`, 'unusable');
     return serversOf(read.value);
   });
 }
@@ -146,9 +146,9 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 /**
- * Returns what each connection begins with; a pooler refuses one that says this as it connects. No name of ours is looked for in a
- * schema that others may create in. What is answered has to last: if the database would not wait for its disk by default, it does
- * for us.
+ * Returns the statements that each connection starts with; a pooler refuses these settings as startup parameters. The search path leaves
+ * out schemas in which others may create objects. A confirmed change must be durable, so the database waits for its disk even if it would
+ * not by default.
  */
 export function beginning(idleMs: number): string {
   return `SET search_path = pg_catalog, pg_temp;

@@ -17,18 +17,18 @@ import { type KeyStorage, StorageError } from '../storage.ts';
 import { type Connections, numbered, type Prepared } from './connections.ts';
 import { NOW, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
-/** A row with what says whether it has been changed since it was read. */
+/** A row with its version, which shows whether it was changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
 
 const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
 
-/** How often a charge is decided anew because others have charged the same key meanwhile: one of them always gets through. */
+/** Maximum number of attempts to charge a key that other services charge at the same time. One of them succeeds each time. */
 const ATTEMPTS = 200;
 
-/** Milliseconds from the decision to its charge. What comes to the database later is decided anew. */
+/** Milliseconds from the decision to its charge. A charge that reaches the database later is decided again. */
 const IN_TIME_MS = 2_000;
 
-/** @param onSeen called with what each look at the database says */
+/** @param onSeen called with the schema row of each read */
 export function postgresKeys(
   connections: Connections,
   onSeen: (seen: Seen) => void,
@@ -69,7 +69,7 @@ export function postgresKeys(
   };
 }
 
-/** Each of these keys with the clock; one row without a key if there is none. */
+/** Selects each of these keys with the clock; if there is none, a single row without a key. */
 const looked = (name: string, condition: string): Prepared => ({
   name,
   text: `SELECT looked.*, ${keyColumns.map((column) => `k.${column}`).join()}, k.xmin::text AS seen
@@ -78,7 +78,7 @@ const looked = (name: string, condition: string): Prepared => ({
 const VALID = looked('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
 const ONE = looked('one key', BY_ID);
 
-/** The rows are locked in one order, so that two services do not wait for each other. */
+/** Rows are locked in one order, so that two services don't deadlock. */
 const CHARGE: Prepared = {
   name: 'charge',
   text: `WITH v AS (
@@ -98,7 +98,7 @@ class Charges {
     private readonly onSeen: (seen: Seen) => void,
   ) {}
 
-  /** Two round trips for all, and again for those whose key another service has charged in between. */
+  /** Takes two round trips for all requests, and two more whenever another service has charged one of the keys in between. */
   async admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
     const settled = new Map<Asked, Admission | null>();
     for (let tried = 1; tried <= ATTEMPTS; tried++) {
@@ -110,10 +110,10 @@ class Charges {
   }
 
   /**
-   * Decides all of them by the rows as they are, and writes each row that nobody has changed since. The clock is read with the rows:
-   * a row that is written was read after the charge before it, so that the order of the times is the order of the charges. No lock is
-   * held between the two statements: a service that is stopped there holds nobody up.
-   * @returns what was decided of those whose rows were not changed
+   * Decides all requests by the rows that were read, and writes each row that nothing else has changed since. The clock is read together
+   * with the rows: a row that is written was read after the charge before it, so times and charges have the same order. No lock is held
+   * between the two statements, so a service that stops there doesn't block others.
+   * @returns the decisions for the rows that had not been changed
    */
   async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
@@ -136,7 +136,7 @@ class Charges {
     return { rows: rows.filter((row): row is VersionedRow & SchemaRow => row.digest !== null), now };
   }
 
-  /** @returns the digests of the rows that were as they had been read, and were written */
+  /** @returns the digests of the rows that had not been changed and were written */
   async write(
     usages: readonly { readonly row: VersionedRow; readonly usage: Usage }[],
     { now, moved }: Seen,
@@ -151,5 +151,5 @@ class Charges {
 }
 
 function contended(): StorageError {
-  return new StorageError('Too many services charge this key at once');
+  return new StorageError('Too many services are charging this key at the same time');
 }

@@ -13,7 +13,7 @@ interface PetRow {
   readonly record: string | null;
 }
 
-/** Of an update: one row without a pet if there was none to update. */
+/** A row of an update: one row without a pet if there was none to update. */
 interface UpdatedRow {
   readonly in_time: boolean;
   readonly id: bigint | null;
@@ -24,17 +24,17 @@ type Update = Pick<InventoryItem, 'petId' | 'quantity'>;
 
 const PAGES = { name: 'page', text: numbered(pageSql('petstock_service.pets', "string_agg(item, ',' ORDER BY id)")) };
 
-/** Milliseconds for what may be as long as the stock. */
+/** Time limit in milliseconds for results that may be as long as the stock. */
 const ALL_MS = 60_000;
 
 /**
- * Reads and writes single pets in one round trip for all that are asked for at once.
- * @param now the time of the database, or a little less: milliseconds since the Unix epoch
+ * Reads and writes single pets; each round trip serves all pending requests.
+ * @param now the time of the database, or slightly less: milliseconds since the Unix epoch
  */
 export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {
   const updates = new RequestBatcher((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
   const finds = new RequestBatcher((asked: readonly bigint[]) => findAll(connections, asked));
-  // One page holds most inventories: read once for all who ask before the reading begins.
+  // Most inventories fit on one page, which is read once for all requests that arrive before the reading starts.
   const firstPages = new RequestBatcher<null, string | null>(async (asked) => {
     const [page] = await connections.read<Page>(PAGES, [SMALLEST_ID]);
     const text = page !== undefined && page.pets < PAGE ? (page.text ?? '') : null;
@@ -72,7 +72,7 @@ export function postgresPets(connections: Connections, now: () => number): Stock
         await patiently(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
         await putItems(client, items);
       }),
-    // Those who write wait until it is done; those who read go on with the previous stock.
+    // Writers wait until it is done; readers continue with the previous stock.
     replace: (stock, { forgetsUsage }) =>
       connections.transact(async (client) => {
         await withoutTimeouts(client);
@@ -108,7 +108,7 @@ async function findAll(connections: Connections, petIds: readonly bigint[]): Pro
   });
 }
 
-/** The lock, the look at the clock and the change, in one round trip. */
+/** Locks, checks the time and writes, in one round trip. */
 const SET: Prepared = {
   name: 'set',
   text: `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
@@ -124,12 +124,12 @@ const SET: Prepared = {
 };
 
 /**
- * Of several updates of one pet the last one stays, and each is answered with its own, as if they had come one after
- * another. Rows are locked in the order of ids, so that two services do not wait for each other.
+ * If a pet is updated several times, the last update counts, and each is answered as if they had run one after another. Rows are locked
+ * in the order of ids, so that two services don't deadlock.
  *
- * A statement can lie before a server that stands still for longer than its answer is waited for. Then its clients have been
- * answered that its outcome is unknown, and may have read back and written anew: it changes nothing any more. Once the rows
- * are locked it is in time, since whoever writes later waits for it.
+ * A statement may be stuck in front of a stalled server for longer than its client waits. The client was then told that the outcome is
+ * unknown, and may have read the stock and written again, so the late statement must not change anything. Once it has locked its rows it
+ * is in time, because any later writer waits for it.
  * @param deadline by the clock of the database: milliseconds since the Unix epoch
  */
 async function setAll(
@@ -139,7 +139,7 @@ async function setAll(
 ): Promise<readonly (InventoryItem | null)[]> {
   const last = new Map(updates.map(({ petId, quantity }) => [petId, quantity]));
   const rows = await connections.change<UpdatedRow>(SET, [[...last.keys()], [...last.values()], deadline]);
-  if (rows[0]?.in_time !== true) throw new StorageError('The change came to the database too late, and was not made');
+  if (rows[0]?.in_time !== true) throw new StorageError('The change reached the database too late and was not made');
   const statuses = new Map(rows.map(({ id, status }) => [id, status]));
   return updates.map(({ petId, quantity }) => {
     const status = statuses.get(petId);

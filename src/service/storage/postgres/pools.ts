@@ -2,41 +2,41 @@ import pg from 'pg';
 import { beginning, readOnly } from './database-errors.ts';
 
 /**
- * A service that stands still while it replaces the stock holds its locks for this long; who waits for one of them waits a little
- * longer, and so gets it. No request holds a lock between two statements.
+ * A service that hangs while it replaces the stock holds its locks for this long. Requests wait slightly longer for a lock, so they get
+ * it. No request holds a lock between two statements.
  */
 const IDLE_MS = 4_000;
 
-/** A reader of the whole inventory may stand still for as long as its client may read nothing, and a little more. */
+/** A reader of the whole inventory may pause as long as its client may stop reading, and slightly longer. */
 const READER_IDLE_MS = 90_000;
 
-/** Connections of each pool, at most. */
+/** Maximum number of connections in each pool. */
 export const WORKERS = 6;
 export const READERS = 10;
 
 export interface Pools {
-  /** For short work. */
+  /** For short statements. */
   readonly workers: pg.Pool;
-  /** For those who read all of the inventory, however slowly. */
+  /** For readers of the whole inventory. */
   readonly readers: pg.Pool;
 }
 
-/** @param isOneOfSeveral whether a server that takes no writes is passed over */
+/** @param isOneOfSeveral whether to reject a server that accepts no writes */
 export function openPools(config: pg.PoolConfig, isOneOfSeveral: boolean): Pools {
   const poolOf = (max: number, idleMs: number) => {
     const onConnect = async (client: pg.ClientBase) => {
       await client.query(beginning(idleMs));
       if (isOneOfSeveral) await requireWrites(client);
     };
-    // A connection that ends is replaced when one is needed. Without these listeners one that idles, or that is held between
-    // two statements, would end the process.
+    // A closed connection is replaced when one is needed. Without these listeners, losing one that is idle or between two statements
+    // would end the process.
     const pool = new pg.Pool({ ...config, max, onConnect });
     return pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
   };
   return { workers: poolOf(WORKERS, IDLE_MS), readers: poolOf(READERS, READER_IDLE_MS) };
 }
 
-/** Of pools that are no longer used: what idles is ended, and the rest with its work. */
+/** Closes pools that are no longer used: idle connections now, the others after their work. */
 export function endPools({ workers, readers }: Pools): Promise<unknown> {
   return Promise.all([workers.end(), readers.end()]);
 }

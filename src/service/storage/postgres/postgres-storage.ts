@@ -9,8 +9,8 @@ import { postgresPets } from './pets.ts';
 import { prepare, requirePrepared, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
 /**
- * What a change needs: a pet and a key are written as they are, by the role that serves, with what a look learns. Rows that others hold
- * at this moment are passed over; whoever locks a table holds it up.
+ * Tests the rights and conditions that a change needs: it rewrites a pet and a key unchanged, with the role of the service, and reads the
+ * schema row. It skips rows that others hold at the moment, but waits for a locked table.
  */
 const TRY = `WITH pet AS (
     UPDATE petstock_service.pets SET quantity = quantity
@@ -20,15 +20,15 @@ const TRY = `WITH pet AS (
     WHERE digest = (SELECT digest FROM petstock_service.keys ORDER BY digest LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
   ), changed AS (UPDATE petstock_service.service SET version = version RETURNING single) ${SELECT_SCHEMA}, changed`;
 
-/** How long what is under way may take when the store is closed. */
+/** Time limit in milliseconds for pending work when the storage is closed. */
 const UNFINISHED_MS = 2_000;
 
 /**
- * Opens a store for any number of services on any number of machines: the schema `petstock_service` of a PostgreSQL 15 or later. New
- * tables are made and filled with the stock.
+ * Opens the storage for any number of services on any number of machines: the schema `petstock_service` of PostgreSQL 15 or later. New
+ * tables are created and filled with the stock.
  * @param urls `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database
- * @param clock of this machine. It only bridges the time between two answers of the database, and may be wrong
- * @param onlyLooks whether no table is to be made or changed
+ * @param clock of this machine. It only bridges the time between two responses of the database, and may be wrong
+ * @param onlyLooks whether to create and change no tables
  */
 export async function openPostgres(
   urls: readonly string[],
@@ -49,18 +49,18 @@ export async function openPostgres(
 }
 
 function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boolean): ServiceStorage {
-  // How far the clock of the database is ahead of this machine's, and how much of that is by administration: milliseconds.
+  // Milliseconds by which the database's clock is ahead of this machine's, and by which the administration has moved it.
   let [ahead, moved] = [0, 0];
   const onSeen = (seen: Seen) => {
     ahead = seen.now - clock.now();
     moved = seen.moved;
   };
   onSeen(first);
-  // Never ahead of the database by more than the clocks drift apart between two answers of it, since an answer takes time.
+  // A response takes time, so this is never ahead of the database by more than both clocks drift apart between two responses.
   const now = () => Math.floor(clock.now() + ahead);
   const keys = postgresKeys(connections, onSeen);
   const pets = postgresPets(connections, () => now() - moved);
-  /** When a change was tried with success, and how many others had failed by then. */
+  /** When a test change succeeded, and how many other changes had failed by then. */
   let proof = { at: Number.NaN, failed: 0 };
   const check = async () => {
     const failed = connections.failedChanges;
@@ -71,7 +71,7 @@ function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boo
   };
   let closing: Promise<void> | null = null;
   const close = async () => {
-    // A database that does not answer is not to hold up the end of the service.
+    // A database that does not respond must not block the service from stopping.
     const isIdle = Promise.all([keys.idle(), pets.idle()]);
     await Promise.race([isIdle, sleep(UNFINISHED_MS, undefined, { ref: false })]);
     await connections.close();

@@ -7,15 +7,18 @@ interface Waiting {
 }
 
 /**
- * Divides the connections among readers of whole lists: each may use as many as are free, so that one takes at most
- * half of them, and the next one always finds some.
+ * Shares the connections among readers of whole lists. Each may hold as many as are free, so one reader takes at most half of them, and
+ * the next one always finds some.
  */
 export class Readers {
   readonly #held = new Map<string, number>();
   #free: number;
   #waiting: readonly Waiting[] = [];
 
-  /** @param count of the connections @param patienceMs how long one is waited for */
+  /**
+   * @param count number of connections
+   * @param patienceMs maximum wait for a connection
+   */
   constructor(
     count: number,
     private readonly patienceMs: number,
@@ -23,10 +26,7 @@ export class Readers {
     this.#free = count;
   }
 
-  /**
-   * Resolves when it is the turn of `who`, with a function that releases the connection.
-   * @throws StorageError if that takes too long
-   */
+  /** Resolves when it is the turn of `who`, with a function that releases the connection. @throws StorageError if that takes too long */
   acquire(who: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
@@ -42,14 +42,14 @@ export class Readers {
       };
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
-        reject(new StorageError('Too many lists are being read at once, of this key or of all'));
+        reject(new StorageError('Too many lists are being read at the same time, with this key or in total'));
       }, this.patienceMs);
       this.#waiting = [...this.#waiting, waiting];
       this.#admit();
     });
   }
 
-  /** Starts all whose turn it is, in the order of their requests. */
+  /** Starts all readers whose turn it is, in the order of their requests. */
   #admit(): void {
     for (const waiting of this.#waiting) {
       if (this.#heldBy(waiting.who) >= this.#free) continue;

@@ -2,10 +2,10 @@ import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import type { Client, Connections } from './connections.ts';
 
-/** 'pets' in ASCII, twice: the lock that one service at a time changes the schema under. */
+/** 'pets' in ASCII, twice: the lock under which one service at a time changes the schema. */
 const LOCK = '8099571061716087923';
 
-/** The time of all who share the store: milliseconds since the Unix epoch. */
+/** The time for all services that share the storage: milliseconds since the Unix epoch. */
 export const NOW = `(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT ahead FROM petstock_service.service))`;
 
 const FIRST = `
@@ -51,24 +51,25 @@ const FIRST = `
   );`;
 
 /**
- * The versions of the schema with what makes each of the one before it. A version is never changed, and one that is released only adds
- * (so that the program before it works beside it); what nobody uses any more is dropped a version later, which then raises `oldest`.
+ * The statements that create each version of the schema from the previous one. A version is never changed. A released one only adds, so
+ * that the previous program still works; unused objects are dropped one version later, which then raises `oldest`.
  */
 const MIGRATIONS: readonly string[] = [
   FIRST,
   `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
-  // Schema 1 alone used the two tables. A standby that takes over can't read a sequence of an unlogged one, and pg_dump reads all.
+  // Only schema 1 used these two tables. A standby that takes over can't read the sequence of an unlogged table, and pg_dump reads all of
+  // them.
   `DROP TABLE petstock_service.journal, petstock_service.faults;
    UPDATE petstock_service.service SET oldest = 2;
    ALTER TABLE petstock_service.keys ADD COLUMN name text;`,
 ];
 
-/** Facts that every look at the database learns. */
+/** Values that every access to the database reads. */
 export interface Seen {
-  /** The time of the store. */
+  /** The time of the storage. */
   readonly now: number;
-  /** How far ahead of the clock of the database it has been moved: milliseconds. */
+  /** Milliseconds by which the administration has moved it ahead of the database's clock. */
   readonly moved: number;
 }
 
@@ -79,30 +80,29 @@ export interface SchemaRow {
   readonly oldest: number;
 }
 
-/** Looked at with each admission, so that a replica notices at once that the tables are not its own any more. */
+/** Read with each admission, so that a replica notices at once that it can no longer use the tables. */
 export const SELECT_SCHEMA = `SELECT ${NOW} AS now, ahead, version, oldest FROM petstock_service.service`;
 
-/** @throws StorageError if the tables are of a version that this program can't work with */
+/** @throws StorageError if this program can't work with the version of the tables */
 export function seenIn(row: SchemaRow | undefined): Seen {
   if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
   requireKnown(row);
   return { now: Number(row.now), moved: Number(row.ahead) };
 }
 
-/** `oldest` is the lowest version whose program may use the tables as they are. */
+/** `oldest` is the lowest schema version whose program can still use the tables. */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
-    `The tables of the service are of a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}): use that version`,
+    `The tables of the service belong to a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}). Use that version`,
     'unusable',
   );
 }
 
 /**
- * Creates the tables and fills them if they are not there, and brings those of an earlier version to this one: one service
- * at a time, all at once.
- * @returns whether they were not there
- * @throws StorageError if they are of a later version that this program can't work with, or the user may not make them
+ * Creates and fills missing tables, and upgrades those of an earlier version, one service at a time and atomically.
+ * @returns whether they were missing
+ * @throws StorageError if they are of a later version that this program can't work with, or the user may not create them
  */
 export async function prepare(connections: Connections, stock: SeedStock): Promise<boolean> {
   if ((await versionIn(connections)) >= MIGRATIONS.length) return false;
@@ -120,17 +120,18 @@ export async function prepare(connections: Connections, stock: SeedStock): Promi
   });
 }
 
-/** @throws StorageError if there are no tables of the service, or not of this version */
+/** @throws StorageError if the tables are missing, or not of this version */
 export async function requirePrepared(connections: Connections): Promise<void> {
   const version = await versionIn(connections);
   if (version >= MIGRATIONS.length) return;
-  const what = version === 0 ? 'There is no stock of the service' : 'Its tables are of an earlier version';
-  throw new StorageError(`${what}; petstock sandbox serve creates them`, 'unusable');
+  const what =
+    version === 0 ? 'The database has no stock of the service' : 'The tables of the service have an earlier version';
+  throw new StorageError(`${what}. To create or upgrade them, run petstock sandbox serve`, 'unusable');
 }
 
-/** 0 if there are no tables. */
+/** Returns 0 if there are no tables. */
 async function versionIn(database: { read(text: string): Promise<readonly object[]> }): Promise<number> {
-  // Not `to_regclass`, which remembers in a transaction what it did not find before another one made it.
+  // `to_regclass` is not used: within a transaction it still reports a table as missing after another service has created it.
   const [table] = await database.read(
     `SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = 'petstock_service' AND c.relname = 'service'`,
@@ -143,25 +144,25 @@ async function versionIn(database: { read(text: string): Promise<readonly object
   return version;
 }
 
-/** For the transaction under way: a whole stock takes as long as it takes. */
+/** Removes the time limits of the current transaction, because a whole stock may take any time. */
 export async function withoutTimeouts(client: Client): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0`);
 }
 
-/** Milliseconds for one statement about a whole stock, or for another service that puts one in. */
+/** Time limit in milliseconds for one statement about a whole stock, or for another service that fills one in. */
 const PATIENCE_MS = 600_000;
 
-/** Runs a statement that may take longer than an answer to a client may. */
+/** Runs a statement that may take longer than a client would wait. */
 export async function patiently(client: Client, text: string, values: readonly unknown[] = []): Promise<void> {
-  // Statements with no values go as they are, since there may be several.
+  // Without values, the text may contain several statements.
   const config = { text, query_timeout: PATIENCE_MS, ...(values.length === 0 ? {} : { values: [...values] }) };
   await client.query(config);
 }
 
-/** Pets in one statement. */
+/** Pets per statement. */
 const CHUNK = 5_000;
 
-/** Puts all of a stock into tables that are empty. */
+/** Fills empty tables with a stock. */
 export async function fillStock(client: Client, { items, orders }: SeedStock): Promise<void> {
   await putItems(client, items);
   if (orders.length === 0) return;

@@ -11,8 +11,8 @@ export type Statement = ReturnType<Database['prepare']>;
 export const IN_MEMORY = ':memory:';
 
 /**
- * How long SQLite itself waits for another process's lock, in milliseconds. It blocks the event loop meanwhile, so it
- * is short; longer waits happen between attempts.
+ * How long SQLite itself waits for another process's lock, in milliseconds. That blocks the event loop, so it is short; longer waits
+ * happen between attempts.
  */
 export const BUSY_MS = 5;
 
@@ -33,14 +33,15 @@ export function prepareOnce(database: Database): Prepare {
   };
 }
 
-/** SQLite gives the files beside the database (`-wal`, `-shm`) the same mode. */
+/** SQLite creates the files beside the database (`-wal`, `-shm`) with the same mode. */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (cause) {
     // Another process was first.
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') requirePrivateFile(file);
-    else throw new StorageError(cause instanceof Error ? cause.message : `cannot create ${file}`, 'failed', { cause });
+    else
+      throw new StorageError(cause instanceof Error ? cause.message : `${file} can't be created`, 'failed', { cause });
   }
 }
 
@@ -71,20 +72,20 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
   });
 }
 
-/** Reports whether another process holds a lock, so that another attempt may help. */
+/** Reports whether another process holds a lock, so that another attempt may succeed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;
 }
 
-/** Milliseconds between attempts, about five seconds in total, in the rhythm of SQLite's own waits. */
+/** Milliseconds between attempts, about five seconds in total, spaced like SQLite's own waits. */
 const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
 
-/** The same for a minute: for a whole stock, while another process may be importing a million pets. */
+/** Waits of a minute in total, for a whole stock: another process may be importing a million pets. */
 export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
 
 /**
- * Runs `work` once no other process holds the lock that it needs. SQLite would wait for that itself, but block the
- * event loop; here other requests continue.
+ * Runs `work` once no other process holds the lock that it needs. SQLite's own wait would block the event loop; this one lets other
+ * requests continue.
  * @throws StorageError if the lock is not released in time, or for any other error of SQLite
  */
 export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {

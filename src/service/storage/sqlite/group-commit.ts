@@ -5,11 +5,10 @@ type Work = () => unknown;
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * Commits all work of one turn of the event loop in one transaction: with many requests at once, beginning and
- * committing cost more than what is between them.
+ * Commits all work of one turn of the event loop in one transaction, because beginning and committing cost more than the work itself.
  *
- * A result is given to no one before it has been committed. When one piece of work fails, the whole group is undone, and each piece is
- * done again in a transaction of its own: nothing of the one that fails stays. So work must be fit to be done again after it was undone.
+ * Results are returned only after the commit. If one piece of work fails, the whole group is undone, and each piece runs again in its own
+ * transaction, so that the failed one leaves nothing behind. The work must therefore be repeatable.
  */
 export class GroupCommit {
   readonly #lane = new RequestBatcher<Work, Outcome>((works) => this.#complete(works));
@@ -17,7 +16,7 @@ export class GroupCommit {
   readonly #commit: Statement;
 
   /**
-   * @param ready called at the beginning of each transaction; what it throws is what all of it fails with
+   * @param ready called at the beginning of each transaction; if it throws, all work of the transaction fails with that error
    * @param failed called after each transaction that could not be committed
    */
   constructor(
@@ -30,8 +29,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` while the write lock is held, so that what it reads stays true until it is committed.
-   * @throws StorageError; then nothing of it has been done
+   * Runs `work` while the write lock is held, so that the data that it reads stays valid until the commit.
+   * @throws StorageError; then nothing was changed
    */
   async run<Result>(work: () => Result): Promise<Result> {
     const outcome = await this.#lane.run(work);
@@ -39,7 +38,7 @@ export class GroupCommit {
     return outcome.result as Result;
   }
 
-  /** Resolves once everything that was asked for has been done, or has failed. */
+  /** Resolves once all requested work has completed or failed. */
   idle(): Promise<void> {
     return this.#lane.idle();
   }
@@ -59,7 +58,7 @@ export class GroupCommit {
   #together(works: readonly Work[]): readonly Outcome[] {
     this.#begin.run();
     try {
-      // Not before: who held the lock until now may have changed what is asked here.
+      // Only now, because the previous holder of the lock may have changed what this checks.
       this.ready();
       const outcomes = works.map((work) => ({ result: guarded(work) }));
       this.#commit.run();

@@ -16,7 +16,7 @@ import { fillStock, putItems, settle } from './schema.ts';
 
 const QUERY = pageSql('pets', "group_concat(item, ',')");
 
-/** The texts of all pages in the order of ids. To see one state of them, hold a transaction meanwhile. */
+/** Yields the texts of all pages, ordered by id. The caller holds a transaction if they must form one snapshot. */
 function* pagesOf(query: Statement): Generator<string, void> {
   for (let from: bigint | null = SMALLEST_ID; from !== null; ) {
     const page: Page = guarded(() => query.get(from));
@@ -30,7 +30,7 @@ interface Opened {
   readonly database: Database;
   readonly sql: Prepare;
   readonly commits: GroupCommit;
-  /** @throws StorageError if the file is not ours any more */
+  /** @throws StorageError if the file was replaced, or belongs to a later version */
   requireOwn(): void;
 }
 
@@ -43,7 +43,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
       shortList.changed();
       return sql(statement).get(...values) ?? null;
     });
-  /** A transaction of its own: between two turns none is open. */
+  /** Runs in its own transaction, because none is open between two turns of the event loop. */
   const alone = async (work: () => void) => {
     await patiently(() => {
       shortList.changed();
@@ -60,7 +60,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
   };
   return {
     async *inventory() {
-      // A single statement is a snapshot by itself, and the connection for writes has its pages at hand.
+      // A single statement is a snapshot by itself, and the connection for writes has the pages in its cache.
       const single = await patiently(() => shortList.read());
       if (single === null) yield* snapshots.read();
       else if (single !== '') yield single;
@@ -89,14 +89,14 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
 }
 
 /**
- * The whole inventory if one page holds it, read once for all who ask before anything is written. What this connection
- * writes, it is notified of; what others write shows in SQLite's data version.
+ * Returns the cached inventory, if it fits on one page. It is read once for all requests until something is written. This connection
+ * reports its own writes; SQLite's data version shows those of others.
  */
 function shortListOf(sql: Prepare) {
   let version: bigint | null = null;
   let text: string | null = null;
   return {
-    /** Null if it is longer than a page. */
+    /** Returns null if the inventory is longer than a page. */
     read: (): string | null => {
       const { data_version: current } = sql('PRAGMA data_version').get();
       if (current !== version) {
@@ -106,24 +106,24 @@ function shortListOf(sql: Prepare) {
       }
       return text;
     },
-    /** To be called after a change of the inventory, and before it is answered. */
+    /** Call this after the inventory has changed, before responding. */
     changed: () => {
       version = null;
     },
   };
 }
 
-/** Connections kept open for the next reader; with more readers at once, the others open their own. */
+/** Connections kept open for the next reader. If there are more readers at the same time, the others open their own. */
 const IDLE_KEPT = 2;
 
 /**
- * Reads the whole inventory as it is at one moment, however slowly, while others write.
- * @param sql of the connection for writes: a database in memory has no other one
+ * Reads a snapshot of the whole inventory, at any speed, while others write.
+ * @param sql of the connection for writes; a database in memory has no other one
  */
 function snapshotsOf(file: string, sql: Prepare) {
   const idle: Reader[] = [];
   const busy = new Set<Reader>();
-  /** One connection a reader: the write-ahead log keeps the state that its transaction began with. */
+  /** Each reader has its own connection: the write-ahead log keeps the snapshot of its transaction. */
   function* readFile(): Generator<string, void> {
     const reader = idle.pop() ?? guarded(() => readerOf(file));
     const { database, query } = reader;
@@ -139,7 +139,7 @@ function snapshotsOf(file: string, sql: Prepare) {
     }
   }
   return {
-    // With a single connection, what is to be one state is read at once.
+    // With a single connection, a snapshot has to be read at once.
     read: () => (file === IN_MEMORY ? [...pagesOf(guarded(() => sql(QUERY)))] : readFile()),
     close: () => {
       for (const { database } of [...idle, ...busy]) database.close();

@@ -7,7 +7,7 @@ import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patient
 /** Marks a file as ours: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
 
-/** Seeding a million pets holds the write lock for seconds; another process that starts meanwhile waits this long. */
+/** Milliseconds. Seeding a million pets holds the write lock for seconds; another process that starts meanwhile waits this long. */
 export const STARTING_MS = 60_000;
 
 const FIRST = `
@@ -35,7 +35,7 @@ const FIRST = `
   PRAGMA application_id = ${APPLICATION_ID};
 `;
 
-/** The versions of the schema, by `user_version`, with what makes each of the one before it. A version is never changed. */
+/** The statements that create each version of the schema (`user_version`) from the previous one. A version is never changed. */
 const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
   [2n, FIRST],
   [
@@ -51,13 +51,13 @@ const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
 export const CURRENT = 5n;
 
 /**
- * Readies a database that was opened with the timeout STARTING_MS: creates and fills it if it is new, and brings the schema
- * of an earlier version to this one, once.
+ * Prepares a database that was opened with the timeout STARTING_MS: creates and fills a new one, and upgrades the schema of an earlier
+ * version.
  * @returns whether it was new
  */
 export async function prepareDatabase(database: Database, stock: SeedStock): Promise<boolean> {
   const before = versionOf(database);
-  // Turning it on needs the file for oneself for a moment, and SQLite does not always wait for that.
+  // Switching to WAL needs exclusive access for a moment, and SQLite does not always wait for it.
   await patiently(() => database.exec('PRAGMA journal_mode = WAL'));
   database.exec('PRAGMA synchronous = NORMAL');
   if (before === CURRENT) return false;
@@ -73,17 +73,17 @@ export async function prepareDatabase(database: Database, stock: SeedStock): Pro
   return isNew;
 }
 
-/** Moves a large transaction from the log to the file now, rather than in the middle of a request. Waits for no reader. */
+/** Moves a large transaction from the log to the file now instead of during a later request. Does not wait for readers. */
 export function settle(database: Database): void {
   guarded(() => database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get());
 }
 
 /**
- * The version of the schema; 0 for an empty file.
- * @throws StorageError when the file is no database, another program's, or of a version that this one does not know
+ * Returns the version of the schema; 0 for an empty file.
+ * @throws StorageError if the file is not a database, belongs to another program, or has a version that this one does not know
  */
 export function versionOf(database: Database): bigint {
-  // One statement is of one moment: another process may be creating the tables just now.
+  // A single statement reads one snapshot, because another process may be creating the tables now.
   const { application, version, count } = guarded(() =>
     database
       .prepare(
@@ -104,12 +104,12 @@ export function versionOf(database: Database): bigint {
 /** An older program can't use a newer file, and must not change it. */
 export function laterVersion(file: string, version: bigint): StorageError {
   return new StorageError(
-    `${file} is of a later version of petstock (schema ${version}; this one knows ${CURRENT}): use that version, or another file`,
+    `${file} belongs to a later version of petstock (schema ${version}; this one knows ${CURRENT}). Use that version, or another file`,
     'unusable',
   );
 }
 
-/** Puts all of a stock into tables that are empty. */
+/** Fills empty tables with a stock. */
 export function fillStock(database: Database, { items, orders }: SeedStock): void {
   putItems(database, items);
   const insert = database.prepare('INSERT INTO orders (body) VALUES (?)');
@@ -125,8 +125,8 @@ export function putItems(database: Database, items: Iterable<StockItem>): void {
 }
 
 /**
- * Returns the content of a database file, without serving it. Null if there is none, or nothing in it yet.
- * @throws StorageError when the file is something else than a database of the service
+ * Describes the content of a database file without serving it. Null if the file is missing or still empty.
+ * @throws StorageError if the file is not a database of the service
  */
 export function inspectDatabase(file: string): { pets: number } | null {
   if (file === IN_MEMORY || !existsSync(file)) return null;
@@ -140,10 +140,10 @@ export function inspectDatabase(file: string): { pets: number } | null {
 }
 
 /**
- * Copies a database file as it is at one moment, while services go on with it (SQLite's online backup).
- * @param to a file that is empty, or not there yet
- * @returns how many pets are in it
- * @throws StorageError when the file is not one of the service, or the copy cannot be written
+ * Copies a snapshot of a database file while services use it (SQLite's online backup).
+ * @param to an empty or missing file
+ * @returns the number of pets in it
+ * @throws StorageError if the file is not a database of the service, or the copy can't be written
  */
 export async function backupDatabase(file: string, to: string): Promise<number> {
   if (!existsSync(file)) throw new StorageError(`there is no file ${file}`);
@@ -159,7 +159,7 @@ export async function backupDatabase(file: string, to: string): Promise<number> 
   return petsIn(to);
 }
 
-/** Looks at the copy, and has all of it in the one file. */
+/** Checks the copy, and moves everything into its main file. */
 function petsIn(file: string): number {
   const copy = openDatabase(file, { timeout: STARTING_MS });
   try {

@@ -10,18 +10,18 @@ import { sqlitePets } from './pets.ts';
 import { CURRENT, laterVersion, prepareDatabase, STARTING_MS, versionOf } from './schema.ts';
 
 /**
- * Returns a check that throws StorageError once the file that was opened is not where it was. On most systems a file that is deleted
- * or replaced can still be written to, and everything written is lost.
+ * Returns a check that throws StorageError once the file that was opened is no longer at its path. On most systems a deleted or replaced
+ * file can still be written to, and everything written is lost.
  */
 function presenceOf(file: string): () => void {
   const opened = file === IN_MEMORY ? null : identityOf(file);
   return () => {
     if (opened === null || identityOf(file) === opened) return;
-    throw new StorageError(`${file} was deleted or replaced while it was in use. Start the service again`);
+    throw new StorageError(`${file} was deleted or replaced while in use. Start the service again`);
   };
 }
 
-/** Empty when there is no file. */
+/** Returns '' if there is no file. */
 function identityOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.dev} ${found.ino}`;
@@ -32,9 +32,9 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
   PRAGMA user_version = ${CURRENT}`;
 
 /**
- * Opens the embedded store: one SQLite file in write-ahead mode, or a database in memory. A new file is created and filled with the
- * stock. Several processes may share a file. A clock that was moved is of one process.
- * @param readOnly whether nothing is to be made or changed: then the file has to be there, and of this version
+ * Opens the embedded storage: one SQLite file in write-ahead mode, or a database in memory. A new file is created and filled with the
+ * stock. Several processes may share a file. Moving the clock affects only one process.
+ * @param readOnly whether to create and change nothing; the file must then exist and have this version
  */
 export async function openSqlite(
   file: string,
@@ -55,9 +55,9 @@ export async function openSqlite(
 }
 
 function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceStorage, 'isNew'> {
-  /** How far the time has been moved: milliseconds. */
+  /** Milliseconds by which the administration has moved the clock. */
   let ahead = 0;
-  /** When a change was tried with success; undefined if one has failed since. */
+  /** When a test change succeeded; undefined if a change has failed since. */
   let provenAt: number | undefined;
   const requirePresent = presenceOf(file);
   const sql = prepareOnce(database);
@@ -82,7 +82,7 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceSt
     },
     check: async () => {
       if (provenAt !== undefined && Math.abs(clock.now() - provenAt) < PROOF_MS) return patiently(requireOwn);
-      // As many pages as a request writes, though nothing in them changes: on a full disk a single one may still have its place.
+      // Writes as many pages as a request would, without changing anything: on a full disk there may still be room for a single one.
       await commits.run(() => database.exec(REWRITE));
       provenAt = clock.now();
     },

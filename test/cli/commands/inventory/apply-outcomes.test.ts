@@ -27,7 +27,7 @@ describe('a row with an unknown outcome', () => {
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
     expect(down.code).toBe(8);
     // It was sent, and the stock shows that it was not written.
-    const error = { code: 'injected_fault', message: 'A fault was asked for here.', status: 503 };
+    const error = { code: 'injected_fault', message: 'This error was requested by a fault.', status: 503 };
     expect(down.report.rows[1]).toMatchObject({ result: 'failed', error });
     expect(down.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 1, notAttempted: 0 });
     const { run } = down.report;

@@ -151,7 +151,7 @@ describe('rows that are not written', () => {
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, notAttempted: 17 } } });
     expect(result.sent).toHaveLength(3);
     // The words of the service, then what was written.
-    const message = 'A fault was asked for here.\n1 of 18 changes was written; 17 were not attempted';
+    const message = 'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted';
     expect(errorJson(result.stderr).error).toMatchObject({ code: 'injected_fault', status: 401, message });
     const first = await apply(shop, 'petId,quantity\n5,100\n6,101\n', ['--concurrency', '1']);
     expect(first.code).toBe(4);
