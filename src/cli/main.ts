@@ -4,6 +4,7 @@ import { exitCodes, UsageError } from '../shared/errors.ts';
 import { ownOptions, type PetstockCommand, runningCommand, typedSharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
+import type { FlagValues } from './invocation/globals.ts';
 import type { Action, ActionResult, Invocation, Run } from './invocation/invocation.ts';
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
@@ -28,13 +29,14 @@ export async function main(given: Context): Promise<number> {
       if (!running.takesKeys) refuseTypedKey(operands, running.name);
       // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
-      const { options, fault } = shared();
+      const { options: ofAll, fault } = shared();
       if (fault !== undefined) throw new UsageError(fault, { hint: 'petstock help options' });
-      const globals = { ...options, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
-      opened = await openInvocation(context, globals, running);
+      const globals = { ...ofAll, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
+      const options = ownOptions<Options>(command);
+      opened = await openInvocation(context, { globals, options: options as FlagValues }, running);
       let end: ActionResult | undefined;
       try {
-        end = (await action(opened, ownOptions<Options>(command), ...operands)) ?? undefined;
+        end = (await action(opened, options, ...operands)) ?? undefined;
       } catch (error) {
         // The outcome of the command matters more than an error after it.
         await finish(opened).catch(() => {});

@@ -100,7 +100,7 @@ export function isPlanned(flags: BulkFlags): boolean {
   return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
 }
 
-export type ParsedBulkFlags = Omit<PlanOptions, 'stdinIsTaken' | 'keepFailed'>;
+export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
 
 /** @throws UsageError for the first invalid option */
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
@@ -116,27 +116,4 @@ export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): Parsed
     maxZero: wholeNumberOf('--max-zero', flags.maxZero) ?? settings['max-zero'],
   };
   return { dryRun, exitCode, failFast, changedOnly, concurrency, guards };
-}
-
-/** The values of options by their names, as parsed by Commander. */
-export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-
-/** Returns options as words of a command line: `--all --max-zero 3`. Without them the plan would differ. */
-export function flagWords(flags: FlagValues): readonly string[] {
-  return Object.entries(flags).flatMap(([key, given]) => {
-    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return [given ?? []].flat().flatMap((value) => optionWords(name, value));
-  });
-}
-
-/** A value that begins with a dash would look like an option. */
-function optionWords(name: string, value: string | boolean): readonly string[] {
-  if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
-  return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];
-}
-
-/** Returns the shared options of this command line except its target, for a command to be typed again. */
-export function sharedWords({ globals }: Invocation): readonly string[] {
-  const { env: _env, store: _store, ...others } = globals.typed;
-  return flagWords(others);
 }

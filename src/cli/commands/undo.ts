@@ -8,6 +8,7 @@ import { petstock, targetWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { State } from '../../state/state.ts';
+import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
@@ -22,7 +23,7 @@ import {
   withContinueHint,
 } from '../runs/run-access.ts';
 import { define } from './define.ts';
-import { bulkOptions, flagWords, parseBulkFlags, sharedWords } from './option-values.ts';
+import { bulkOptions, parseBulkFlags } from './option-values.ts';
 
 export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
@@ -49,18 +50,17 @@ export const defineUndo = define({
       const message = last ? 'A run and --last are both given. Leave one out' : 'Missing run: name one, or pass --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
-    const words = [...flagWords({ ...flags, reason, ref }), ...sharedWords(invocation)];
-    const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false, reason, ref, words };
-    if (runId === 'last') throw new UsageError('The latest run is --last', { hint: petstock`undo --last ${words}` });
+    const options = { ...parseBulkFlags(invocation, flags), reason, ref };
+    if (runId === 'last') {
+      const words = invocation.context.argv.map((word) => (word === 'last' ? '--last' : word));
+      throw new UsageError('The latest run is --last', { hint: petstock`${words}` });
+    }
     const isLatest = runId === undefined || runId === 'latest';
     await (isLatest ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));
   },
 });
 
-interface UndoOptions extends PlanOptions, UndoNote {
-  /** The options of the command line, for hints. */
-  readonly words: readonly string[];
-}
+type UndoOptions = PlanOptions & UndoNote;
 
 /** Maximum number of skipped runs that are listed, and of pets in a hint. */
 const maxNamed = 5;
@@ -126,20 +126,19 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still running. Nothing was sent`, { hint: 'petstock history list' });
   }
-  const command = ['undo', run.run, ...options.words];
+  const command = commandLine(invocation, ['undo', run.run], { ...invocation.options, last: undefined }, run);
   requireSameTarget(run, invocation.target, command);
-  await withContinueHint([...command, ...targetWords(run)], async () => {
+  await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
-    await savingMemory(invocation.context, run.changes, () => undo(access, run, options));
+    await savingMemory(invocation.context, run.changes, () => undo(access, run, command, options));
   });
 }
 
-async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Promise<void> {
+async function undo(access: RunAccess, run: RunRecord, command: readonly string[], options: UndoOptions) {
   const { invocation, connection } = access;
-  const previewCommand = petstock`undo ${run.run} ${options.words} ${targetWords(run)} --dry-run`;
   const found = await requireUndoable(connection.state, run);
-  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand });
+  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await invocation.connections.announce();
   const plan = await planUndo(connection, run, found, options);
   const { reason = '' } = run;
@@ -148,7 +147,7 @@ async function undo(access: RunAccess, run: RunRecord, options: UndoOptions): Pr
   const facts = [`as before ${run.command}${why}, run ${run.run.slice(-4)}`];
   const words = isPlain ? [] : [reason];
   try {
-    await performPlan(access, { ...plan, previewCommand, intention: { verb: 'Undo', facts, words } }, options);
+    await performPlan(access, { ...plan, intention: { verb: 'Undo', facts, words } }, options);
   } catch (error) {
     throw withAdjust(error, plan.rows, run);
   }

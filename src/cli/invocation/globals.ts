@@ -10,6 +10,8 @@ import type { Context } from '../context.ts';
 
 /** Options by their names, as Commander has them: `stringIds`. */
 export type TypedOptions = Readonly<Record<string, string | boolean>>;
+/** The same, with those that may be given several times; undefined: not given. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** The options that all commands share, and one that most have. */
 export interface GlobalOptions extends SharedOptions {

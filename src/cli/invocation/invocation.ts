@@ -11,6 +11,7 @@ import { sentence } from '../../shared/parsed.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { Context, Output } from '../context.ts';
 import {
+  type FlagValues,
   type GlobalOptions,
   type ResolvedTarget,
   resolveFormat,
@@ -27,6 +28,8 @@ import { ServiceConnections } from './service-connections.ts';
 export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
+  /** The options of the command itself as they were typed, for hints. */
+  readonly options: FlagValues;
   /** Shown to other processes that share the state, like `inventory apply`. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
@@ -104,7 +107,7 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
  */
 export async function openInvocation(
   context: Context,
-  globals: GlobalOptions,
+  { globals, options }: Pick<Invocation, 'globals' | 'options'>,
   running: RunningCommand,
 ): Promise<Invocation> {
   const { name: command } = running;
@@ -126,7 +129,7 @@ export async function openInvocation(
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);
 
-  const base = { context, globals, command, configFile, messages, questions };
+  const base = { context, globals, options, command, configFile, messages, questions };
   const hasHumanReader = stdout.isTerminal && results.format === 'table';
   const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, hasHumanReader });
   let codes: Promise<BarCodes | undefined> | undefined;

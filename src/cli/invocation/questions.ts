@@ -10,8 +10,6 @@ export interface Question {
   readonly words?: readonly string[];
   /** The word that must be typed instead of a yes. */
   readonly typed?: string | undefined;
-  /** Whether stdin holds the file, so that the question can't be answered there. */
-  readonly stdinIsTaken?: boolean;
   /** A command that previews the effect, if confirmation must be given without a terminal. */
   readonly previewCommand?: string | undefined;
   /** What was not done if the answer is no or can't be given; default: `Nothing was sent`. */
@@ -20,6 +18,9 @@ export interface Question {
 
 /** Asks for confirmation before a write. `--yes` answers all questions. */
 export class Questions {
+  /** Whether stdin holds the file that the command reads, so that no question can be answered there. */
+  stdinIsTaken = false;
+
   constructor(
     private readonly context: Context,
     private readonly globals: GlobalOptions,
@@ -27,22 +28,18 @@ export class Questions {
   ) {}
 
   /** Reports whether the user will be asked: there is a terminal, stdin holds no file, and `--yes` is missing. */
-  willAsk(stdinIsTaken = false): boolean {
+  willAsk(): boolean {
     const { stdin, stderr } = this.context;
-    return !this.globals.yes && stdin.isTerminal && stderr.isTerminal && !stdinIsTaken;
+    return !this.globals.yes && stdin.isTerminal && stderr.isTerminal && !this.stdinIsTaken;
   }
 
   /**
    * Call this before a bulk write sends anything.
    * @throws UsageError if confirmation is needed and can't be asked for
    */
-  requireAnswer({
-    stdinIsTaken = false,
-    previewCommand,
-    notDone = 'Nothing was sent',
-  }: Omit<Question, 'question'>): void {
-    if (this.globals.yes || this.willAsk(stdinIsTaken)) return;
-    const why = stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
+  requireAnswer({ previewCommand, notDone = 'Nothing was sent' }: Omit<Question, 'question'>): void {
+    if (this.globals.yes || this.willAsk()) return;
+    const why = this.stdinIsTaken ? 'the file is on stdin' : 'this is not a terminal';
     throw new UsageError(`This needs confirmation, but ${why}. ${notDone}. To confirm in advance, add --yes`, {
       hint: previewCommand,
     });

@@ -17,8 +17,6 @@ import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
   readonly intention: Intention;
-  /** A command that only shows the plan. */
-  readonly previewCommand: string;
   /** The names of pets; undefined: those of the setting `codes`. */
   readonly names?: PetNames | undefined;
   /** Called once the run is recorded, before its first request. */
@@ -30,7 +28,6 @@ export interface PlanOptions extends RunOptions {
   readonly exitCode: boolean;
   /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
-  readonly stdinIsTaken: boolean;
   /** Called with all rows that were not written, once they are known. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
   /** Is given the rows of a dry run whose plan may be carried out. */
@@ -116,9 +113,9 @@ const openResults: ReadonlySet<string> = new Set(['planned', 'conflict', 'unknow
 function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): RunHooks {
   const { invocation } = access;
   const { messages, questions, target, context } = invocation;
-  const { stdinIsTaken, dryRun, concurrency } = options;
+  const { dryRun, concurrency } = options;
   const estimator = createEstimator(access, concurrency);
-  const asks = !dryRun && questions.willAsk(stdinIsTaken);
+  const asks = !dryRun && questions.willAsk();
   let progress: Progress | undefined;
   let [done, failed] = [0, 0];
   let stopping = Promise.resolve();
@@ -139,7 +136,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
       const undone = job.resumed && { notDone: 'Nothing more was written' };
-      await questions.confirm({ ...question, typed, stdinIsTaken, previewCommand: job.previewCommand, ...undone });
+      await questions.confirm({ ...question, typed, ...undone });
     },
     onBegin: async (run = '', count) => {
       await job.onBegun?.(run);

@@ -2,9 +2,10 @@ import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import { petstock, targetWords } from '../../shared/hint.ts';
+import { petstock } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import { wasDiscarded } from '../../state/take-over.ts';
+import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
@@ -22,34 +23,30 @@ import {
 /**
  * Resumes a run.
  * @param text its id, its last four characters, or `latest`
- * @param options `words`: the words of the command line, for hints
  * @param onBegun called before its first request, if anything is left to write
  * @param whenEnded receives the error of the run, if any, and returns the one to throw instead
  */
 export async function resumeRun(
   invocation: Invocation,
   text: string,
-  options: PlanOptions & { readonly words: readonly string[] },
+  options: PlanOptions,
   onBegun: () => Promise<void>,
   whenEnded: (access: RunAccess, run: RunRecord, error: unknown) => Promise<unknown>,
 ): Promise<void> {
   const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   if (run.isDiscarded) throw wasDiscarded(run.run);
-  const command = ['inventory', 'apply', '--resume', run.run, ...options.words];
+  const others = { ...invocation.options, resume: undefined };
+  const command = commandLine(invocation, ['inventory', 'apply', '--resume', run.run], others, run);
   requireSameTarget(run, target, command);
-  const again = [...command, ...targetWords(run)];
-  const previewCommand = petstock`${again} --dry-run`;
-  if (!options.dryRun) questions.requireAnswer({ previewCommand });
+  if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await withContinueHint(
-    again,
+    command,
     async () => {
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
       await connections.announce();
-      const error: unknown = await goOn(access, run, { previewCommand, onBegun }, options).catch(
-        (reason: unknown) => reason,
-      );
+      const error: unknown = await goOn(access, run, onBegun, options).catch((reason: unknown) => reason);
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
@@ -57,19 +54,14 @@ export async function resumeRun(
   );
 }
 
-async function goOn(
-  access: RunAccess,
-  run: RunRecord,
-  given: Pick<PlanJob, 'previewCommand' | 'onBegun'>,
-  options: PlanOptions,
-) {
+async function goOn(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun'], options: PlanOptions) {
   const { invocation, connection } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {
     const plan = await planResume(connection, run, log);
     const written = `${grouped(run.counts.applied + run.counts.differs)} of ${grouped(run.changes)} written`;
     await invocation.messages.note(`Run ${run.run} (${run.command}): ${written}.`);
-    await performPlan(access, { ...plan, ...given, intention: { verb: 'Write', facts: [written] } }, options);
+    await performPlan(access, { ...plan, onBegun, intention: { verb: 'Write', facts: [written] } }, options);
   } finally {
     // The error of the run already describes what failed.
     await log?.end().catch(() => {});

@@ -3,7 +3,7 @@ import { serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
-import { petstock, shellWord, targetWords } from '../../shared/hint.ts';
+import { petstock, shellWord } from '../../shared/hint.ts';
 import { isEnvironment, type Target, targetName } from '../../shared/target.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -52,9 +52,7 @@ export function requireSameTarget(run: RunRecord, target: Target, command: reado
   if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
-    {
-      hint: petstock`${command} ${targetWords(run)}`,
-    },
+    { hint: petstock`${command}` },
   );
 }
 
@@ -65,7 +63,7 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
   const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}. Nothing was sent`, {
-    hint: variable + petstock`${command} ${targetWords(run)}`,
+    hint: variable + petstock`${command}`,
   });
 }
 

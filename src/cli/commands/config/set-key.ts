@@ -8,10 +8,10 @@ import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
+import { flagWords } from '../../invocation/command-line.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
-import { flagWords } from '../option-values.ts';
 import { requireBaseUrl } from './set.ts';
 import { readSecret, remoteTarget, reportChange } from './show.ts';
 

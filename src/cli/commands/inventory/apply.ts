@@ -10,6 +10,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
+import { commandLine } from '../../invocation/command-line.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withContinueHint } from '../../runs/run-access.ts';
@@ -18,11 +19,9 @@ import {
   type BulkFlags,
   bulkOptions,
   experimental,
-  flagWords,
   oneOf,
   type ParsedBulkFlags,
   parseBulkFlags,
-  sharedWords,
   wholeNumberOf,
 } from '../option-values.ts';
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
@@ -97,10 +96,9 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const bulk = parseBulkFlags(invocation, options);
   const { resumeRun } = await import('../../runs/resume.ts');
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
-  const given = { ...bulk, keepFailed: failedOut?.keep, stdinIsTaken: false };
+  const given = { ...bulk, keepFailed: failedOut?.keep };
   const empty = async () => failedOut?.empty();
-  const words = [...flagWords({ ...options, resume: undefined }), ...sharedWords(invocation)];
-  await resumeRun(invocation, run, { ...given, words }, empty, async (session, record, error) => {
+  await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
     // The outcome of the run matters more: a session that stays open finds its run.
@@ -125,15 +123,16 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
   const { dryRun, planOut } = options;
   const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
-  const command = commandOf(file, invocation, given);
-  const reading = petstock`${commandOf(file, invocation, { ...given, ignoreColumns: true })}`;
-  const stdinIsTaken = file === '-';
+  const words = ['inventory', 'apply', fileOperand(file)];
+  const command = commandLine(invocation, words);
+  const reading = petstock`${commandLine(invocation, words, { ...invocation.options, ignoreColumns: true })}`;
+  invocation.questions.stdinIsTaken = file === '-';
   await withContinueHint(command, async () => {
     const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       const keeping = { keepFailed: failedOut?.keep, keepPlan };
-      await performPlan(access, { ...job, onBegun }, { ...options, ...keeping, stdinIsTaken });
+      await performPlan(access, { ...job, onBegun }, { ...options, ...keeping });
     } catch (error) {
       throw guard.named(error);
     }
@@ -156,12 +155,11 @@ async function planFile(
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { target, questions } = invocation;
-  const previewCommand = petstock`${command} --dry-run`;
   const isKept = options.dryRun || failedOut?.isInput;
   const { changes, forReader, unit } = await read(invocation, file, reading, options).finally(
     () => isKept || failedOut?.empty(),
   );
-  if (!options.dryRun) questions.requireAnswer({ stdinIsTaken: file === '-', previewCommand });
+  if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new PetIdSet(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
@@ -197,7 +195,7 @@ async function planFile(
   };
   return {
     access,
-    job: { subject, rows, stock: { readVersion, readAt }, previewCommand, intention, requireNotDuplicate },
+    job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
     guard,
   };
 }
@@ -223,11 +221,6 @@ async function read({ context }: Invocation, file: string, reading: string, opti
   // failed.
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
-}
-
-function commandOf(file: string, invocation: Invocation, flags: ApplyOptions): readonly string[] {
-  const words = [...flagWords({ ...flags }), ...sharedWords(invocation), ...targetWords(invocation.target)];
-  return ['inventory', 'apply', fileOperand(file), ...words];
 }
 
 /**

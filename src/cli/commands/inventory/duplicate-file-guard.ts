@@ -68,7 +68,7 @@ export class DuplicateFileGuard {
    * one can be asked, or that were written since the first call
    */
   async check(): Promise<string | undefined> {
-    const { file, contentHash, earlierHash, hasDeltas, again } = this.repeated;
+    const { contentHash, earlierHash, hasDeltas, again } = this.repeated;
     const { invocation, connection } = this.access;
     const { history } = connection.state;
     const newer = await history.runsOfFile(connection.serviceName, contentHash);
@@ -80,7 +80,7 @@ export class DuplicateFileGuard {
     const written = await this.#lastWritten(runs.filter(({ run }) => known?.has(run) !== true));
     this.#earlier ??= written;
     if (written === undefined || !hasDeltas) return undefined;
-    const asks = invocation.questions.willAsk(file === '-');
+    const asks = invocation.questions.willAsk();
     const what = this.#appliedText(written);
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(

@@ -3,12 +3,13 @@ import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../shared/hint.ts';
+import { petstock } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
+import { commandLine } from '../../invocation/command-line.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withContinueHint } from '../../runs/run-access.ts';
-import { type BulkFlags, type FlagValues, flagWords, parseBulkFlags, sharedWords } from '../option-values.ts';
+import { type BulkFlags, parseBulkFlags } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
 /** `set` takes the wanted stock, `adjust` the delta. */
@@ -22,16 +23,15 @@ export async function writeSeveral(
   invocation: Invocation,
   verb: Verb,
   changes: readonly Change[],
-  flags: BulkFlags & FlagValues,
+  flags: BulkFlags,
 ): Promise<void> {
-  const options = { ...parseBulkFlags(invocation, flags), stdinIsTaken: false };
+  const options = parseBulkFlags(invocation, flags);
   const words = changes.map(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
   );
-  const given = [...flagWords({ ...flags, code: undefined, readFirst: undefined }), ...sharedWords(invocation)];
-  const command = ['inventory', verb, ...words, ...given, ...targetWords(invocation.target)];
-  const previewCommand = petstock`${command} --dry-run`;
-  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand });
+  const others = { ...invocation.options, code: undefined, readFirst: undefined };
+  const command = commandLine(invocation, ['inventory', verb, ...words], others);
+  if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     await invocation.connections.announce();
@@ -45,11 +45,7 @@ export async function writeSeveral(
     }
     const { rows, problems } = planChanges(changes, quantities, { env: targetName(invocation.target) });
     if (problems[0] !== undefined) throw new UsageError(`${problems[0].message}. Nothing was written`);
-    const intention = { verb: 'Write' as const };
-    await performPlan(
-      access,
-      { subject: { command: `inventory ${verb}` }, rows, stock, previewCommand, intention },
-      options,
-    );
+    const subject = { command: `inventory ${verb}` };
+    await performPlan(access, { subject, rows, stock, intention: { verb: 'Write' } }, options);
   });
 }

@@ -31,7 +31,7 @@ export async function chooseSessions(
   }
   for (const each of found) {
     // A run of 0.2 may have to be resumed.
-    if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, options, invocation);
+    if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, invocation);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
   }
@@ -57,7 +57,7 @@ async function newestUnfinished(
   const what = `Session ${nameText(first)} of ${localTime(first.head.at, context.clock.now())}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
     throw new UsageError(`${what}. Nothing was counted. Resume it, or start a new session with --new`, {
-      hint: commandFor([shortOf(first)], newest === undefined ? {} : options.flags, invocation),
+      hint: commandFor(invocation, [shortOf(first)], newest === undefined ? {} : invocation.options),
     });
   }
   // Enter does not resume a session of another kind, nor, with --all, one that was partly written.
@@ -108,7 +108,7 @@ function requireAlike(first: CountSession, session: CountSession): void {
 }
 
 /** @throws UsageError if a session is finished, with its outcome */
-export function requireOpen(session: CountSession, options: CountOptions, invocation: Invocation): void {
+export function requireOpen(session: CountSession, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
   const was = `Session ${shortOf(session)} is finished: it was`;
@@ -120,21 +120,21 @@ export function requireOpen(session: CountSession, options: CountOptions, invoca
       throw new UsageError(`${was} written to ${end.file}`);
     case 'merged':
       throw new UsageError(`${was} merged into session ${end.into.slice(-4)}`, {
-        hint: commandFor([end.into.slice(-4)], options.flags, invocation, head),
+        hint: commandFor(invocation, [end.into.slice(-4)], invocation.options, head),
       });
     default:
-      throw new UsageError(`${was} discarded`, { hint: commandFor(['--new'], options.flags, invocation, head) });
+      throw new UsageError(`${was} discarded`, { hint: commandFor(invocation, ['--new'], invocation.options, head) });
   }
 }
 
 /** @throws UsageError for a session of another target, or one that the options don't fit */
-function requireFitting(session: CountSession, invocation: Invocation, { mode, all, flags }: CountOptions): void {
+function requireFitting(session: CountSession, invocation: Invocation, { mode, all }: CountOptions): void {
   const { head } = session;
   const name = shortOf(session);
   const is = modeName(head.mode);
   if (!isAt(head, invocation)) {
     const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
-    const hint = commandFor([name], flags, invocation, head);
+    const hint = commandFor(invocation, [name], invocation.options, head);
     throw new UsageError(`Session ${name} counts ${places}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {

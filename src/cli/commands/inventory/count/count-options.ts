@@ -1,18 +1,16 @@
 import type { CountMode } from '../../../../counts/session-tables.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../../shared/hint.ts';
+import { petstock } from '../../../../shared/hint.ts';
 import type { Target } from '../../../../shared/target.ts';
+import { commandLine } from '../../../invocation/command-line.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
   type BulkFlags,
   bulkOptions,
-  type FlagValues,
-  flagWords,
   type ParsedBulkFlags,
   parseBulkFlags,
   requireFileName,
-  sharedWords,
 } from '../../option-values.ts';
 
 export const countOptions = optionRows(
@@ -41,8 +39,6 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
   readonly session: string | undefined;
   /** undefined: in a resumed session its own mode; in a new one `count`. */
   readonly mode: CountMode | undefined;
-  /** As they were given: a command without them would make another plan. */
-  readonly flags: CountFlags;
 }
 
 /** Throws UsageError for options that can't be used together. */
@@ -64,25 +60,20 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   }
   if (codes !== undefined) requireFileName(codes, '--codes');
   if (codes === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
-  return { ...flags, ...parseBulkFlags(invocation, flags), session, mode, flags };
+  return { ...flags, ...parseBulkFlags(invocation, flags), session, mode };
 }
 
 /** Returns the command that counts `chosen`: a session, or `--new`. */
 export function commandFor(
-  chosen: readonly string[],
-  flags: FlagValues,
   invocation: Invocation,
+  chosen: readonly string[],
+  options = invocation.options,
   target: Target = invocation.target,
 ): string {
   // A session that is named keeps its label.
   const isNamed = chosen[0]?.startsWith('-') === false;
-  const words = flagWords({
-    ...flags,
-    new: undefined,
-    merge: undefined,
-    ...(isNamed && { label: undefined }),
-  });
-  return petstock`inventory count ${chosen} ${words} ${sharedWords(invocation)} ${targetWords(target)}`;
+  const others = { ...options, new: undefined, merge: undefined, ...(isNamed && { label: undefined }) };
+  return petstock`${commandLine(invocation, ['inventory', 'count', ...chosen], others, target)}`;
 }
 
 export function chosenWords({ session, new: isNew, merge = [] }: CountOptions): readonly string[] {

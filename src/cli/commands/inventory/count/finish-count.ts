@@ -9,10 +9,10 @@ import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, type PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
+import type { FlagValues } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import type { FlagValues } from '../../option-values.ts';
 import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
@@ -28,7 +28,6 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
   readonly writeFile: WriteFile | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
   readonly beganNow: boolean;
-  readonly continueCommand: string;
 }
 
 /**
@@ -60,7 +59,7 @@ export async function finishCount(
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
   const withRest = (error: PetstockError) =>
-    options.dryRun ? error : withLeft(error, run, { session, flags: flagsWithCodes(run, options) });
+    options.dryRun ? error : withLeft(error, run, { session, flags: flagsWithCodes(invocation, options) });
   if (rows.length === 0 && unknowns.size > 0) throw withRest(noneKnown(lines));
   if (options.all) requireAllKnown(plan, lines);
   const unscanned = (options.petIds?.size ?? 0) - rows.length;
@@ -81,11 +80,8 @@ export async function finishCount(
 }
 
 /** Returns the options of the command that continues with units of unknown codes, once these are in the file. */
-function flagsWithCodes(
-  { invocation }: RunAccess,
-  { codes, flags }: Pick<CountOptions, 'codes' | 'flags'>,
-): FlagValues {
-  return { ...flags, ...restFlags, codes: codes ?? invocation.config.settings.codes ?? '<codes.csv>' };
+function flagsWithCodes({ options, config }: Invocation, { codes }: Pick<CountOptions, 'codes'>): FlagValues {
+  return { ...options, ...restFlags, codes: codes ?? config.settings.codes ?? '<codes.csv>' };
 }
 
 /** Returns the pets to be written whose stock has changed since their count began, with the current stock. */
@@ -133,7 +129,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   const { dryRun, failedOut } = options;
   let isHandedOver = false;
   const job = {
-    ...{ rows, stock, previewCommand: `${options.continueCommand} --dry-run` },
+    rows,
+    stock,
     subject: { command: 'inventory count', contentHash: hashOf(session) },
     intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
     names: names.size > 0 ? names : undefined,
@@ -155,7 +152,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
     await failedOut?.keep(failed);
   };
-  const given = { ...options, keepFailed: failedOut && keepFailed, stdinIsTaken: false };
+  const given = { ...options, keepFailed: failedOut && keepFailed };
   const error: unknown = await performPlan(run, job, given).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -167,7 +164,9 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
   if (isDoubtful) throw error.with({ hint: fileHint(run, session) });
-  throw isHandedOver ? withLeft(error, run, { session, again, flags: { ...options.flags, ...restFlags } }) : error;
+  throw isHandedOver
+    ? withLeft(error, run, { session, again, flags: { ...run.invocation.options, ...restFlags } })
+    : error;
 }
 
 /** Options that the command for the rest does not have. */

@@ -33,11 +33,9 @@ import { requireFinished, settle } from './settle.ts';
 import { offerTaught } from './taught.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
-  const { flags } = options;
   if (!options.dryRun && options.to === undefined) {
-    invocation.questions.requireAnswer({
-      previewCommand: commandFor(chosenWords(options), { ...flags, dryRun: true }, invocation),
-    });
+    const previewCommand = commandFor(invocation, chosenWords(options), { ...invocation.options, dryRun: true });
+    invocation.questions.requireAnswer({ previewCommand });
   }
   const writeFile = await changeFileWriter(invocation, options);
   const failedOut = await openFailedOut(invocation, options.failedOut, { force: options.force === true });
@@ -45,7 +43,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   await withSessions(invocation, async (sessions) => {
     const chosen = await chooseSessions(invocation, sessions, options);
     const run = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
-    requireSameService(run, chosen, options);
+    requireSameService(run, chosen);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.connections.announce();
     // Scans on a terminal are answered at once; those from a pipe are checked at the end.
@@ -54,15 +52,15 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     try {
       const counting = new Counting(session, { stock, isTyped: isTerminal });
       const continueCommand = session.isKept
-        ? commandFor([shortOf(session)], { ...flags, codes: undefined }, invocation)
-        : commandFor(chosenWords(options), flags, invocation);
+        ? commandFor(invocation, [shortOf(session)], { ...invocation.options, codes: undefined })
+        : commandFor(invocation, chosenWords(options));
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
       await keepingSession(session, continueCommand, async () => {
         for (let round = 1; ; round += 1) {
           await count(invocation, counting, beganNow && round === 1);
           if (round === 1) await offerTaught(invocation, session, options);
-          const finish = { ...options, petIds, writeFile, failedOut, continueCommand, beganNow };
+          const finish = { ...options, petIds, writeFile, failedOut, beganNow };
           const changed = await finishCount(run, counting, finish);
           if (changed.size === 0) break;
           for (const [petId, now] of changed) stock?.set(petId, now);
@@ -85,17 +83,13 @@ async function keepingSession(session: OpenCountSession, command: string, work: 
   }
 }
 
-function requireSameService(
-  { invocation, connection }: RunAccess,
-  chosen: readonly CountSession[],
-  { flags }: CountOptions,
-): void {
+function requireSameService({ invocation, connection }: RunAccess, chosen: readonly CountSession[]): void {
   const { baseUrl, serviceName } = connection;
   for (const { head } of chosen) {
     if (head.service === serviceName) continue;
     throw new UsageError(
       `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
-      { hint: commandFor(['--new'], flags, invocation, connection) },
+      { hint: commandFor(invocation, ['--new'], invocation.options, connection) },
     );
   }
 }
@@ -149,7 +143,7 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
   const session = isTaken ? sessions.take(found) : new OpenCountSession(found);
   try {
     if (found.end?.how === 'applied' && found.end.run !== null) await requireFinished(run, found, found.end.run);
-    requireOpen(found, options, run.invocation);
+    requireOpen(found, run.invocation);
     await settle(run, session, options.to !== undefined);
     if (session.isOpen) return session;
     const became = accountOf(session).run;

@@ -9,8 +9,8 @@ import { NotFoundError, PetstockError, UsageError } from '../../../../shared/err
 import { petstock, targetWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
+import type { FlagValues } from '../../../invocation/globals.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import type { FlagValues } from '../../option-values.ts';
 import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
@@ -104,7 +104,7 @@ function notKnown(access: RunAccess, session: SessionContent): UsageError {
 /** Returns the command that writes the counts of a session to a file. */
 export function fileHint({ invocation }: RunAccess, session: SessionContent): string {
   const name = shortOf(session);
-  return commandFor([name], { to: `count-${name}.csv` }, invocation);
+  return commandFor(invocation, [name], { to: `count-${name}.csv` });
 }
 
 interface LeftOver {
@@ -127,7 +127,7 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
     tally.pets > 0 ? sumText(tally, session.head.mode) : `${counted(tally.unknownUnits, 'unit')} of unknown codes`;
   const kept = isKept ? [`Session ${name} keeps ${units}`] : [];
   const message = [sentence(error.message), [...changed, ...kept].join('. ')].join(' ');
-  return error.with({ message, hint: commandFor(isKept ? [name] : [], flags, invocation) });
+  return error.with({ message, hint: commandFor(invocation, isKept ? [name] : [], flags) });
 }
 
 /**
