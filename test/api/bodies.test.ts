@@ -78,7 +78,7 @@ const answers = fc.array(
 );
 
 property(
-  'a head and a body come as they were sent, however they are cut and however slow their reader is',
+  'passes heads and bodies on as they were sent, however they are cut and however slow the reader is',
   [fc.boolean(), answers],
   { numRuns: 40, testTimeout: 60_000 },
   async (isTls, wanted) => {
@@ -129,7 +129,7 @@ async function openServiceWith(body: Buffer, isTls: boolean) {
 test.each([
   ['HTTP', false],
   ['HTTPS', true],
-])('%s: the end of a connection is noticed after a body that had to wait for its reader', async (_name, isTls) => {
+])('%s: notices that a connection has ended after a body that waited for its reader', async (_name, isTls) => {
   const service = await openServiceWith(bodyOf(3_000_000), isTls);
   for (let request = 1; request <= 2; request += 1) {
     let length = 0;
@@ -146,7 +146,7 @@ test.each([
   }
 });
 
-test('a connection is not read on while the reader of a body does nothing', async () => {
+test('does not read on from a connection while the reader of its body does nothing', async () => {
   const service = await openServiceWith(bodyOf(64 * 1024 * 1024), false);
   const response = await service.get();
   const [socket] = service.connections;

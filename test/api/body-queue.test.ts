@@ -6,17 +6,21 @@ import { turns } from './server.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
-property('a body is whole in the end', [fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 40 })], (chunks) => {
-  const queue = new BodyQueue(source);
-  for (const chunk of chunks) {
-    queue.push(chunk);
-    expect(queue.takeWhole()).toBeUndefined();
-  }
-  queue.end();
-  expect(Buffer.concat(chunks).equals(queue.takeWhole() ?? Buffer.from('nothing'))).toBe(true);
-});
+property(
+  'returns a body whole once it has ended',
+  [fc.array(fc.uint8Array({ maxLength: 5000 }), { maxLength: 40 })],
+  (chunks) => {
+    const queue = new BodyQueue(source);
+    for (const chunk of chunks) {
+      queue.push(chunk);
+      expect(queue.takeWhole()).toBeUndefined();
+    }
+    queue.end();
+    expect(Buffer.concat(chunks).equals(queue.takeWhole() ?? Buffer.from('nothing'))).toBe(true);
+  },
+);
 
-test('one that breaks off is never whole: its reader gets what has come, and the error', async () => {
+test('never returns a body whole that broke off: its reader gets what arrived, and then the error', async () => {
   const queue = new BodyQueue(source);
   queue.push(Buffer.from('{"petId":'));
   queue.fail(new Error('reset'));
@@ -32,7 +36,7 @@ test('one that breaks off is never whole: its reader gets what has come, and the
 const lengths = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(4095, 65_536, 524_288, 600_000));
 
 property(
-  'bytes come out as they came in, though they come in one buffer, and its source waits while many wait',
+  'yields the bytes as they arrived in a reused buffer, and pauses its source while many wait',
   [fc.array(fc.tuple(lengths, fc.integer({ min: 0, max: 2 })), { maxLength: 40 })],
   async (steps) => {
     let isPaused = false;
@@ -78,14 +82,14 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('tells when nobody wants more, and waits for the end', async () => {
+test('pushToPull tells its source when nobody wants more, and waits until the source has ended', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);
   expect(ended()).toBe(true);
 });
 
-test('what fails when nobody wants more is nobody’s concern', async () => {
+test('pushToPull ignores a failure of its source once nobody wants more', async () => {
   const { seen, read } = counting(3, breakOff);
   await read(1);
   expect(seen).toEqual([1]);

@@ -3,7 +3,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 import { createClientRig, key, openClient } from './client-rig.ts';
 import { type Answerer, answer, item, stock } from './server.ts';
 
-describe('what leaves', () => {
+describe('requests of the client', () => {
   const always = {
     authorization: `Bearer ${key}`,
     accept: 'application/json',
@@ -12,7 +12,7 @@ describe('what leaves', () => {
     connection: 'keep-alive',
   };
 
-  test('a GET has exactly these headers and no body; a PATCH a content type and exactly the quantity', async () => {
+  test('sends a GET with exactly these headers, and a PATCH with a content type and the quantity alone', async () => {
     const { server, list, client } = await openClient([answer(200, stock), answer(200, item)]);
     await list();
     await client.updateInventory(9223372036854775807n, -3);
@@ -28,7 +28,7 @@ describe('what leaves', () => {
     ]);
   });
 
-  test('getPet, listOrders and probe', async () => {
+  test('requests one path each for getPet, listOrders and probe', async () => {
     const { server, client } = await openClient([answer(200, '{}')]);
     await client.getPet(7n);
     await client.listOrders();
@@ -40,7 +40,7 @@ describe('what leaves', () => {
     ]);
   });
 
-  test('any request, byte for byte', async () => {
+  test('sends any request and returns its response byte for byte', async () => {
     const { server, client } = await openClient([answer(200, Buffer.from([0, 255, 10]), { 'x-a': ['1', '2'] })]);
     const body = '{ "quantity" : 3 }\n';
     const raw = await client.request('PUT', '/inventory/7?dry=1&a=%20', body);
@@ -55,23 +55,23 @@ describe('what leaves', () => {
     ...['HEAD', 'OPTIONS', 'DELETE'].map((method): [string, Answerer] => {
       return [method, answer(204, '', { 'content-encoding': 'gzip' })];
     }),
-  ])('%s without a body', async (method, answerer) => {
+  ])('returns an empty body for %s, and sends no content type', async (method, answerer) => {
     const { server, client } = await openClient([answerer]);
     expect((await client.request(method, '/inventory')).body).toHaveLength(0);
     expect(server.requests[0]?.headers['content-type']).toBeUndefined();
   });
 });
 
-describe('against the service', () => {
+describe('a client of the sandbox', () => {
   const visit = ({ service, clock }: Shop) => createClientRig({ url: service.url, key: service.key, clock });
 
-  test('the limits are seen', async () => {
+  test('learns the limits from a response', async () => {
     const { client, governor, clock } = visit(await openShop({ plan: 'free' }));
     await client.probe();
     expect(governor.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
   });
 
-  test('without the rate limit headers it goes on', async () => {
+  test('works without rate limit headers', async () => {
     const faults = ['*:without=x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,date'];
     const { list, governor } = visit(await openShop({ faults }));
     expect(await list()).toHaveLength(24);
@@ -79,8 +79,8 @@ describe('against the service', () => {
   });
 });
 
-describe('what an answer may be', () => {
-  test('JSON with a byte order mark, and UTF-8 that is cut between any two bytes', async () => {
+describe('responses to the client', () => {
+  test('reads JSON with a byte order mark, and UTF-8 that is cut between any two bytes', async () => {
     const bytes = Buffer.from(`\uFEFF[{"petId":7,"quantity":3,"status":"vergeben 🐱"}]`);
     const { list } = await openClient([
       (response) => {
@@ -102,7 +102,7 @@ describe('what an answer may be', () => {
     ['an unknown content encoding', encodedBy('zstd'), 'a content encoding that was not requested'],
     ['two content encodings', encodedBy('gzip, br'), 'that was not requested'],
     ['a 304', answer(304), 'The service returned 304'],
-  ])('%s is no sense', async (_what, answerer, words) => {
+  ])('fails at once on %s', async (_what, answerer, words) => {
     const { list, sentAt } = await openClient([answerer]);
     await expect(list()).rejects.toMatchObject({ name: 'FailureError', message: expect.stringContaining(words) });
     expect(sentAt()).toHaveLength(1);
@@ -118,14 +118,14 @@ describe('what an answer may be', () => {
     ['an unknown content encoding', encodedBy('zstd', 401)],
     ['a corrupt gzip', encodedBy('gzip', 401)],
     ['a body that is cut short', cutShort],
-  ])('a 401 with %s is a 401, and is not tried again', async (_what, answerer) => {
+  ])('reports a 401 with %s as a 401, and does not retry it', async (_what, answerer) => {
     const { list, client, sentAt } = await openClient([answerer]);
     await expect(list()).rejects.toMatchObject({ name: 'AuthError' });
     await expect(client.probe()).rejects.toMatchObject({ name: 'AuthError' });
     expect(sentAt()).toHaveLength(2);
   });
 
-  test('a failure of any request is a value, not thrown', async () => {
+  test('returns the failure of any request as a value instead of throwing it', async () => {
     const { client } = await openClient([answer(404, '{"code":"c","message":"m","status":404}')]);
     const { failure, body } = await client.request('POST', '/x', '{}');
     expect(failure).toMatchObject({ name: 'NotFoundError' });

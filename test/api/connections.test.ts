@@ -5,7 +5,7 @@ import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { answer, hangInBody, item, stock, until } from './server.ts';
 
-test('one connection is used again, after answers of every kind whose body was read', async () => {
+test('reuses one connection after responses of every kind whose body was read', async () => {
   const compressed = await promisify<string, Buffer>(gzip)(stock);
   const { server, client, list } = await openClient([
     answer(200, stock),
@@ -31,7 +31,7 @@ test('one connection is used again, after answers of every kind whose body was r
   expect(server.connections.opened).toBe(1);
 });
 
-test('a body that was not read to its end is given up, and holds up nothing', async () => {
+test('closes the connection of a body that was not read to its end', async () => {
   let closed = 0;
   const { server, client, clock } = await openClient([
     (response) => {
@@ -47,7 +47,7 @@ test('a body that was not read to its end is given up, and holds up nothing', as
   expect(clock.sleeps).toEqual([]);
 });
 
-test('1,000 requests leave nothing behind at a signal that outlives them', async () => {
+test('leaves nothing at a signal that outlives 1,000 requests', async () => {
   const { signal } = new AbortController();
   const { server, client } = await openClient([answer(200, item)], { interrupted: signal });
   for (let round = 0; round < 10; round += 1) {
@@ -61,7 +61,7 @@ test('1,000 requests leave nothing behind at a signal that outlives them', async
   expect(kept).toEqual([]);
 });
 
-test('many requests at once are no leak to Node', async () => {
+test('sends 50 requests at once without a leak warning of Node', async () => {
   const warnings: Error[] = [];
   const listener = (warning: Error) => warnings.push(warning);
   process.on('warning', listener);

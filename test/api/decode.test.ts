@@ -39,13 +39,13 @@ test.each<[string, InventoryItem]>([
   ],
   // `toEqual` tells -0 from 0.
   ['{"petId":-0,"quantity":-0,"status":"sold"}', { petId: 0n, quantity: 0, status: 'sold' }],
-])('the item %s', (text, expected) => {
+])('decodes the item %s', (text, expected) => {
   expect(item(text)).toEqual(expected);
 });
 
 type Row = readonly [text: string, field: string, fault: string];
 
-describe('a field that is missing or mistyped is named, with the operation', () => {
+describe('decoding items and lists', () => {
   test.each<Row>([
     ['{"quantity":3,"status":"sold"}', '"petId"', ' is missing'],
     ['{"petId":7,"status":"sold"}', '"quantity"', ' is missing'],
@@ -66,26 +66,26 @@ describe('a field that is missing or mistyped is named, with the operation', () 
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];
     }),
     ['{"petID":7,"quantity":3,"status":"sold"}', '"petId"', ' is missing'],
-  ])('%s', (text, field, fault) => {
+  ])('names the operation and the field that is missing or mistyped: %s', (text, field, fault) => {
     expectNonsense(() => item(text), `is not valid: ${field} in the response${fault}`, 'item');
     const told = `is not valid: ${field} in item 2 of the response${fault}`;
     expectNonsense(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`), told, 'list');
   });
 
-  test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('%s is not JSON', (fields) => {
+  test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('rejects %s as invalid JSON', (fields) => {
     expectNonsense(() => item(`{${fields},"status":"sold"}`), 'is not valid JSON instead of JSON', 'item');
   });
 
-  test.each(['[]', '5', 'null', '"sold"', 'true'])('%s is no item', (text) => {
+  test.each(['[]', '5', 'null', '"sold"', 'true'])('rejects %s in place of an item', (text) => {
     expectNonsense(() => item(text), 'has no object for the inventory item', 'item');
     expectNonsense(() => items(`[${text}]`), 'has no object for item 1 of the inventory item', 'list');
   });
 
-  test.each(['{}', '5', 'null', '"sold"', '{"items":[]}'])('%s is no list', (text) => {
+  test.each(['{}', '5', 'null', '"sold"', '{"items":[]}'])('rejects %s in place of a list', (text) => {
     expectNonsense(() => items(text), 'is not an array of inventory items', 'list');
   });
 
-  test('an empty list is one', () => {
+  test('decodes an empty list', () => {
     expect(items('[]')).toEqual([]);
   });
 });
@@ -99,7 +99,7 @@ test.each([
   ['{"petId":7,"petId":8}', 'is not valid JSON'],
   ['['.repeat(100_000), 'is not valid JSON'],
   ['OK', 'is not valid JSON'],
-])('text that is no JSON: %j', (text, fault) => {
+])('reports what a text that is not JSON seems to be: %j', (text, fault) => {
   expectNonsense(() => decodeJson(text, list), `${fault} instead of JSON`, 'list');
   expectNonsense(() => decodeJson(text, patch), `${fault} instead of JSON`, 'item');
   expect(() => decodeJson(text, list)).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));

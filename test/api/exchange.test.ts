@@ -15,7 +15,7 @@ test.each([
   ['x-gzip', gzip],
   ['deflate', deflate],
   ['br', brotliCompress],
-])('the content encoding %s is read', async (encoding, compress) => {
+])('decodes the content encoding %s', async (encoding, compress) => {
   const body = await promisify<string, Buffer>(compress)(stock);
   const { list } = await openClient([answer(200, body, { 'content-encoding': encoding })]);
   expect(await list()).toHaveLength(1);
@@ -30,7 +30,7 @@ const hangInBodyOf =
     response.writeHead(status).write('{"code"');
   };
 
-describe('the time-out', () => {
+describe('the time-out of a request', () => {
   const trickle: Answerer = (response) => {
     response.writeHead(200);
     const drip = () => {
@@ -40,11 +40,11 @@ describe('the time-out', () => {
   };
 
   test.each<[string, Answerer]>([
-    ['no answer', hang],
+    ['no response', hang],
     ['a body that stops', hangInBody],
     ['a body that trickles for ever', trickle],
     ['a gzip that stops', hangInGzip],
-  ])('%s: the next try has its answer', async (_what, answerer) => {
+  ])('ends %s, and the retry succeeds', async (_what, answerer) => {
     const { server, list, clock, sentAt } = await openClient([answerer, answer(200, stock)]);
     const items = list();
     await until(() => server.requests.length === 1);
@@ -56,7 +56,7 @@ describe('the time-out', () => {
     await until(() => server.connections.open === 1);
   });
 
-  test('while it is still connecting', async () => {
+  test('ends a request that is still connecting, and leaves no socket', async () => {
     const { url, silent } = await openSilentServer();
     const { list, clock } = createClientRig({ url });
     const items = list().catch((reason) => reason);
@@ -69,16 +69,16 @@ describe('the time-out', () => {
   });
 });
 
-describe('an interruption rejects with its reason', () => {
+describe('an interruption of a request', () => {
   const reason = new Error('Ctrl-C');
 
-  test('before anything is sent', async () => {
+  test('rejects with its reason before anything is sent', async () => {
     const { server, list } = await openClient([answer(200, stock)], { interrupted: AbortSignal.abort(reason) });
     await expect(list()).rejects.toBe(reason);
     expect(server.connections.opened).toBe(0);
   });
 
-  test('while it is still connecting', async () => {
+  test('rejects with its reason while the request is still connecting, and leaves no socket', async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const settled = createClientRig({ url, interrupted: controller.signal })
@@ -91,7 +91,7 @@ describe('an interruption rejects with its reason', () => {
     expect(silent.opened).toBe(1);
   });
 
-  test('between the transport and the network', async () => {
+  test('rejects with its reason between the transport and the network', async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const onSend = () => controller.abort(reason);
@@ -107,7 +107,7 @@ describe('an interruption rejects with its reason', () => {
     ['in the body of a 429', hangInBodyOf(429)],
     ['in the body of a 503', hangInBodyOf(503)],
     ['in a gzip', hangInGzip],
-  ])('%s', async (_what, answerer) => {
+  ])('rejects with its reason %s', async (_what, answerer) => {
     const controller = new AbortController();
     const { server, list, clock } = await openClient([answerer], { interrupted: controller.signal });
     const settled = list().catch((error) => error);
@@ -123,7 +123,7 @@ describe('an interruption rejects with its reason', () => {
   test.each<[string, Answerer]>([
     ['in the wait before a retry', answer(503)],
     ['in the wait behind a gate', answer(429, '', { 'retry-after': '20' })],
-  ])('%s', async (_what, answerer) => {
+  ])('rejects with its reason %s', async (_what, answerer) => {
     const controller = new AbortController();
     const onSleep = () => controller.abort(reason);
     const { server, list } = await openClient([answerer], { interrupted: controller.signal, onSleep });
@@ -132,7 +132,7 @@ describe('an interruption rejects with its reason', () => {
   });
 });
 
-test.each([true, false])('a request given up while it connects anew leaves no socket, begun: %s', async (isBegun) => {
+test.each([true, false])('leaves no socket of a request aborted while it reconnects, begun: %s', async (isBegun) => {
   const seen = { requests: 0 };
   const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
     seen.requests += 1;
@@ -155,7 +155,7 @@ test.each([true, false])('a request given up while it connects anew leaves no so
   await until(() => silent.open === 0);
 });
 
-test('of two requests that connect, the second goes on when the first is given up, and leaves no socket either', async () => {
+test('continues the second of two connecting requests if the first is aborted', async () => {
   const { url, silent } = await openSilentServer();
   const transport = openTransport();
   const [first, second] = [new AbortController(), new AbortController()];
@@ -172,7 +172,7 @@ test('of two requests that connect, the second goes on when the first is given u
   await until(() => silent.open === 0);
 });
 
-test('a request given up while a proxy does not answer leaves no socket', async () => {
+test('leaves no socket of a request that is aborted while its proxy does not respond', async () => {
   const { url, silent } = await openSilentServer();
   const { host } = new URL(url);
   const transport = openTransport({ proxy: { value: `http://${host}`, shown: host } });

@@ -27,7 +27,7 @@ test.each<readonly [number, string, string]>([
   [429, 'RateLimitedError', 'rate-limited'],
   ...[400, 402, 403, 405, 409, 415, 499].map((status) => [status, 'RejectedError', 'rejected'] as const),
   ...[500, 503, 599].map((status) => [status, 'UnavailableError', 'unavailable'] as const),
-])('%i is %s: with an Error body it says what the service says, else the status', (status, name, kind) => {
+])('turns %i into a %s, in the words of an Error body if there is one', (status, name, kind) => {
   const words = status < 500 ? 'Some words.' : `Some words. (${status})`;
   const service = { code: 'some_code', message: 'Some words.', status };
   expect(errorOfAnswer(status, body(status))).toMatchObject({
@@ -43,7 +43,7 @@ test.each<readonly [number, string, string]>([
   }
 });
 
-test('the words of the service are cut, its code too', () => {
+test('cuts the message and the code of the service', () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
   const { serviceError, message } = errorOfAnswer(400, long);
   expect(serviceError).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
@@ -57,18 +57,18 @@ test.each<readonly [string, number]>([
   ['422.0', 422],
   // Whatever is no HTTP status: that of the answer.
   ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
-])('the status %s in an Error body: %i', (told, expected) => {
+])('reads the status %s of an Error body as %i', (told, expected) => {
   expect(parseServiceError(body(told), 400)?.status).toBe(expected);
 });
 
-test('an Error body without a status has that of the answer; one without a word leaves the words to us', () => {
+test('fills in the status of the response and our own words if the Error body lacks them', () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
   expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service returned 400', serviceError: { code: 'c' } });
 });
 
 property(
-  'whatever the status and the body, there is an error with words, a status and an exit code',
+  'makes an error with a message and a status of whatever the service sends',
   [fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json())],
   (status, text) => {
     const error = errorOfAnswer(status, text);
@@ -77,7 +77,7 @@ property(
   },
 );
 
-test('repeats no name out of a certificate', () => {
+test('does not repeat a name from a certificate', () => {
   const code = 'ERR_TLS_CERT_ALTNAME_INVALID';
   const message = "Host: localhost. is not cert's CN: x. Error: All 24 pets were set to 0";
   expect(describeFault(Object.assign(new Error(message), { code }))).toBe('it is for another host');

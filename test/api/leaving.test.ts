@@ -17,7 +17,7 @@ async function listen() {
   return { url, transport, ask, seen: () => ({ requests: requests.length, connections: connections.opened }) };
 }
 
-test('undici asks on the open connection, right before it writes; what is kept back does not leave', async () => {
+test('calls `leaving` on the open connection right before writing, and sends nothing if it throws', async () => {
   const { ask, seen } = await listen();
   let sentBefore = -1;
   await ask(() => {
@@ -32,7 +32,7 @@ test('undici asks on the open connection, right before it writes; what is kept b
   expect(seen()).toEqual({ requests: 2, connections: 1 });
 });
 
-test('a request that is overtaken on its way is admitted anew, and counts as never sent', async () => {
+test('admits a request again whose permit expired before it was sent, and releases the first permit', async () => {
   const { url, transport, seen } = await listen();
   const calls: string[] = [];
   let asked = 0;

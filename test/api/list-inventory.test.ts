@@ -43,8 +43,8 @@ async function openReader(
   return { ...rig, error: read().catch((reason) => reason) };
 }
 
-describe('a long list', () => {
-  test('is there before it has ended, in batches', async () => {
+describe('a long inventory list', () => {
+  test('yields batches before the list has ended', async () => {
     let end = () => {};
     const { server, client } = await openClient([
       begin((response) => {
@@ -60,7 +60,7 @@ describe('a long list', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('that nobody reads to its end is dropped', async () => {
+  test('closes the connection if its reader stops early', async () => {
     const { server, client, clock } = await openClient([begin(leave)]);
     for await (const batch of itemsOf(client.scanInventory())) {
       expect(batch).toEqual(items.slice(0, batchSize));
@@ -71,14 +71,14 @@ describe('a long list', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test('that a reader fails at is dropped, and the failure is the reader’s', async () => {
+  test("closes the connection if its reader fails, and rejects with the reader's error", async () => {
     const failure = new Error('no room');
     const { server, error } = await openReader(begin(leave), () => Promise.reject(failure));
     expect(await error).toBe(failure);
     await until(() => server.connections.open === 0);
   });
 
-  test('waits for its reader as long as that takes', async () => {
+  test('waits for a slow reader however long that takes', async () => {
     const { client, clock } = await openClient([begin((response) => response.end(rest))]);
     let seen = 0;
     for await (const batch of client.scanInventory()) {
@@ -91,7 +91,7 @@ describe('a long list', () => {
   });
 });
 
-describe('a list that breaks off after its first batch is not begun anew', () => {
+describe('a list that breaks off after its first batch', () => {
   const bytes = begun.length.toLocaleString('en');
 
   async function expectBroken(first: Answerer, expected: object) {
@@ -107,9 +107,13 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
 
   test.each([
     ['a list without its end', '', `is not valid JSON: it is cut off after ${bytes} bytes`],
-    ['no JSON', '<b>,', `is not valid JSON at byte ${begun.length}`],
-    ['no item', '{"petId":1}]', `is not valid: "quantity" in item ${2.5 * batchSize + 1} of the response is missing`],
-  ])('%s', async (_what, end, fault) => {
+    ['text that is not JSON', '<b>,', `is not valid JSON at byte ${begun.length}`],
+    [
+      'an item without a quantity',
+      '{"petId":1}]',
+      `is not valid: "quantity" in item ${2.5 * batchSize + 1} of the response is missing`,
+    ],
+  ])('does not request the list again after %s', async (_what, end, fault) => {
     const message = `The response to GET /inventory ${fault}. The list is incomplete`;
     await expectBroken(
       begin((response) => response.end(end)),
@@ -117,19 +121,19 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
     );
   });
 
-  test('a body that is cut short', async () => {
+  test('does not request the list again after a body that is cut short', async () => {
     const message = `The response to GET /inventory broke off after ${bytes} bytes, so the list is incomplete: other side closed`;
     const cut = begin((response) => response.destroy(), { 'content-length': '9000000' });
     await expectBroken(cut, { name: 'UnavailableError', message });
   });
 
-  test('a gzip that is cut short', async () => {
+  test('does not request the list again after a gzip that is cut short', async () => {
     const cut = answer(200, gzipSync(`${begun}${rest}`).subarray(0, -9), { 'content-encoding': 'gzip' });
     const message = expect.stringContaining('so the list is incomplete: unexpected end of file');
     await expectBroken(cut, { name: 'UnavailableError', message });
   });
 
-  test('a reset', async () => {
+  test('does not request the list again after a reset', async () => {
     // A reset throws away what the client has not read yet, so it has to come behind that.
     let cut = () => {};
     const first = begin((response) => {
@@ -150,7 +154,7 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
       /so the list is incomplete: no response within 30 s/,
     ],
     ['an interruption', (_clock: TestClock, ctrlC: AbortController) => ctrlC.abort(new Error('Ctrl-C')), /^Ctrl-C$/],
-  ])('%s', async (_what, end, message) => {
+  ])('does not request the list again after %s', async (_what, end, message) => {
     const controller = new AbortController();
     let most = 0;
     const onBatch = (seen: number) => {
@@ -166,7 +170,7 @@ describe('a list that breaks off after its first batch is not begun anew', () =>
   });
 });
 
-test('a list whose first batch has not come is begun anew', async () => {
+test('requests a list again if it breaks off before its first batch', async () => {
   const broken: Answerer = (response) => {
     response.writeHead(200).write(begun.slice(0, 10_000), () => response.socket?.resetAndDestroy());
   };

@@ -6,14 +6,14 @@ const statuses = [301, 302, 303, 307, 308];
 const ok = answer(200, stock);
 const redirect = (status: number, location: string | string[]) => answer(status, '<html>moved', { location });
 
-describe('to somewhere below the base URL', () => {
+describe('redirects to a URL below the base URL', () => {
   test.each([
     ...statuses.map((status) => [status, '/v1/stock?page=1#top', '/v1/stock?page=1'] as const),
     [302, 'elsewhere', '/v1/elsewhere'],
     [302, 'a..b/c%2Fd', '/v1/a..b/c%2Fd'],
     [302, '../v1/stock', '/v1/stock'],
     [302, '?page=2', '/v1/inventory?page=2'],
-  ] as const)('a GET follows %i with Location %j to %s', async (status, location, path) => {
+  ] as const)('follows %i of a GET with Location %j to %s', async (status, location, path) => {
     const { server, list, clock } = await openClient([redirect(status, location), ok]);
     expect(await list()).toHaveLength(1);
     const headers = { authorization: `Bearer ${key}` };
@@ -21,7 +21,7 @@ describe('to somewhere below the base URL', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test.each([307, 308])('a PATCH follows %i, as a PATCH with its body', async (status) => {
+  test.each([307, 308])('follows %i of a PATCH, as a PATCH with its body', async (status) => {
     const { server, client } = await openClient([redirect(status, '/v1/stock/7'), answer(200, item)]);
     await client.updateInventory(7n, 3);
     const sent = { method: 'PATCH', body: '{"quantity":3}' };
@@ -31,14 +31,14 @@ describe('to somewhere below the base URL', () => {
     ]);
   });
 
-  test.each([301, 302, 303])('a PATCH does not follow %i', async (status) => {
+  test.each([301, 302, 303])('does not follow %i of a PATCH', async (status) => {
     const { server, client } = await openClient([redirect(status, '/v1/stock/7'), answer(200, item)]);
     const message = expect.stringContaining(`The service redirects a PATCH with ${status}, which can't be followed`);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ kind: 'failure', status, message });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('an absolute Location, with the name of a user in it', async () => {
+  test('follows an absolute Location with a user name in it, and sends its own key', async () => {
     const { server, list } = await openClient([
       (response) => redirect(302, `${server.origin.replace('//', '//user:secret@')}/v1/stock`)(response),
       ok,
@@ -47,7 +47,7 @@ describe('to somewhere below the base URL', () => {
     expect(server.requests[1]).toMatchObject({ path: '/v1/stock', headers: { authorization: `Bearer ${key}` } });
   });
 
-  test('each one passes the governor', async () => {
+  test('waits for the governor before it follows a redirect', async () => {
     const spent = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1768478460' };
     const { list, sentAt } = await openClient([answer(302, '', { location: '/v1/stock', ...spent }), ok]);
     await list();
@@ -57,19 +57,19 @@ describe('to somewhere below the base URL', () => {
     expect(second).toBeLessThan(40_100);
   });
 
-  test('up to 5, and no more', async () => {
+  test('follows 5 redirects at most', async () => {
     const { server, list } = await openClient([redirect(302, '/v1/inventory')]);
     await expect(list()).rejects.toThrow(`The service redirects in a loop, last to ${server.url}/inventory`);
     expect(server.requests).toHaveLength(6);
   });
 });
 
-describe('to anything else: never followed, and the key is never sent there', () => {
+describe('redirects to anywhere else', () => {
   test.each([
     ['scheme', (own: string) => own.replace('http:', 'https:')],
     ['host', (own: string) => own.replace('127.0.0.1', 'localhost')],
     ['port', (own: string) => own.replace(/:(\d+)\//, (_whole, port) => `:${(Number(port) % 65535) + 1}/`)],
-  ])('refuses a URL of which only the %s differs', async (_part, change) => {
+  ])('refuses a URL that differs only in its %s', async (_part, change) => {
     const { server, list } = await openClient([
       (response) => redirect(307, change(`${server.url}/inventory`))(response),
       ok,
@@ -103,7 +103,7 @@ describe('to anything else: never followed, and the key is never sent there', ()
     }
   });
 
-  test.each(statuses)('%i', async (status) => {
+  test.each(statuses)('does not follow %i to another origin, and opens no connection there', async (status) => {
     const other = await openServer(ok);
     const { list, client } = await openClient([redirect(status, `${other.url}/inventory`)]);
     const message = expect.stringContaining(`The service redirects to another address, ${other.origin}.`);
@@ -112,7 +112,7 @@ describe('to anything else: never followed, and the key is never sent there', ()
     expect(other.connections.opened).toBe(0);
   });
 
-  test('nor is it in the error, though it is the name of that origin', async () => {
+  test('does not show the key if it is in the name of another origin', async () => {
     const { list } = await openClient([redirect(302, `https://${key}.example/v1`)]);
     await expect(list()).rejects.toThrow('The service redirects to another address, https://[key].example.');
   });
@@ -127,7 +127,7 @@ describe('to anything else: never followed, and the key is never sent there', ()
     'javascript:alert(1)',
     'data:application/json,[]',
     'mailto:a@b',
-  ])('nor by %s, at once or after another redirect', async (location) => {
+  ])('does not follow %s, at once or after another redirect', async (location) => {
     const other = await openServer(ok);
     const { host, port } = new URL(other.origin);
     const elsewhere = redirect(302, location.replace('<host>', host).replace('<port>', port));
@@ -144,13 +144,13 @@ test.each<[string, Record<string, string | string[]>]>([
   ['is missing', {}],
   ['is no URL', { location: 'http://[' }],
   ['came twice', { location: ['/a', '/b'] }],
-])('a redirect whose Location %s', async (_what, headers) => {
+])('fails without a retry if the Location of a redirect %s', async (_what, headers) => {
   const { server, list } = await openClient([answer(302, '', headers)]);
   await expect(list()).rejects.toThrow('The service returned 302 without a usable Location');
   expect(server.requests).toHaveLength(1);
 });
 
-test('shortens an address that a redirect fills with words', async () => {
+test('shortens an overlong address of a redirect in the error', async () => {
   const words = 'x'.repeat(30_000);
   const { list } = await openClient([redirect(302, `https://${words}.example/v1`)]);
   await expect(list()).rejects.toThrow(

@@ -13,7 +13,7 @@ const down = {
   serviceError: { code: 'down' },
 };
 
-describe('what a gateway or the network does is tried again', () => {
+describe('failures of a gateway or the network', () => {
   test.each<[string, Answerer]>([
     ['500', answer(500, errorBody(500))],
     ['502', answer(502, '<html>')],
@@ -21,15 +21,15 @@ describe('what a gateway or the network does is tried again', () => {
     ['504', answer(504)],
     ['503 with a body that is cut short', raw('HTTP/1.1 503 Down\r\nContent-Length: 100\r\n\r\n{"co')],
     ['503 with a corrupt gzip', answer(503, 'x', { 'content-encoding': 'gzip' })],
-    ['a reset before the answer', reset],
+    ['a reset before the response', reset],
     ['a reset in the body', resetInBody],
     ['a body that is cut short', truncated],
     ['a chunked body that is cut short', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n[{"pe')],
-    ['a chunk that is none', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
-    ['an answer that is no HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n')],
-    ['nothing but the end', raw('')],
+    ['an invalid chunk', raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n')],
+    ['a response that is not HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['a connection that ends without a response', raw('')],
     ['a corrupt gzip', answer(200, 'no gzip', { 'content-encoding': 'gzip' })],
-  ])('%s', async (_what, answerer) => {
+  ])('retries a GET after %s', async (_what, answerer) => {
     const { list, sentAt, clock } = await openClient([answerer, answerer, ok]);
     expect(await list()).toHaveLength(1);
     expect(sentAt()).toEqual([0, 250, 750]);
@@ -39,7 +39,7 @@ describe('what a gateway or the network does is tried again', () => {
   test.each([
     ['http://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
     ['https://service.invalid', 'getaddrinfo E'],
-  ])('nobody listens at %s: 4 more tries, and then it is unavailable', async (origin, cause) => {
+  ])('gives up after 4 retries if nothing listens at %s', async (origin, cause) => {
     const { list, clock, sentAt } = createClientRig({ url: `${origin}/v1` });
     const message = expect.stringContaining(`Can't reach the service at ${origin}: ${cause}`);
     await expect(list()).rejects.toMatchObject({ name: 'UnavailableError', message, status: undefined });
@@ -47,7 +47,7 @@ describe('what a gateway or the network does is tried again', () => {
     expect(sentAt()).toHaveLength(5);
   });
 
-  test('a time-out on every try', async () => {
+  test('gives up after 4 retries that time out', async () => {
     const { server, list, clock } = await openClient([hang], {
       onSend: () => setImmediate(() => clock.expireDeadlines()),
     });
@@ -62,14 +62,14 @@ describe('what a gateway or the network does is tried again', () => {
     ['retries: 0', 0, [], 0],
     ['retries: 1', 1, [], 1],
     ['retries: 6', 6, [], 6],
-  ])('%s: %i more tries, and then what the service says', async (_what, tries, before, retries) => {
+  ])('%s: gives up after %i retries, in the words of the service', async (_what, tries, before, retries) => {
     const { server, list, clock } = await openClient([...before, answer(503, errorBody(503))], { retries });
     await expect(list()).rejects.toMatchObject(down);
     expect(server.requests).toHaveLength(tries + 1);
     expect(clock.sleeps).toEqual(backoff.slice(0, tries));
   });
 
-  test('no try leaves earlier than its full jitter says, and none without jitter waits', async () => {
+  test('retries at once if the jitter is 0', async () => {
     const { list, sentAt } = await openClient([answer(503), ok], { random: 0 });
     await list();
     expect(sentAt()).toEqual([0, 0]);
@@ -82,7 +82,7 @@ describe('a 503 with Retry-After', () => {
     ['0', 250],
     ['soon', 60_000],
     ['Thu, 15 Jan 2026 12:00:27 GMT', 7000],
-  ])('%s is tried again after %i ms', async (retryAfter, wait) => {
+  ])('delays the retry after Retry-After: %s by %i ms', async (retryAfter, wait) => {
     const { list, sentAt } = await openClient([answer(503, '', { 'retry-after': retryAfter }), ok]);
     await list();
     // At the gate with a jitter of a tenth, at most 5 s.
@@ -95,7 +95,7 @@ describe('a 503 with Retry-After', () => {
     ['61', 90_000, 61],
     // More than 32 days are not believed.
     ['9999999999', 90_000, 32 * 86_400],
-  ])('of %s s, with a longest wait of %i ms, is told at once', async (retryAfter, maxWait, retryAfterSeconds) => {
+  ])('fails at once after Retry-After: %s if maxWait is %i ms', async (retryAfter, maxWait, retryAfterSeconds) => {
     const refusal = answer(503, errorBody(503), { 'retry-after': retryAfter });
     const { server, list, clock } = await openClient([refusal, ok], { maxWait, random: 0 });
     await expect(list()).rejects.toMatchObject({ ...down, retryAfterSeconds });
@@ -112,21 +112,24 @@ test.each([429, 503])('delays every request of the client after a %i with Retry-
   expect(Math.min(...sentAt().slice(2))).toBeGreaterThanOrEqual(20_000);
 });
 
-describe('what is not tried again', () => {
-  test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 501, 505])('%i', async (status) => {
-    const { server, list, clock } = await openClient([answer(status, errorBody(status)), ok]);
-    await expect(list()).rejects.toMatchObject({ status });
-    expect(server.requests).toHaveLength(1);
-    expect(clock.sleeps).toEqual([]);
-  });
+describe('failures that are not retried', () => {
+  test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 501, 505])(
+    'does not retry %i',
+    async (status) => {
+      const { server, list, clock } = await openClient([answer(status, errorBody(status)), ok]);
+      await expect(list()).rejects.toMatchObject({ status });
+      expect(server.requests).toHaveLength(1);
+      expect(clock.sleeps).toEqual([]);
+    },
+  );
 
-  test('a PATCH with 500', async () => {
+  test('does not retry a PATCH after a 500', async () => {
     const { server, client, clock } = await openClient([answer(500, errorBody(500)), ok]);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ name: 'UnavailableError', status: 500 });
     expect([server.requests.length, clock.sleeps]).toEqual([1, []]);
   });
 
-  test('a GET whose 500 is printed as it came', async () => {
+  test('does not retry a raw GET after a 500', async () => {
     const { server, client } = await openClient([answer(500, errorBody(500)), ok]);
     expect(await client.request('GET', '/x')).toMatchObject({ status: 500 });
     expect(server.requests).toHaveLength(1);
@@ -139,7 +142,7 @@ describe('what is not tried again', () => {
     ['POST', '/inventory', '503', answer(503, '', { 'retry-after': '1' })],
     ['POST', '/inventory', '504', answer(504)],
     ['PATCH', '/store/orders', 'a reset', reset],
-  ])('%s %s after %s', async (method, path, _what, answerer) => {
+  ])('does not retry %s %s after %s', async (method, path, _what, answerer) => {
     const { server, client, clock } = await openClient([answerer, answer(200, '{}')]);
     await expect(client.request(method, path, '{}')).rejects.toMatchObject({ name: 'UnavailableError' });
     expect(server.requests).toHaveLength(1);
@@ -147,18 +150,18 @@ describe('what is not tried again', () => {
   });
 });
 
-describe('a 429', () => {
+describe('a 429 response', () => {
   test.each([
     ['with Retry-After', { 'retry-after': '20' }, 20_000],
     ['with a date', { 'retry-after': 'Thu, 15 Jan 2026 12:00:40 GMT' }, 20_000],
     ['without any header', {}, 60_000],
-  ])('%s: nothing is sent before', async (_what, headers, wait) => {
+  ])('lets nothing be sent before its time has come: %s', async (_what, headers, wait) => {
     const { list, sentAt } = await openClient([answer(429, 'too many', headers), ok], { random: 0 });
     await list();
     expect(sentAt()).toEqual([0, wait]);
   });
 
-  test('a POST is sent again: it was not carried out', async () => {
+  test('lets a POST be resent, which was not carried out', async () => {
     const refusal = answer(429, '', { 'retry-after': '5' });
     const { server, client, sentAt } = await openClient([refusal, answer(200, '{}')], { random: 0 });
     expect((await client.request('POST', '/inventory', '{"a":1}')).status).toBe(200);
@@ -166,7 +169,7 @@ describe('a 429', () => {
     expect(server.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 
-  test('three in a row: the words of the service, and when it works again', async () => {
+  test('fails the third time in a row, in the words of the service and with the time to wait', async () => {
     const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
@@ -176,7 +179,7 @@ describe('a 429', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('with a body that never ends is over with the time-out, and the gate holds', async () => {
+  test('keeps its gate if its body never ends', async () => {
     const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
     const { server, list, clock, sentAt } = await openClient([endless, ok], { random: 0 });
     const items = list();
@@ -187,7 +190,7 @@ describe('a 429', () => {
     expect(sentAt()).toEqual([0, 20_000]);
   });
 
-  test('does not use up the tries', async () => {
+  test('does not count as a retry', async () => {
     const [refusal, failure] = [answer(429, '', { 'retry-after': '1' }), answer(503)];
     const { list } = await openClient([failure, failure, refusal, failure, failure, ok]);
     expect(await list()).toHaveLength(1);

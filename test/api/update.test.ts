@@ -13,9 +13,9 @@ const ok = answer(200, item);
 
 test.each<[string, Answerer, Facts]>([
   ['a reset', reset, onItsWay],
-  ['nothing but the end', raw(''), onItsWay],
-  ['half a head', raw('HTTP/1.1 200 OK\r\nContent-Le'), onItsWay],
-  ['an answer that is no HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), onItsWay],
+  ['a connection that ends without a response', raw(''), onItsWay],
+  ['half a response head', raw('HTTP/1.1 200 OK\r\nContent-Le'), onItsWay],
+  ['a response that is not HTTP', raw('SSH-2.0-OpenSSH_9.6\r\n'), onItsWay],
   ['502', answer(502), { ...onItsWay, status: 502 }],
   ['504', answer(504, '', { 'retry-after': '5' }), { ...onItsWay, status: 504 }],
   ['408', answer(408), { ...onItsWay, status: 408 }],
@@ -31,8 +31,8 @@ test.each<[string, Answerer, Facts]>([
   ['a reset in the body', resetInBody, answered()],
   ['a body that is cut short', truncated, answered()],
   ['HTML', answer(200, '<html>'), answered()],
-  ['another shape', answer(200, '{}'), answered()],
-])('one request, with a permit or without, and what is certain of it: %s', async (_what, answerer, facts) => {
+  ['JSON of another shape', answer(200, '{}'), answered()],
+])('sends one request, and reports what is certain after %s', async (_what, answerer, facts) => {
   for (const hasPermit of [false, true]) {
     const { server, client, clock, permit } = await openClient([answerer, ok]);
     const options = hasPermit ? { permit: await permit() } : {};
@@ -42,7 +42,7 @@ test.each<[string, Answerer, Facts]>([
   }
 });
 
-test('an answer that begins with a 100 Continue that was not requested can not be read, and says so', async () => {
+test('reports a response that begins with an unrequested 100 Continue as unreadable', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   const { server, client } = await openClient([raw(`${early}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`), ok]);
   const { origin } = new URL(server.url);
@@ -53,27 +53,27 @@ test('an answer that begins with a 100 Continue that was not requested can not b
 });
 
 describe('an update without a permit', () => {
-  test('is tried again where it could not be sent', async () => {
+  test('retries if it could not be sent', async () => {
     const { client, sentAt } = createClientRig({ url: 'http://127.0.0.1:1/v1' });
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ notCarriedOut: true, mayBeInFlight: false });
     expect(sentAt()).toHaveLength(5);
   });
 
-  test('is sent again after a 429, and not certain if it stays on its way then', async () => {
+  test('resends after a 429, and is not known after a reset', async () => {
     const { client, sentAt } = await openClient([refusal, ok, refusal, reset], { random: 0 });
     expect(await client.updateInventory(7n, 3)).toMatchObject({ quantity: 3 });
     expect(sentAt()).toEqual([0, 5000]);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject(onItsWay);
   });
 
-  test('whose answer was dropped is written once', async () => {
+  test('writes once if the response was dropped', async () => {
     const { service, clock } = await openShop({ faults: ['PATCH /inventory/*:first=1:commit-then-drop'] });
     const { client } = createClientRig({ url: service.url, key: service.key, clock });
     await expect(client.updateInventory(9007199254740993n, 5)).rejects.toMatchObject(onItsWay);
     expect(service.journal().map(({ method }) => method)).toEqual(['PATCH']);
   });
 
-  test('is not sent again as a request of any kind', async () => {
+  test('does not resend a raw PATCH after a reset', async () => {
     const { server, client } = await openClient([reset, ok]);
     await expect(client.request('PATCH', '/inventory/7', '{"quantity":3}')).rejects.toMatchObject(onItsWay);
     expect(server.requests).toHaveLength(1);
@@ -83,15 +83,15 @@ describe('an update without a permit', () => {
 describe('an update with a permit', () => {
   test.each([
     ['connection', 'http://127.0.0.1:1/v1'],
-    ['name', 'https://service.invalid/v1'],
-  ])('no %s: for certain not carried out', async (_what, url) => {
+    ['such host', 'https://service.invalid/v1'],
+  ])('reports that nothing was carried out if there is no %s', async (_what, url) => {
     const { client, permit, sentAt } = createClientRig({ url });
     const facts = { kind: 'unavailable', status: undefined, notCarriedOut: true, mayBeInFlight: false };
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject(facts);
     expect(sentAt()).toHaveLength(1);
   });
 
-  test('429: for certain not carried out, and when it may be', async () => {
+  test('reports that nothing was carried out after a 429, and can be sent again later', async () => {
     const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
       ...{ kind: 'rate-limited', status: 429, notCarriedOut: true, mayBeInFlight: false, retryAfterSeconds: 5 },
@@ -100,14 +100,14 @@ describe('an update with a permit', () => {
     expect(sentAt()).toEqual([0, 5000]);
   });
 
-  test.each([301, 303, 307])('%i is not followed', async (status) => {
+  test.each([301, 303, 307])('does not follow a %i', async (status) => {
     const { server, client, permit } = await openClient([answer(status, '', { location: '/v1/stock/7' }), ok]);
     const update = client.updateInventory(7n, 3, { permit: await permit() });
     await expect(update).rejects.toMatchObject({ kind: 'failure', status, notCarriedOut: false });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('a permit that holds no longer: nothing is sent', async () => {
+  test('sends nothing with a permit that has expired', async () => {
     const { server, client, permit, clock } = await openClient([ok]);
     const old = await permit();
     clock.advance(31_000);
@@ -115,7 +115,7 @@ describe('an update with a permit', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test.each([false, true])('time-out: it may still be on its way, interrupted: %s', async (isInterrupted) => {
+  test.each([false, true])('may be in flight after a time-out, interrupted: %s', async (isInterrupted) => {
     const interrupted = new AbortController();
     const { server, client, permit, clock } = await openClient([hang], { interrupted: interrupted.signal });
     const update = client.updateInventory(7n, 3, { permit: await permit() });
@@ -128,9 +128,9 @@ describe('an update with a permit', () => {
 });
 
 test.each([
-  ['a permit is used for its first try', 0],
-  ['one that holds no longer is admitted anew', 31_000],
-])('a list with a permit: %s', async (_what, ms) => {
+  ['uses a permit for its first try', 0],
+  ['is admitted again if its permit has expired', 31_000],
+])('scanInventory %s', async (_what, ms) => {
   const { server, client, permit, clock } = await openClient([answer(503), answer(200, `[${item}]`)]);
   const given = await permit();
   clock.advance(ms);

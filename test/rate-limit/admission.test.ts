@@ -17,7 +17,7 @@ const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 /** A wait of 40 s for a window, with what two clocks may drift apart in it. */
 const fortySeconds = 40_009;
 
-test('the last answer that told is what was last seen; what was sent since is taken off what is known', async () => {
+test('lastSeen returns the last reported limits, from which known limits subtract what was sent since', async () => {
   const { clock, governor, ask, limits } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   // The clock of the service is an hour behind ours.
@@ -44,30 +44,38 @@ const asking = (retryAfter: string | undefined, resetIn = 5 * second) =>
 // These tests run under TZ=America/New_York.
 test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
   ['a spent window', ok(told(0, 40 * second, start)), fortySeconds],
-  ['by the clock of the service, 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
-  ['by the clock of the service, a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
-  ['by the local clock if there is no Date', ok(withoutDate), fortySeconds],
+  ['a spent window, by a service clock 30 s behind ours', ok(told(0, 40 * second, start - 30 * second)), fortySeconds],
+  ['a spent window, by a service clock a day ahead of ours', ok(told(0, 40 * second, start + day)), fortySeconds],
+  ['a spent window without a Date, by the local clock', ok(withoutDate), fortySeconds],
   ['a window that has ended already', ok(told(0, -10 * second, start)), 0],
   ['a reset in the year 9999', ok({ ...told(0, 40 * second, start), 'x-ratelimit-reset': '253402300799' }), 0],
   ['a limit of 1000 with a reset 45 s away: a minute', ok({ ...told(0, 45 * second, start), ...ofThousand }), 45_010],
   ['a 429 without headers', refused(), 60_000],
-  ['a 429 without headers after an answer that told a reset', [ok(told(5, 40 * second, start)), refused()], 60_000],
+  [
+    'a 429 without headers after a response that reported a reset',
+    [ok(told(5, 40 * second, start)), refused()],
+    60_000,
+  ],
   ['Retry-After beside an earlier reset', asking('60'), 60_000],
   ['Retry-After: 0', asking('0'), 1000],
-  ['a date by a clock that is days ahead', refused({ date: at(2 * day), 'retry-after': at(2 * day + 90_000) }), 90_000],
   [
-    'a date without a Date, by the clock of the service that is known',
+    'a Retry-After date of a clock that is days ahead',
+    refused({ date: at(2 * day), 'retry-after': at(2 * day + 90_000) }),
+    90_000,
+  ],
+  [
+    'a Retry-After date without a Date, by the known service clock',
     [ok(told(50, 40 * second, start - hour)), refused({ 'retry-after': at(80_000 - hour) })],
     80_000,
   ],
   [
-    'a date beside a Date that is behind the clock that is known',
+    'a Retry-After date beside a Date that is behind the known service clock',
     [ok(told(50, 40 * second, start)), refused({ date: at(-60_000), 'retry-after': at(60_000) })],
     120_000,
   ],
   ['an empty Retry-After: the end of the window', asking('', 40 * second), 40_000],
   ['no Retry-After: the end of the window', asking(undefined, 40 * second), 40_000],
-])('the next request waits behind %s', async (_what, answers, wait) => {
+])('waits exactly as long as needed after %s', async (_what, answers, wait) => {
   const { announced, ask, waitAfter } = createRig({ maxWait: hour });
   const [last = ok(), ...earlier] = [answers].flat().toReversed();
   for (const answer of earlier) await ask(answer);
@@ -75,7 +83,7 @@ test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
   expect(announced.map(Math.ceil)).toEqual(wait === 0 ? [] : [wait]);
 });
 
-test.each([hour, -hour])('a date beside a Date that is off by %i ms is never a shorter wait', async (off) => {
+test.each([hour, -hour])('waits no less for a Retry-After date if the Date beside it is off by %i ms', async (off) => {
   const dated = (now: number) =>
     refused({ date: new Date(now + off).toUTCString(), 'retry-after': new Date(now + 120_000).toUTCString() });
   const unknown = createRig({ maxWait: day });
@@ -86,7 +94,7 @@ test.each([hour, -hour])('a date beside a Date that is off by %i ms is never a s
   expect(await waitAfter(dated(start - 5 * hour))).toBeGreaterThanOrEqual(120_000);
 });
 
-test.each(['9999999999', '9'.repeat(400)])('Retry-After: %s closes the gate for 32 days', async (asked) => {
+test.each(['9999999999', '9'.repeat(400)])('closes the gate for 32 days after Retry-After: %s', async (asked) => {
   const { clock, governor, ask, warnings } = createRig({ maxWait: 0 });
   await ask(refused({ 'retry-after': asked }));
   const said =
@@ -98,7 +106,7 @@ test.each(['9999999999', '9'.repeat(400)])('Retry-After: %s closes the gate for 
   await governor.admit(unaborted);
 });
 
-test.each([hour, -hour, day, -day])('the local clock is stepped by %i ms during a wait', async (step) => {
+test.each([hour, -hour, day, -day])('waits as long if the local clock is stepped by %i ms', async (step) => {
   const clock = createVirtualClock();
   const sleep: typeof clock.sleep = (ms, signal) => {
     if (clock.sleeps.length === 1) clock.step(step);
@@ -109,7 +117,7 @@ test.each([hour, -hour, day, -day])('the local clock is stepped by %i ms during 
 });
 
 property(
-  'nothing is sent inside a gate, whatever the jitter, and however the wall clock is stepped',
+  'sends nothing inside a gate, whatever the jitter, and however the wall clock is stepped',
   [
     fc.integer({ min: 1, max: 80 }),
     fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -125,7 +133,7 @@ property(
   },
 );
 
-test('a store whose times are rounded down is not asked again before a millisecond has passed', async () => {
+test('does not try again within a millisecond if the store rounds times down', async () => {
   let folds = 0;
   class Rounding extends MemoryLimits {
     override fold(scope: string, records: readonly LimitRecord[]) {
@@ -139,7 +147,7 @@ test('a store whose times are rounded down is not asked again before a milliseco
   expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
-test('a wait for the next day is not begun unless it is allowed', async () => {
+test('does not wait for the next day unless that is allowed', async () => {
   const { clock, governor, ask } = createRig();
   await ask(ok(told(0, 12 * hour, clock.now())));
   const ofDay = { limit: 60, resetAt: clock.now() + 12 * hour };
@@ -148,14 +156,14 @@ test('a wait for the next day is not begun unless it is allowed', async () => {
   expect(clock.sleeps).toEqual([]);
 });
 
-test('beside others on the key a window is waited for up to a second longer', async () => {
+test('waits up to a second longer for a window if others use the key', async () => {
   const { clock, governor, ask } = createRig({ random: () => 0.5 });
   for (const left of [50, 0]) await ask(ok(told(left, 40 * second, clock.now())));
   await governor.admit(unaborted);
   expect(clock.monotonic()).toBe(fortySeconds + 500);
 });
 
-test('three 429s in a row end it for all processes, whichever of them sent', async () => {
+test('refuses every process after three 429s in a row, until the gate lifts', async () => {
   const { clock, beside } = createRig();
   for (let episode = 1; episode <= 3; episode += 1) await beside().ask(refused({ 'retry-after': '5' }));
   expect(clock.sleeps).toEqual([5000, 5000]);
@@ -166,9 +174,9 @@ test('three 429s in a row end it for all processes, whichever of them sent', asy
 });
 
 test.each([
-  ['of more than a minute ends a command at once', '70', hour],
-  ['of more than the command may wait too', '30', 20_000],
-])('a 503 with a Retry-After %s: the service is unavailable', async (_what, seconds, maxWait) => {
+  ['of more than a minute', '70', hour],
+  ['of more than the command may wait', '30', 20_000],
+])('reports the service as unavailable after a 503 with a Retry-After %s', async (_what, seconds, maxWait) => {
   const { clock, ask, beside } = createRig();
   await ask(unavailable(seconds));
   const refusal = { kind: 'unavailable', retryAfterSeconds: Number(seconds) };
@@ -176,14 +184,14 @@ test.each([
   expect(clock.sleeps).toEqual([]);
 });
 
-test('a limit that is spent for longer than a 503 asks for is no outage', async () => {
+test('reports a spent limit, not an outage, if it lasts longer than the Retry-After of a 503', async () => {
   const { ask, beside } = createRig();
   await ask({ status: 503, headers: { ...told(0, 40 * second, start), 'retry-after': '10' } });
   await expect(beside({ maxWait: 20_000 }).governor.admit(unaborted)).rejects.toThrow(RateLimitedError);
 });
 
-describe('the longest total wait', () => {
-  test('is summed up over waits that follow one another', async () => {
+describe('maxWait', () => {
+  test('adds up successive waits', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
     await ask(refused({ 'retry-after': '50' }));
     await ask(ok());
@@ -192,7 +200,7 @@ describe('the longest total wait', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
   });
 
-  test('may be used up to its end, and one of 0 waits for nothing', async () => {
+  test('allows a wait of exactly its length, and none at all if it is 0', async () => {
     const whole = createRig({ maxWait: 60 * second });
     await whole.waitAfter(refused({ 'retry-after': '60' }));
     expect(whole.clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
@@ -202,7 +210,7 @@ describe('the longest total wait', () => {
     expect(none.clock.sleeps).toEqual([]);
   });
 
-  test('of 0 waits for an answer of its own, though another process has had a request in flight for long', async () => {
+  test('of 0 lets a request wait for an earlier one of its own process', async () => {
     const { clock, governor, beside } = await known(2, { maxWait: 0 });
     await beside().governor.admit(unaborted);
     const own = await governor.admit(unaborted);
@@ -213,7 +221,7 @@ describe('the longest total wait', () => {
     expect(clock.monotonic()).toBe(5 * second);
   });
 
-  test('counts a time once, however many requests wait through it', async () => {
+  test('counts the same time once, however many requests wait through it', async () => {
     const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '40' }));
     const probe = governor.admit(unaborted);
@@ -224,10 +232,10 @@ describe('the longest total wait', () => {
   });
 });
 
-describe('an abort', () => {
+describe('an abort of an admission', () => {
   const reason = new Error('Ctrl-C');
 
-  test('is heard before there is anything to wait for, and leaves the next request its place', async () => {
+  test('rejects before there is anything to wait for, and leaves the next request its turn', async () => {
     await expect(createRig().governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
     const { clock, governor } = await known(1);
     await governor.admit(AbortSignal.abort(reason)).catch(() => {});
@@ -235,7 +243,7 @@ describe('an abort', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test('ends a whole line that waits, at once', async () => {
+  test('rejects a whole queue of waiting requests at once', async () => {
     const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
@@ -247,7 +255,7 @@ describe('an abort', () => {
     expect(clock.monotonic()).toBe(1000);
   });
 
-  test('ends a wait for what another process has in flight, which is not announced in its first second', async () => {
+  test("rejects a wait for another process's request, unannounced in its first second", async () => {
     const { clock, governor, beside } = createRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
@@ -262,8 +270,8 @@ describe('an abort', () => {
   });
 });
 
-describe('a permit, when its request is about to leave', () => {
-  test('holds until its time has run out', async () => {
+describe('a permit', () => {
+  test('expires once its time has run out', async () => {
     const { clock, governor } = await known(50);
     const permit = await governor.admit(unaborted);
     clock.advance(30_000);
@@ -272,14 +280,14 @@ describe('a permit, when its request is about to leave', () => {
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('holds no longer if another process has met a 429', async () => {
+  test('expires if another process meets a 429', async () => {
     const { governor, beside } = await known(50);
     const permit = await governor.admit(unaborted);
     await beside().ask(refused({ 'retry-after': '60' }));
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('goes by what this process has written in the same turn of the event loop', async () => {
+  test('expires with a 429 that this process has recorded in the same tick', async () => {
     const turn = {};
     const limits = new (class extends MemoryLimits {
       override peek = (scope: string) => copyOf(super.peek(scope));
@@ -293,7 +301,7 @@ describe('a permit, when its request is about to leave', () => {
     expect(second?.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('that is given back takes no place', async () => {
+  test('counts against the window if it is forfeited, and not if it is released', async () => {
     const { clock, governor } = await known(1);
     for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).release();
     expect(clock.monotonic()).toBe(0);
@@ -303,8 +311,8 @@ describe('a permit, when its request is about to leave', () => {
   });
 });
 
-describe('several at once', () => {
-  test('a pair that came first is first', async () => {
+describe('admission of several requests', () => {
+  test('admits a pair before a request that came later', async () => {
     const { clock, governor } = await known(1);
     const order: string[] = [];
     const pair = governor.admitSeveral({ min: 2, max: 2 }, unaborted).then(([permit]) => {
@@ -317,7 +325,7 @@ describe('several at once', () => {
     expect(clock.monotonic()).toBe(fortySeconds);
   });
 
-  test('10,000 are all admitted, in the order in which they came, and none is kept for long', async () => {
+  test('admits 10,000 requests in the order in which they came', async () => {
     const { clock, governor, ask } = createRig();
     await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
     const all = Array.from({ length: 10_000 }, (_, n) => n);
@@ -339,11 +347,11 @@ describe('a restart of the machine', () => {
 
   test.each([
     // answer, for how long it was off, how much of that the wall clock knows, when the next request leaves
-    ['during a gate: the rest of it is waited for', gate, 5000, 5000, 60_000],
-    ['longer than a gate: nothing is waited for', gate, 300_000, 300_000, 310_000],
-    ['during a gate, with a wall clock in 1970: the gate lasts as long as it was', gate, 5000, in1970, 75_000],
-    ['during a spent window: that is waited for as well', spent(40 * second), 5000, 5000, 40_006],
-    ['during a spent window, with a wall clock in 1970: a probe', spent(12 * hour), 5000, in1970, 15_000],
+    ['during a gate leaves the rest of it to wait', gate, 5000, 5000, 60_000],
+    ['longer than a gate leaves nothing to wait', gate, 300_000, 300_000, 310_000],
+    ['during a gate, with a wall clock in 1970, begins the gate again', gate, 5000, in1970, 75_000],
+    ['during a spent window leaves the rest of it to wait', spent(40 * second), 5000, 5000, 40_006],
+    ['during a spent window, with a wall clock in 1970, sends a probe', spent(12 * hour), 5000, in1970, 15_000],
   ])('%s', async (_what, answer, away, wallSays, sentAt) => {
     const limits = new MemoryLimits();
     const before = createVirtualClock({ boot: 'one' });
@@ -355,7 +363,7 @@ describe('a restart of the machine', () => {
   });
 });
 
-describe('a process that is gone', () => {
+describe('a process that has died', () => {
   /** The next probe, if the first was of a process that has died with it. */
   const probeAfter = async (dead: ReturnType<typeof processWith>, isGone: (process: object) => boolean) => {
     const { governor, beside } = createRig({ self: dead });
@@ -368,7 +376,7 @@ describe('a process that is gone', () => {
     ['whose pid another program has taken', { pid: 77, startedAt: 'later' }],
     ['of another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
     ['of another host', { pid: 77, host: 'office' }],
-  ])('%s gives up its probe at once if that is certain', async (_what, changes) => {
+  ])('frees its probe at once if its death is certain: %s', async (_what, changes) => {
     const dead = processWith(changes);
     const sentAt = await probeAfter(dead, () => false);
     // Its lease is over then.
@@ -379,14 +387,14 @@ describe('a process that is gone', () => {
     expect(asked[0]).toEqual(dead);
   });
 
-  test('may have had its requests counted', async () => {
+  test('has its requests counted as sent', async () => {
     const { governor, beside } = await known(5);
     await governor.admitSeveral({ min: 1, max: 5 }, unaborted);
     expect(await beside({ isGone: () => true }).ask(ok())).toBe(fortySeconds);
   });
 });
 
-describe('what is written when', () => {
+describe('records of the governor', () => {
   /** A store that counts its transactions, and may fail. */
   class Watched extends MemoryLimits {
     readonly log: string[] = [];
@@ -408,7 +416,7 @@ describe('what is written when', () => {
     return { governor, clock, store: limits, log: limits.log, one, two };
   };
 
-  test('the last answer is written at once, another one with the next admission', async () => {
+  test('are written at once for the last response in flight, and else with the next admission', async () => {
     const { governor, log, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     await two?.forfeit();
@@ -416,7 +424,7 @@ describe('what is written when', () => {
     expect(log).toEqual(['answer lost intent']);
   });
 
-  test('or after a moment, or with a flush', async () => {
+  test('are written after a moment, or by flush', async () => {
     const { governor, log, clock, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     expect(log).toEqual([]);
@@ -432,14 +440,14 @@ describe('what is written when', () => {
   test.each([
     [429, {}],
     [503, { 'retry-after': '5' }],
-  ])('a %i is written at once', async (status, headers) => {
+  ])('are written at once for a %i', async (status, headers) => {
     const { log, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     await two?.recordResponse({ status, headers }).persisted;
     expect(log).toEqual(['answer answer']);
   });
 
-  test('a 429 that can not be written still holds back what was admitted, and the next admission fails', async () => {
+  test("hold back admitted requests after a 429 that can't be written, and fail the next admission", async () => {
     const { governor, store, log, one, two } = await started();
     store.fault = new Error('full');
     await one.recordResponse(refused()).persisted;

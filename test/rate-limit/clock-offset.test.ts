@@ -22,19 +22,19 @@ test.each<[string, ClockOffset, Partial<ClockOffset>]>([
     { least: date - 300, most: date + 900, at: 300, guessed: false, single: true },
   ],
   ['narrows what is known', told(first, 700), { least: date - 100.12, most: date + 300 }],
-  ['goes before a guess', told(guess(date, 100), 100, -500), { least: date - 600, guessed: false }],
-])('an answer %s', (_what, offset, expected) => {
+  ['replaces a guess', told(guess(date, 100), 100, -500), { least: date - 600, guessed: false }],
+])('a response %s', (_what, offset, expected) => {
   expect(offset).toMatchObject(expected);
 });
 
-describe('backends whose clocks differ by 4 s', () => {
+describe('the clock of two backends that differ by 4 s', () => {
   const toldBy = (known: ClockOffset | undefined, at: number, ahead: number, isFirst = false) =>
     told(known, at, at + ahead, isFirst);
 
   test.each([
-    ['behind first', [0, 4000, 4000, 0, 4000]],
-    ['ahead first', [4000, 0, 4000, 4000, 4000]],
-  ])('%s: the one that is behind counts', (_which, order) => {
+    ['it responds first', [0, 4000, 4000, 0, 4000]],
+    ['the other responds first', [4000, 0, 4000, 4000, 4000]],
+  ])('follows the backend that is behind: %s', (_which, order) => {
     const offset = order.reduce<ClockOffset | undefined>(
       (known, ahead, n) => toldBy(known, n * 1000, ahead),
       undefined,
@@ -43,7 +43,7 @@ describe('backends whose clocks differ by 4 s', () => {
     expect(offset && disagreement(offset)).toBeGreaterThanOrEqual(4000);
   });
 
-  test('it counts for the next window as well, and no longer', () => {
+  test('follows the backend that is behind in the next window, too, and no longer', () => {
     const disputed = toldBy(toldBy(undefined, 0, 0), 1000, 4000);
     const next = toldBy(toldBy(disputed, 60_000, 4000, true), 61_000, 4000);
     expect(earliestTime(next, 61_000)).toBeCloseTo(date + 61_000, -2);
@@ -56,7 +56,7 @@ describe('backends whose clocks differ by 4 s', () => {
 const gap = fc.integer({ min: 0, max: 3_600_000 });
 
 property(
-  'the service is never taken to be later than it is, however many answers are told and however the clocks drift',
+  'never takes the service to be later than it is, however many responses come and clocks drift',
   [
     fc.array(fc.record({ gap, up: fc.integer({ min: 0, max: 2000 }), down: fc.integer({ min: 0, max: 2000 }) }), {
       minLength: 1,
@@ -80,8 +80,12 @@ property(
   },
 );
 
-property('the moment at which a time is reached for sure', [fc.integer({ min: 0, max: 86_400_000 })], (wait) => {
-  const offset = told(undefined, 0);
-  expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
-  expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
-});
+property(
+  'whenReached returns the moment at which a time is certainly reached',
+  [fc.integer({ min: 0, max: 86_400_000 })],
+  (wait) => {
+    const offset = told(undefined, 0);
+    expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
+    expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
+  },
+);

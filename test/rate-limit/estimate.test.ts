@@ -11,13 +11,13 @@ const minute = (remaining: number, limit = 60, resetAt = now + 40_000) =>
 const day = (remaining: number, limit = 1000, resetAt = midnight) =>
   ({ kind: 'day', limit, remaining, resetAt }) as const;
 
-test('a limit of none lets nothing leave; nothing known, or nothing to send, takes no time', () => {
+test('estimates no end with a limit of 0, and no time if nothing is known or to be sent', () => {
   expect(estimate(1, [minute(0, 0)], now).seconds).toBe(Number.POSITIVE_INFINITY);
   expect(estimate(0, [minute(0, 0)], now).seconds).toBe(0);
   expect(estimate(1_000_000, [], now).seconds).toBe(0);
 });
 
-test('tells the limit of a minute', () => {
+test('reports the limit per minute', () => {
   expect(estimate(1, [day(5), minute(1, 300)], now).perMinute).toBe(300);
   expect(estimate(1, [day(5)], now).perMinute).toBeUndefined();
 });
@@ -29,7 +29,7 @@ test.each<[string, number, LimitSummary[], object | undefined]>([
   ['all of it is kept', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
   ['spent', 5, [day(0)], { left: 0, kept: 0, waiting: 5, resetAt: midnight }],
   ['a day is over', 5, [day(0, 1000, now - 1000)], { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 }],
-])('the quota of the day: %s', (_what, requests, limits, quota) => {
+])('estimates the quota of the day: %s', (_what, requests, limits, quota) => {
   expect(estimate(requests, limits, now).day).toEqual(quota);
 });
 
@@ -43,11 +43,11 @@ const limits = fc
   .map(({ used, ...facts }): LimitSummary => ({ ...facts, remaining: Math.max(0, facts.limit - used) }));
 const keys = fc.uniqueArray(limits, { selector: ({ kind }) => kind, maxLength: 2 });
 
-property('is when the last of single requests leaves', [fc.nat(300), keys], (requests, known) => {
+property('estimates when the last of single requests is sent', [fc.nat(300), keys], (requests, known) => {
   expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
 });
 
-property('lets wait for another day what does not leave within this one', [fc.nat(500), limits], (requests, limit) => {
+property("leaves for another day what can't be sent within this one", [fc.nat(500), limits], (requests, limit) => {
   const known = { ...limit, kind: 'day' as const };
   const { day: quota } = estimate(requests, [known], now);
   const enough = requests - (quota?.waiting ?? 0);
@@ -63,7 +63,7 @@ const runs = fc.record({
   seed: fc.nat(),
 });
 
-property('a bulk run that is alone on its key takes as long as estimated', [runs], { numRuns: 30 }, async (drawn) => {
+property('estimates how long a bulk run takes that is alone on its key', [runs], { numRuns: 30 }, async (drawn) => {
   const { limit, requests, start, seed } = drawn;
   const { endedAt } = await run({
     service: { window: 60_000, limit, start },

@@ -17,8 +17,8 @@ function looking(turn?: () => object, maxAge?: number) {
   return { time, look };
 }
 
-describe('a shared look', () => {
-  test('is made once for all who ask in one turn of the event loop', async () => {
+describe('memoizePerTick', () => {
+  test('calls once for all who ask within one tick', async () => {
     const { look } = looking(createSystemClock(process.hrtime.bigint).turn);
     expect([look(), look()]).toEqual([1, 1]);
     await Promise.resolve();
@@ -27,7 +27,7 @@ describe('a shared look', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('looks again within one tick once more than 1 ms has passed', () => {
+  test('calls again within one tick once more than 1 ms has passed', () => {
     const turn = {};
     const { time, look } = looking(() => turn);
     expect(look()).toBe(1);
@@ -46,7 +46,7 @@ describe('a shared look', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('is made each time by a clock that knows no turns', () => {
+  test('calls each time if the clock knows no ticks', () => {
     const { look } = looking();
     expect([look(), look()]).toEqual([1, 2]);
   });

@@ -55,22 +55,26 @@ describe('Retry-After', () => {
     ['Wed, 21 Oct 2015 07:28:00 GMT, 3600', 3_600_000],
     ['30,300', 300_000],
     ['90, soon', 90_000],
-  ])('%j asks for %j ms', (value, expected) => {
+  ])('is read from %j as %j ms', (value, expected) => {
     expect(parseRetryAfter({ 'retry-after': value }, [now])).toBe(expected);
   });
 
-  test('counts a date from the earliest of the clocks', () => {
+  test('is counted from the earliest clock if it is a date', () => {
     const headers = { 'retry-after': 'Thu, 15 Jan 2026 12:01:20 GMT' };
     expect(parseRetryAfter(headers, [now + 3_600_000, now])).toBe(60_000);
     expect(parseRetryAfter(headers, [now, now - 4000])).toBe(64_000);
   });
 
-  property('a number of any length is a wait that a Date can end', [fc.integer({ min: 1, max: 400 })], (length) => {
-    const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, [now]);
-    expect(Number.isFinite(new Date(now + Number(wait)).getTime())).toBe(true);
-  });
+  property(
+    'is a wait that a Date can end, whatever the length of the number',
+    [fc.integer({ min: 1, max: 400 })],
+    (length) => {
+      const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, [now]);
+      expect(Number.isFinite(new Date(now + Number(wait)).getTime())).toBe(true);
+    },
+  );
 
-  property('a wait is never negative', [fc.oneof(fc.string(), fc.integer().map(String))], (value) => {
+  property('is never read as a negative wait', [fc.oneof(fc.string(), fc.integer().map(String))], (value) => {
     expect(parseRetryAfter({ 'retry-after': value }, [now]) ?? 0).toBeGreaterThanOrEqual(0);
   });
 });
@@ -90,18 +94,18 @@ describe('X-RateLimit-*', () => {
     [{ 'x-ratelimit-reset': '253402300799' }, { ...known, reset: 253_402_300_799_000 }],
     // A timestamp in milliseconds is not taken for one in seconds.
     [{ 'x-ratelimit-reset': '253402300800' }, undefined],
-  ])('with %j: %o', (changes, expected) => {
+  ])('are read with %j as %o', (changes, expected) => {
     expect(parseRateLimit({ ...all, ...changes })).toEqual(expected);
   });
 
   const unreadable = ['', '-', '+1', '1.0', '1e2', '60, 60', ' 60', '６０', '99999999999999999999', ['60', '60']];
-  test.for([undefined, ...unreadable])('%j makes all three unknown', (value) => {
+  test.for([undefined, ...unreadable])('are all unknown if one is %j', (value) => {
     for (const name of Object.keys(all)) expect(parseRateLimit({ ...all, [name]: value }), name).toBeUndefined();
   });
 });
 
-describe('an HTTP-date', () => {
-  test('is read in a zone that is not UTC', () => {
+describe('parseDate', () => {
+  test('is tested in a time zone other than UTC', () => {
     expect(new Date(now).getTimezoneOffset()).toBe(300);
   });
 
@@ -116,7 +120,7 @@ describe('an HTTP-date', () => {
     // Two digits are of a year at most 50 years ahead.
     ['Friday, 02-Jan-76 00:00:00 GMT', Date.UTC(2076, 0, 2)],
     ['Friday, 02-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 2)],
-  ])('%s', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(parseDate({ date: text }, now)).toBe(expected);
   });
 
@@ -156,7 +160,7 @@ describe('an HTTP-date', () => {
       [good, 'Thursday, 15-Jan-26 12:00:20 GMT '],
     ],
   ] as const;
-  test.for(faults)('with %j in it as %j is none', ([from, to]) => {
+  test.for(faults)('rejects a date with %j replaced by %j', ([from, to]) => {
     expect(parseDate({ date: good.replace(from, to) }, now)).toBeUndefined();
     expect(parseDate({ date: [good, good] }, now)).toBeUndefined();
   });
@@ -181,7 +185,7 @@ describe('an HTTP-date', () => {
   ];
   for (const [form, from, to, write] of forms) {
     const seconds = fc.integer({ min: Date.parse(from) / 1000, max: Date.parse(`${to}T23:59:59Z`) / 1000 });
-    property(`that is written in the form of ${form} is read back`, [seconds], (second) => {
+    property(`reads back a date in the form of ${form}`, [seconds], (second) => {
       const date = new Date(second * 1000);
       expect(parseHttpDate(write(date.toUTCString().split(/,? /), date), now)).toBe(date.getTime());
     });

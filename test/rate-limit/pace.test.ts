@@ -28,7 +28,7 @@ const limits = fc.constantFrom(
 );
 
 property(
-  'never more than a tenth of a limit leaves, in any minute and in any day',
+  'uses at most a tenth of a limit in any minute and in any day',
   [limits, fc.integer({ min: 500, max: 60_000 })],
   { numRuns: 10 },
   ({ ofDay, ...known }, wanted) => {
@@ -40,13 +40,13 @@ property(
   },
 );
 
-test('what was asked for stays where the limit leaves room for it', () => {
+test('keeps the wanted interval if the limit leaves room for it', () => {
   expect(new Pace(15_000).least({ minute: 1000, day: 100_000 }, 0)).toBe(600);
   expect(looks(15_000, { minute: 1000, day: undefined }).slice(0, 3)).toEqual([0, 15_000, 30_000]);
   expect(looks(1000, { minute: 60, day: undefined }).slice(0, 3)).toEqual([0, 10_000, 20_000]);
 });
 
-test('each 429 doubles the time, up to 64 times, and ten answers halve it', () => {
+test('doubles the interval with each 429, up to 64 times, and halves it after ten responses', () => {
   const pace = new Pace(1000);
   for (let count = 0; count < 9; count += 1) pace.refused();
   expect(pace.interval).toBe(64_000);

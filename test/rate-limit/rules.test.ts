@@ -124,7 +124,7 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['two, a window that has ended', ended, two, probe],
   ['two, after a gate', { halfOpen: true, ...left(1) }, two, probe],
   ['two beside others, three in flight', { ...beside(1), ...left(55), ...flying(3) }, two, wait],
-])('what may go: %s', (_what, changes, wish, verdict) => {
+])('decides what may be sent: %s', (_what, changes, wish, verdict) => {
   expect(decide(state(changes), at, wish)).toEqual(verdict);
 });
 
@@ -136,7 +136,7 @@ test.each([
   [-3, undefined, 9e6, { limit: 60, left: 0, resetAt: start + 9e6 }],
   [1, undefined, 9e6, undefined],
   [0, undefined, 9000, undefined],
-])('%i left of the day, a bulk run: %s, which ends after %i ms: %o', (count, isBulk, endsIn, spent) => {
+])('exhaustedDailyQuota with %i left, a bulk run: %s, reset in %i ms: %o', (count, isBulk, endsIn, spent) => {
   expect(exhaustedDailyQuota(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
 });
 
@@ -163,11 +163,11 @@ test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
   ['of the next window, overtaken by others', { reset: 120_000, meanwhile: 4 }, false, { left: 10, own: 4 }],
   ['that was refused, and took nothing', { remaining: 0, refused: true }, false, { left: 0, least: 0, own: 3 }],
   ['of a lower limit', { limit: 10, remaining: 2 }, false, { limit: 10, left: 2, own: 0 }],
-])('one more answer %s', (_what, changes, hadEnded, expected) => {
+])('updates a window by one more response %s', (_what, changes, hadEnded, expected) => {
   expect(observe(before(), told(changes), hadEnded)).toMatchObject(expected);
 });
 
-test('the first answer begins a window, and one that was sent without being told is taken for counted', () => {
+test('begins a window with its first response, and counts down unreported requests', () => {
   expect(observe(undefined, told({}), false)).toMatchObject({ left: 10, own: 0, first: { left: 10, at: 1000 } });
   expect(countDown(before())).toMatchObject({ left: 9, least: 10, own: 4 });
 });
@@ -180,6 +180,6 @@ test.each([
   [5, 1, 0, 2, 2],
   [5, 1, 0, 0.1, 4],
   [9, 3, 0, 1, 0],
-])('others: %i left of 10 after %i of ours and %i in flight in %f s: %f', (least, own, inFlight, seconds, rate) => {
+])('foreignRate of %i left of 10, %i of ours, %i in flight, in %f s: %f', (least, own, inFlight, seconds, rate) => {
   expect(foreignRate(before({ least, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
 });

@@ -54,7 +54,7 @@ describe('writeFileAtomically', () => {
     expect(here.read('same.csv')).toContain('much longer');
   });
 
-  test('leaves the file as it was, and nothing beside it, where the pieces or the disk fail', async ({ here }) => {
+  test('leaves the file as it was, and nothing beside it, if the pieces or the disk fail', async ({ here }) => {
     here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
     await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);
@@ -71,11 +71,11 @@ describe('writeFileAtomically', () => {
   });
 
   test.for([
-    ['a missing folder', 'none/new.csv', 'there is no such folder'],
-    ['a file for a folder', 'file/new.csv', 'there is no such folder'],
+    ['in a missing folder', 'none/new.csv', 'there is no such folder'],
+    ['below a file', 'file/new.csv', 'there is no such folder'],
     ['a folder', 'sub', 'it is a folder'],
     ['a name that is too long', 'x'.repeat(300), 'the name is too long'],
-  ] as const)('has words for %s', async ([, name, reason], { here }) => {
+  ] as const)('names the reason if the path is %s', async ([, name, reason], { here }) => {
     here.write('file', '');
     fs.mkdirSync(here.at('sub'));
     const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
@@ -85,7 +85,7 @@ describe('writeFileAtomically', () => {
     expect(here.names()).toEqual(['file', 'sub']);
   });
 
-  test.runIf(hasFullDevice)('writes to what is no file directly, and has words for a full disk', async () => {
+  test.runIf(hasFullDevice)('writes directly to a device, and reports a full disk', async () => {
     await writeFileAtomically('/dev/null', ['text']);
     const failure = new FailureError("/dev/full can't be written: the disk is full");
     await expect(writeFileAtomically('/dev/full', ['text'])).rejects.toThrow(failure);
@@ -113,7 +113,7 @@ describe('writeFileAtomically', () => {
 const failed = (code: string) => (_descriptor: number, done: fs.NoParamCallback) =>
   done(Object.assign(new Error(code), { code }));
 
-describe('what is on the disk, and when', () => {
+describe('syncing to disk', () => {
   /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
   function watchedSync({ names }: ReturnType<typeof openFolder>) {
     const seen: unknown[] = [];
@@ -131,7 +131,7 @@ describe('what is on the disk, and when', () => {
     return { seen, sync };
   }
 
-  test('all of a file and its mode before it takes its name, and the folder after', async ({ here }) => {
+  test('syncs a file and its mode before the rename, and its folder after', async ({ here }) => {
     here.write('a', 'old');
     fs.chmodSync(here.at('a'), 0o640);
     const { seen, sync } = watchedSync(here);
@@ -145,14 +145,14 @@ describe('what is on the disk, and when', () => {
     ]);
   });
 
-  test('the folder where a link leads', async ({ here }) => {
+  test('syncs the folder where a link leads', async ({ here }) => {
     here.link();
     const { seen, sync } = watchedSync(here);
     await writeFileAtomically(here.at('link'), ['1'], { sync });
     expect(seen.at(-1)).toEqual({ folder: here.at('b'), beside: 'b link' });
   });
 
-  test('the new file and its folder are synced by default', async ({ here }) => {
+  test('syncs the new file and its folder by default', async ({ here }) => {
     const synced: string[] = [];
     await withFsync(
       (descriptor, done) => {
@@ -168,19 +168,19 @@ describe('what is on the disk, and when', () => {
     expect(synced).toEqual([...one, ...one]);
   });
 
-  test.for(['EIO', 'ENOSPC', 'EDQUOT'])('a folder that can not be synced is a failure: %s', async (code, { here }) => {
+  test.for(['EIO', 'ENOSPC', 'EDQUOT'])("fails if a folder can't be synced: %s", async (code, { here }) => {
     const open = () => fs.readdirSync('/proc/self/fd').length;
     const before = open();
     await withFsync(failed(code), () => expect(syncPath(here.folder)).rejects.toMatchObject({ code }));
     expect(open()).toBe(before);
   });
 
-  test.for(['EINVAL', 'EPERM', 'EISDIR'])('a system that syncs no folders is none: %s', async (code, { here }) => {
+  test.for(['EINVAL', 'EPERM', 'EISDIR'])("ignores that a system can't sync folders: %s", async (code, { here }) => {
     await expect(withFsync(failed(code), () => syncPath(here.folder))).resolves.toBeUndefined();
     await expect(syncPath(here.at('missing'))).resolves.toBeUndefined();
   });
 
-  test("file handles that can not sync, as those of Plug'n'Play, are synced by their descriptors", async ({ here }) => {
+  test("syncs by descriptor if file handles can't sync, as under Plug'n'Play", async ({ here }) => {
     const handle = await open(here.folder, 'r');
     await handle.close();
     // All handles, since those that are used are opened within.
@@ -226,7 +226,7 @@ test.for([
 });
 
 describe('createFileAtomically', () => {
-  test('puts it there once, whoever comes first, for this user alone', async ({ here }) => {
+  test('creates a file once, whoever comes first, for this user alone', async ({ here }) => {
     const texts = ['one', 'two', 'three'];
     const created = await Promise.all(texts.map((text) => createFileAtomically(here.at('key'), text)));
     expect(created.filter((one) => one)).toHaveLength(1);
@@ -235,9 +235,7 @@ describe('createFileAtomically', () => {
   });
 });
 
-test('where the new file is gone before it has its name nothing is replaced or created, and it is said', async ({
-  here,
-}) => {
+test('replaces and creates nothing, and reports it, if the new file is gone before its rename', async ({ here }) => {
   const sync: Partial<DiskSync> = {
     file: async () => fs.rmSync(here.at(here.names()[0] ?? '')),
     folder: async () => {},

@@ -30,7 +30,7 @@ const clockGettime = (wanted: number) => ({
   },
 });
 
-test('on Node it is the time that Node has', () => {
+test("returns Node's own time on Node", () => {
   const before = process.hrtime.bigint();
   const now = machineTime(process)();
   expect(now >= before && now <= process.hrtime.bigint()).toBe(true);
@@ -39,12 +39,12 @@ test('on Node it is the time that Node has', () => {
 test.each([
   ['glibc, and musl, which takes the name for itself', 'linux', 'libc.so.6', 1],
   ['macOS', 'darwin', '/usr/lib/libSystem.B.dylib', 4],
-] as const)('in an executable it is the time of the machine: %s', (_what, platform, library, id) => {
+] as const)('returns the time of the machine in an executable: %s', (_what, platform, library, id) => {
   const time = machineTime(bun(platform, { [library]: clockGettime(id) }));
   expect(time()).toBe(16_679_947_976_068n);
 });
 
-test('in an executable for Windows it is the performance counter, in nanoseconds', () => {
+test('returns the performance counter in nanoseconds in an executable for Windows', () => {
   const symbols = {
     QueryPerformanceCounter: (value: BigInt64Array) => value.set([166_799_479_760n]),
     QueryPerformanceFrequency: (value: BigInt64Array) => value.set([10_000_000n]),
@@ -52,7 +52,7 @@ test('in an executable for Windows it is the performance counter, in nanoseconds
   expect(machineTime(bun('win32', { 'kernel32.dll': symbols }))()).toBe(16_679_947_976_000n);
 });
 
-test('a machine whose clock can not be read is an error, and never a time of this process alone', () => {
+test("throws if the machine's clock can't be read, instead of using the process's own", () => {
   for (const libraries of [{}, { 'libc.so.6': clockGettime(99) }]) {
     expect(machineTime(bun('linux', libraries))).toThrow(FailureError);
   }
@@ -63,13 +63,13 @@ test.each([
   ['linux', 'libc.so.6'],
   ['darwin', '/usr/lib/libSystem.B.dylib'],
   ['win32', 'kernel32.dll'],
-] as const)('no library is asked for by a name that %s does not have', (platform, library) => {
+] as const)('loads no library by a name that %s does not have', (platform, library) => {
   const asked: string[] = [];
   expect(machineTime(bun(platform, {}, asked))).toThrow("The clock of this machine can't be read.");
   expect(asked).toEqual([library]);
 });
 
-test('a sleep ends at once with the reason of its signal', async () => {
+test('ends a sleep at once with the reason of its signal', async () => {
   const controller = new AbortController();
   const sleep = createSystemClock(process.hrtime.bigint).sleep(86_400_000, controller.signal);
   controller.abort(new Error('Ctrl-C'));

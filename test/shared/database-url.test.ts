@@ -8,8 +8,8 @@ const read = (text: string) => {
   return parsed.value;
 };
 
-describe('the URL of a database', () => {
-  it('is read as libpq reads it', () => {
+describe('parseDatabaseUrl', () => {
+  it('reads a URL as libpq does', () => {
     expect(read('postgres://ann:p%40ss@db.example:6543/pets?sslmode=verify-full&connect_timeout=3')).toEqual({
       user: 'ann',
       password: 'p@ss',
@@ -37,7 +37,7 @@ describe('the URL of a database', () => {
     ['postgres://db.example/pets?sslmode=prefer', 'prefer'],
     ['postgres://127.0.0.1,[::1],localhost/pets', 'prefer'],
     ['postgresql:///pets?host=/run/pg', 'prefer'],
-  ])('%s has %s: a certificate is checked unless the host is this machine', (url, mode) => {
+  ])('reads %s with sslmode %s: it checks certificates unless the host is this machine', (url, mode) => {
     expect(read(url).tls.mode).toBe(mode);
   });
 
@@ -48,7 +48,7 @@ describe('the URL of a database', () => {
     ['postgresql:///pets?host=a,b&port=1,2', ['a:1', 'b:2']],
     ['postgresql:///pets?host=a,b&port=6543', ['a:6543', 'b:6543']],
     ['postgresql://:6543/pets', ['localhost:6543']],
-  ])('%s names its hosts', (text, hosts) => {
+  ])('reads every host of %s', (text, hosts) => {
     expect(read(text).hosts.map(({ host, port }) => `${host}:${port}`)).toEqual(hosts);
     expect(maskDatabaseUrl(text)).toBe(text.replace(':pw@', ':***@'));
   });
@@ -68,12 +68,12 @@ describe('the URL of a database', () => {
     ['postgresql://ann:1#geheim@db.example/pets', 'not a URL'],
     ['postgresql://a,b:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
-  ])('%s is refused', (text, fault) => {
+  ])('refuses %s', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining(fault) });
     expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);
   });
 
-  it('names files as they are, whatever is in their names', () => {
+  it('reads the names of files as they are, whatever is in them', () => {
     const url = withAbsoluteFiles('postgresql://db.example/pets?sslrootcert=/a+b%20c.pem&sslmode=verify-full');
     expect(read(url).tls.authority).toBe('/a+b c.pem');
   });
@@ -83,11 +83,11 @@ describe('the URL of a database', () => {
     'postgresql://db.example/pets?keepalives=1&keepalives_idle=30&tcp_user_timeout=9&application_name=tills',
     'postgresql://db.example/pets?sslmode=&sslrootcert=',
     'postgresql://db.example/pets?sslrootcert=system',
-  ])('%s keeps TLS, and means nothing else', (text) => {
+  ])('keeps TLS for %s', (text) => {
     expect(read(text)).toMatchObject({ tls: { mode: 'verify-full' }, hosts: [{ host: 'db.example', port: 5432 }] });
   });
 
-  it('takes ssl=true for sslmode=require, as libpq does', () => {
+  it('reads ssl=true as sslmode=require, as libpq does', () => {
     expect(read('postgresql://db.example/pets?ssl=true').tls.mode).toBe('require');
   });
 
@@ -109,13 +109,13 @@ describe('the URL of a database', () => {
     ['ssl%20mode=disable', 'ssl mode'],
     ['sslpassword=Geheim', 'sslpassword'],
     ['constructor=1', 'constructor'],
-  ])('%s is refused by its name', (parameters, name) => {
+  ])('refuses %s, and names the parameter', (parameters, name) => {
     const parsed = parseDatabaseUrl(`postgresql://db.example/pets?${parameters}`);
     expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining(name) });
     expect(JSON.stringify(parsed)).not.toContain('Geheim');
   });
 
-  it('has no white space, which two readers take for different things', () => {
+  it('refuses white space, which two readers take for different things', () => {
     const text = 'postgresql://db.example/pets?ssl\tmode=disable';
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining('contains a space') });
   });
@@ -123,7 +123,7 @@ describe('the URL of a database', () => {
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
 
   property(
-    'never shows a password, nor a fault any of it',
+    'shows no part of a password, not even of a URL with a fault',
     [password, fc.constantFrom('user', 'parameter'), fc.constantFrom('db', 'db,other:5432')],
     (secret, place, hosts) => {
       const coded = encodeURIComponent(secret);

@@ -15,11 +15,11 @@ test.each([
   [settings, 'max-zero', ['max-zeros']],
   [settings, 'output', ['ouput']],
   [settings, undefined, ['colour']],
-])('of %j, %s is the nearest to %j', (words, expected, typed) => {
+])('picks from %j %s for each of %j', (words, expected, typed) => {
   for (const word of typed) expect(nearest<string>(word, words), word).toBe(expected);
 });
 
-test('in words', () => {
+test('asks "Did you mean …?" for a near word, and nothing for another', () => {
   expect(didYouMean('prod', environments)).toBe(' Did you mean "production"?');
   expect(didYouMean('live', environments)).toBe('');
 });
@@ -32,9 +32,11 @@ describe('editDistance', () => {
     ['abc', '', 3],
     ['abc', 'acb', 1],
     ['kitten', 'sitting', 3],
-  ])('%j %j', (left, right, distance) => expect(editDistance(left, right)).toBe(distance));
+  ])('counts the edits between %j and %j: %i', (left, right, distance) =>
+    expect(editDistance(left, right)).toBe(distance),
+  );
 
-  property('is the same both ways, and never more than the longer word', [word, word], (left, right) => {
+  property('is the same both ways, and at most the length of the longer word', [word, word], (left, right) => {
     const distance = editDistance(left, right);
     expect(distance).toBe(editDistance(right, left));
     expect(distance === 0).toBe(left === right);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
 import { fileErrorReason, readErrorReason } from '../../src/shared/file-error.ts';
 
-test('an error with changes is of the same kind and keeps the rest', () => {
+test('keeps the kind and the details of an error that is changed', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
   const kept = { status: 503, serviceError: service, retryAfterSeconds: 7, lines: ['a'] };
   const error = new UnavailableError('Down.', { ...kept, hint: 'wait' });
@@ -15,7 +15,7 @@ test('an error with changes is of the same kind and keeps the rest', () => {
   expect([changed.hint, changed.cause, error.notCarriedOut]).toEqual([undefined, error, false]);
 });
 
-test('its cause is the first cause', () => {
+test('keeps the first cause of an error that is changed twice', () => {
   const cause = new Error('ENOSPC');
   const changed = new FailureError('full', { cause }).with({ message: 'fuller' }).with({ notCarriedOut: true });
   expect(changed).toMatchObject({ message: 'fuller', notCarriedOut: true, cause });
@@ -34,4 +34,4 @@ test.each([
   ['can not be read', 'EISDIR', readErrorReason, 'it is a folder, not a file'],
   ['can not be read', 'EACCES', readErrorReason, 'you have no permission to read it'],
   ['can not be read', 'EBUSY', readErrorReason, open],
-])('a file that %s, %s', (_what, code, reasonOf, reason) => expect(reasonOf(failure(code))).toBe(reason));
+])('explains why a file %s: %s', (_what, code, reasonOf, reason) => expect(reasonOf(failure(code))).toBe(reason));

@@ -11,16 +11,16 @@ test.each([
   ['$(id)', "'$(id)'"],
   ["it's", "'it'\\''s'"],
   ['', "''"],
-])('%s: %s', (text, word) => expect(shellWord(text)).toBe(word));
+])('quotes %s as %s', (text, word) => expect(shellWord(text)).toBe(word));
 
 test.each([
   ['-s.csv', './-s.csv'],
   ['--a b.csv', "'./--a b.csv'"],
   ['-', '-'],
   ['/tmp/-s.csv', '/tmp/-s.csv'],
-])('%s as an operand: %s', (file, word) => expect(petstock`${fileOperand(file)}`).toBe(`petstock ${word}`));
+])('quotes the operand %s as %s', (file, word) => expect(petstock`${fileOperand(file)}`).toBe(`petstock ${word}`));
 
-test('a shell gives back what was quoted', () => {
+test('quotes words so that a shell gives them back', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 });
   const ascii = fc.string({ unit: 'binary-ascii', maxLength: 20 }).filter((word) => !word.includes('\0'));
   const words = fc.sample(fc.oneof(text, ascii), { numRuns: 300, seed: 11 });
@@ -33,9 +33,9 @@ test.each([
   [petstock`undo ${'$(id)'}`, "petstock undo '$(id)'"],
   [petstock`apply ${['--a', 'b c']} ${[]} ${4}`, "petstock apply --a 'b c' 4"],
   [petstock`${[]} list`, 'petstock list'],
-])('%s', (line, expected) => expect(line).toBe(expected));
+])('builds the command %s', (line, expected) => expect(line).toBe(expected));
 
-test('hints quote what was typed', async ({ shop }) => {
+test('quotes in hints what was typed', async ({ shop }) => {
   const resume = await shop.run(['inventory', 'apply', 'stock.csv', '--resume', '$(id)']);
   expect(resume.stderr).toContain("Hint: petstock inventory apply --resume '$(id)'\n");
   const serve = await shop.run(['sandbox', 'serve', '--host', '10.0.0.1;id']);

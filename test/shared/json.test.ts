@@ -5,7 +5,7 @@ import { isJsonObject, JsonNumber, parseJson, TooManyValues, toInteger } from '.
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-describe('an integer, exactly', () => {
+describe('toInteger', () => {
   test.each([
     ['0', 0n],
     ['-0', 0n],
@@ -20,21 +20,21 @@ describe('an integer, exactly', () => {
     ['50e-1', 5n],
     ['0e-5', 0n],
     ['9.223372036854775807e18', 9223372036854775807n],
-  ])('%s', (text, expected) => expect(toInteger(parseJson(text))).toBe(expected));
+  ])('reads %s exactly', (text, expected) => expect(toInteger(parseJson(text))).toBe(expected));
 
   test.each([
     ...['0.5', '5.5', '-5.5', '5.0000000000000001', '1.55e1', '5e-1', '55e-1', '1e-2', '0.1e0'],
     // Too large to be one, and told at once.
     ...['1e999999999', '1e99999999999999999999', '-1e9999', '5e-999999999', `1${'0'.repeat(5000)}`],
     ...['"5"', 'null', 'true', '[]', '{}', '{"isLosslessNumber":true,"value":"5","toString":"5"}'],
-  ])('none: %s', (text) => expect(toInteger(parseJson(text))).toBeUndefined());
+  ])('reads no integer from %s', (text) => expect(toInteger(parseJson(text))).toBeUndefined());
 
-  test('none: nothing', () => expect(toInteger(undefined)).toBeUndefined());
+  test('reads no integer from undefined', () => expect(toInteger(undefined)).toBeUndefined());
 
   const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
   property(
-    'any int64, with the point anywhere',
+    'reads any int64, with the point anywhere',
     [integers, fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+')],
     (value, places, e) => {
       const sign = value < 0n ? '-' : '';
@@ -47,18 +47,20 @@ describe('an integer, exactly', () => {
   );
 });
 
-describe('what is no JSON', () => {
+describe('parseJson', () => {
   test.each([
     ...['', ' ', '{"a":1} {"a":1}', "{'a':1}", '"\u0000"', '"\\x41"', '"\\u12"', '\uFEFF{}'],
     ...['{"a":1,"a":2}', '{"a":{"b":1},"a":{"b":2}}'],
     ...'{ [1, {"a": {"a":1,} [1,] "half NaN Infinity undefined 01 +1 .5 5. <html></html>'.split(' '),
-  ])('%j', (text) => expect(() => parseJson(text)).toThrow(SyntaxError));
+  ])('throws a SyntaxError for %j', (text) => expect(() => parseJson(text)).toThrow(SyntaxError));
 
   test.each([
     ['arrays', '['.repeat(100_000)],
     ['arrays that are closed', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['objects', '{"a":'.repeat(100_000)],
-  ])('100,000 levels of %s', (_what, text) => expect(() => parseJson(text)).toThrow(SyntaxError));
+  ])('throws a SyntaxError for 100,000 levels of %s', (_what, text) =>
+    expect(() => parseJson(text)).toThrow(SyntaxError),
+  );
 
   const pieces = fc.constantFrom(...'[]{},:"0-9.eE+ \t\\', '"a"', '"b":', '1.50', 'true', 'null', '\\u00e9', '\\"');
   const texts = fc.oneof(
@@ -77,13 +79,13 @@ describe('what is no JSON', () => {
     }
   };
 
-  property('any text is what lossless-json reads, or a SyntaxError', [texts], propertyRuns(400), (text) => {
+  property('reads any text as lossless-json does, or throws a SyntaxError', [texts], propertyRuns(400), (text) => {
     expect(readBy(parseJson, text)).toBe(
       readBy((json) => parse(json, undefined, (digits) => new JsonNumber(digits)), text),
     );
   });
 
-  test('a text of 15 MB takes little more than itself, and millions of values are refused', () => {
+  test('reads a text of 15 MB, and refuses millions of values', () => {
     expect(parseJson(`"${'x'.repeat(15e6)}"`)).toHaveLength(15e6);
     expect(() => parseJson(`[${'1,'.repeat(2e6)}1]`)).toThrow(TooManyValues);
     const names = Array.from({ length: 50_001 }, (_, index) => `"${index}":0`);
@@ -98,24 +100,24 @@ test.each([
   ['an escaped lone surrogate', '"\\ud800"', '\ud800'],
   ['an escaped pair', '"\\ud83d\\udc31"', '🐱'],
   ['control characters that are escaped', '"\\u001b[2J"', '\u001b[2J'],
-])('strings: %s', (_what, text, expected) => expect(parseJson(text)).toBe(expected));
+])('reads strings with %s', (_what, text, expected) => expect(parseJson(text)).toBe(expected));
 
-describe('objects', () => {
-  test('a name twice with the same value is that value', () => {
+describe('JSON objects', () => {
+  test('keep a name that occurs twice with the same value', () => {
     expect(parseJson('{"a":"x","a":"x"}')).toEqual({ a: 'x' });
   });
 
-  test('__proto__ is a name like any other', () => {
+  test('treat __proto__ as a name like any other', () => {
     const value = parseJson('{"__proto__":{"petId":1}}');
     expect(isJsonObject(value) && Object.hasOwn(value, '__proto__')).toBe(true);
     expect(isJsonObject(value) && value.petId).toBeUndefined();
   });
 
-  test.each(['{}', '{"isLosslessNumber":true}'])('%s is one', (text) =>
+  test.each(['{}', '{"isLosslessNumber":true}'])('are recognized: %s', (text) =>
     expect(isJsonObject(parseJson(text))).toBe(true),
   );
 
-  test.each(['[]', '5', 'null', '"{}"', 'true'])('%s is none', (text) => {
+  test.each(['[]', '5', 'null', '"{}"', 'true'])('are not mistaken: %s', (text) => {
     expect(isJsonObject(parseJson(text))).toBe(false);
   });
 });

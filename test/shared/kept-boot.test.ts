@@ -26,13 +26,13 @@ function steppedBoot(folder: string, step: number) {
   return boot;
 }
 
-describe('on a system that has no name for a boot', () => {
-  test('a stepped wall clock is no restart', ({ folder }) => {
+describe('keptBoot on a system without boot ids', () => {
+  test('does not take a stepped wall clock for a restart', ({ folder }) => {
     const boots = [0, 61_000, hour, -hour, 400 * 24 * hour].map((step) => steppedBoot(folder, step));
     expect(new Set(boots).size).toBe(1);
   });
 
-  test('a machine that has been up for less long than before was restarted', () => {
+  test('notices a restart if the machine has been up for less long than before', () => {
     const bootAfter = machine();
     const first = bootAfter(0);
     expect(bootAfter(5 * hour)).toBe(first);
@@ -41,7 +41,7 @@ describe('on a system that has no name for a boot', () => {
     expect(bootAfter(hour + 1)).toBe(second);
   });
 
-  test('a process that begins at the same moment as another takes the name that this gives', ({ folder }) => {
+  test('gives two processes that begin at the same moment the same boot', ({ folder }) => {
     let other = '';
     const monotonic = () => {
       other ||= machine(folder)(7);
@@ -54,12 +54,12 @@ describe('on a system that has no name for a boot', () => {
 
   const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
 
-  property('no restart is seen where there was none', [uptimes], (moments) => {
+  property('notices no restart where there was none', [uptimes], (moments) => {
     const boots = moments.toSorted((a, b) => a - b).map(machine());
     expect(new Set(boots).size).toBe(1);
   });
 
-  test('a damaged file is another boot, and is replaced', ({ folder }) => {
+  test('replaces a damaged file, as after a restart', ({ folder }) => {
     const bootAfter = machine(folder);
     const first = bootAfter(7);
     const [name = ''] = readdirSync(folder);
@@ -69,7 +69,7 @@ describe('on a system that has no name for a boot', () => {
     expect(bootAfter(9)).toBe(second);
   });
 
-  test('where no folder can be made the time of the boot stands for it', ({ folder }) => {
+  test('falls back to the time of the boot if no folder can be made', ({ folder }) => {
     writeFileSync(join(folder, 'state'), 'a file');
     expect(steppedBoot(join(folder, 'state'), 0)).toMatch(/^since \d+$/);
   });

@@ -44,7 +44,7 @@ function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }
 
-test('a missing folder is made with those above it, for this user alone', () => {
+test('creates a missing folder with its parents, for this user alone', () => {
   const path = join(newFolder(), 'a', 'b', 'c');
   // It passes where only reading was meant, and is not made.
   requirePrivateFolder(path);
@@ -53,7 +53,7 @@ test('a missing folder is made with those above it, for this user alone', () => 
   expect([modeOf(path), modeOf(join(path, '..')), modeOf(join(path, '../..'))]).toEqual([0o700, 0o700, 0o700]);
 });
 
-test('a missing folder is made by several processes at once', async () => {
+test('creates a missing folder in several processes at once', async () => {
   const parent = join(newFolder(), 'x', 'y');
   const module = JSON.stringify(join(import.meta.dirname, '../../src/shared/private-files.ts'));
   const script = `
@@ -73,7 +73,7 @@ test('a missing folder is made by several processes at once', async () => {
 }, 60_000);
 
 test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])(
-  'a folder of ours with mode %o is used, not changed',
+  'uses a folder of ours with mode %o, and does not change it',
   (mode) => {
     const path = folderOf(mode);
     makePrivateFolder(path);
@@ -91,9 +91,11 @@ test.each([
   [0o777, isWritable],
   [0o2770, isWritable],
   [0o1777, isShared],
-])('a folder with mode %o is refused and not changed: %s', (mode, reason) => refused(folderOf(mode), mode, reason));
+])('refuses a folder with mode %o, and does not change it: %s', (mode, reason) =>
+  refused(folderOf(mode), mode, reason),
+);
 
-test('a folder that is shared and sticky takes one below it', () => {
+test('creates a folder below one that is shared and sticky', () => {
   const path = folderOf(0o1777);
   makePrivateFolder(join(path, 'petstock'));
   expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
@@ -101,13 +103,13 @@ test('a folder that is shared and sticky takes one below it', () => {
 
 const isOthers = (uid: number) => `it belongs to another user (uid ${uid}): name a folder of your own`;
 
-test.runIf(isRoot)('a folder, or a link, of another user is refused and not changed', () => {
+test.runIf(isRoot)('refuses a folder or a link of another user, and does not change it', () => {
   refused(folderOf(0o700, 1234), 0o700, isOthers(1234));
   const message = 'it is a symbolic link of another user (uid 1234): name a folder of your own';
   expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
 });
 
-test.runIf(isRoot && isMainThread)('a folder of root may be read by a user, and not written to', () => {
+test.runIf(isRoot && isMainThread)('lets a user read a folder of root, and not write to it', () => {
   const path = folderOf(0o755);
   fs.chmodSync(join(path, '..'), 0o755);
   process.seteuid?.(1234);
@@ -119,14 +121,14 @@ test.runIf(isRoot && isMainThread)('a folder of root may be read by a user, and 
   }
 });
 
-test('a symbolic link of ours is judged by what it leads to', () => {
+test('judges a symbolic link of ours by its target', () => {
   const path = linkTo(folderOf(0o700));
   makePrivateFolder(path);
   requirePrivateFolder(path);
   refused(linkTo(folderOf(0o1777)), 0o1777, isShared);
 });
 
-test('a link to what does not exist is refused, above the folder too, and its target is not made', () => {
+test('refuses a link to a missing target, also above the folder, and does not create it', () => {
   const target = join(newFolder(), 'missing');
   const link = linkTo(target);
   const message = 'it is a symbolic link whose target does not exist: create the target, or remove the link';
@@ -135,14 +137,14 @@ test('a link to what does not exist is refused, above the folder too, and its ta
   expect(fs.existsSync(target)).toBe(false);
 });
 
-test('links in a circle are refused', () => {
+test('refuses links that form a loop', () => {
   const path = join(newFolder(), 'circle');
   fs.symlinkSync(path, path);
   expect(refusal(path)).toBe('its symbolic links form a loop');
   expect(refusal(join(path, 'a', 'b'))).toContain('form a loop');
 });
 
-test('a file in the place of a folder, or above it, is refused', () => {
+test('refuses a file in place of the folder, or above it', () => {
   const file = join(newFolder(), 'file');
   fs.writeFileSync(file, '');
   refused(file, modeOf(file), 'it is not a folder');
@@ -155,14 +157,14 @@ test.runIf(process.platform === 'linux').each([
   ['/dev/null', '/dev/null', 'it is not a folder'],
   ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
   ['/sys/x', '/sys/x', 'you have no permission to write there'],
-])('%s is refused', (path, named, reason) => {
+])('refuses %s', (path, named, reason) => {
   expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
 });
 
 test.each([
   ['x'.repeat(300), 'the name is too long'],
   ['a\0b', 'null bytes'],
-])('the name %j is refused', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
+])('refuses the name %j', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
 
 const put = {
   missing: () => {},
@@ -175,7 +177,7 @@ const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
 const depths = fc.nat({ max: 3 });
 
 property(
-  'a folder is made or refused, and what was there stays as it was',
+  'creates or refuses a folder, and leaves what was there as it was',
   [kinds, modes, depths],
   (kind, mode, depth) => {
     const path = join(newFolder(), 'a');

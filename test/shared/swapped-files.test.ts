@@ -59,7 +59,7 @@ async function tryToWrite(file: string): Promise<void> {
   }
 }
 
-test('writes to no file of ours that a link leads to which takes the place of another file meanwhile', async () => {
+test('writes to none of our files if a link to it replaces another file meanwhile', async () => {
   const { shared, ours } = openFolders();
   const file = join(shared, 'x.csv');
   await startSwapper(file, join(ours, 'x.csv'));
@@ -67,7 +67,7 @@ test('writes to no file of ours that a link leads to which takes the place of an
   expect(fs.readFileSync(join(ours, 'x.csv'), 'utf8')).toBe('ours');
 });
 
-test('writes to no folder of ours that a link leads to which takes the place of another folder meanwhile', async () => {
+test('writes to none of our folders if a link to it replaces another folder meanwhile', async () => {
   const { shared, ours } = openFolders();
   const folder = join(shared, 'folder');
   fs.mkdirSync(folder);

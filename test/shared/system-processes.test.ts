@@ -25,11 +25,11 @@ const noSuchProcess = failing('ESRCH');
 
 const boot = () => 'b';
 
-describe('the processes of a machine', () => {
+describe('createSystemProcesses', () => {
   const system = { boot, kill: process.kill.bind(process) };
   const real = createSystemProcesses({ ...system, pid: process.pid });
 
-  it('know this one', () => {
+  it('knows its own process', () => {
     const stat = readFileSync('/proc/self/stat', 'utf8');
     expect(real.self).toMatchObject({ pid: process.pid, boot: 'b', namespace: expect.stringMatching(/^pid:\[\d+\]$/) });
     expect(stat.split(' ')).toContain(real.self.startedAt);
@@ -37,7 +37,7 @@ describe('the processes of a machine', () => {
     expect(real.isStopped(real.self)).toBe(false);
   });
 
-  it('know one that is stopped, and one that has ended', async () => {
+  it('notices that a process is stopped, or has ended', async () => {
     const child = spawn('sleep', ['60']);
     const other = createSystemProcesses({ ...system, pid: child.pid ?? 0 }).self;
     expect(real.isGone(other)).toBe(false);
@@ -50,7 +50,7 @@ describe('the processes of a machine', () => {
     expect(real.isStopped(other)).toBe(false);
   });
 
-  it('tell a pid that is used again by its start', () => {
+  it('tells a reused pid by its start time', () => {
     const proc = fakeProc(5, 'S', '1000');
     const processes = createSystemProcesses({ pid: 5, boot, kill: () => true, proc });
     expect(processes.self.startedAt).toBe('1000');
@@ -59,7 +59,7 @@ describe('the processes of a machine', () => {
     expect(processes.isGone({ ...processes.self, startedAt: '' })).toBe(false);
   });
 
-  it('say nothing of a process that they can not see', () => {
+  it("calls no process gone that it can't see", () => {
     const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
     expect(processes.isGone(processes.self)).toBe(true);
     for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {
@@ -67,7 +67,7 @@ describe('the processes of a machine', () => {
     }
   });
 
-  it('go by the pid alone on a system that has no namespaces, and not on a Linux that does not say them', () => {
+  it('goes by the pid alone on a system without namespaces, and not on a Linux that hides them', () => {
     const given = { pid: 5, boot, proc: '/nowhere' };
     const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });

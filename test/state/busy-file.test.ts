@@ -25,13 +25,13 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
 }
 
 describe('a transaction that does not get the lock', () => {
-  test('is tried again, and what happens meanwhile is heard in between', async () => {
+  test('is retried after a pause that lets other events in', async () => {
     const { run, events } = rig(2);
     await expect(run()).resolves.toBe('done');
     expect(events).toEqual(['try', 'sleep', 'try', 'sleep', 'try']);
   });
 
-  test('is given up in the end, with who has the state open', async () => {
+  test('fails after five tries, and names the file', async () => {
     const { run, events } = rig(10);
     await expect(run()).rejects.toMatchObject({
       kind: 'unavailable',
@@ -40,14 +40,14 @@ describe('a transaction that does not get the lock', () => {
     expect(events).toHaveLength(5);
   });
 
-  test('is given up at once while a process is stopped that may hold it', async () => {
+  test('fails at once if a process that may hold the lock is stopped', async () => {
     const { run, events } = rig(1, { isAnyStopped: true });
     await expect(run()).rejects.toMatchObject({ kind: 'unavailable' });
     expect(events).toEqual(['try']);
   });
 });
 
-test('any other error is no reason to try again', async () => {
+test('does not retry a transaction after another error', async () => {
   const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
   const { run, events } = rig(1, { error: toPetstockError(full, '/state.db', () => []) });
   await expect(run()).rejects.toMatchObject({ kind: 'failure', hint: undefined });

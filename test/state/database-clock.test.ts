@@ -6,7 +6,7 @@ import { createStateClock } from './rig.ts';
 const trip = fc.record({ there: fc.nat(200), back: fc.nat(200), pause: fc.nat(20_000) });
 
 property(
-  'a time that goes over and comes back is never earlier, or never later, than it was',
+  'converts a time there and back to one that is never earlier, or never later, than it was',
   [fc.integer(), fc.array(trip, { minLength: 1 }), fc.nat(60_000)],
   (ahead, trips, length) => {
     const clock = createStateClock();
@@ -27,7 +27,7 @@ property(
   },
 );
 
-it('is in doubt before it was read, after a minute, and after this machine slept', () => {
+it('is doubtful before its first reading, after a minute, and after this machine slept', () => {
   const clock = createStateClock();
   let slept = 0;
   const time = new DatabaseClock({ ...clock, now: () => clock.now() + slept });

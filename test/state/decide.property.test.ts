@@ -39,7 +39,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
 });
 
 property(
-  'a pet is free only if no other living process has it and no request of another can still arrive',
+  'frees a pet only if no other live process holds it and no request of another may be in flight',
   [lease, time, fc.subarray(['run-1', 'place-1'])],
   { numRuns },
   (held, now, owners) => {
@@ -53,9 +53,14 @@ property(
   },
 );
 
-property('a process is alive by its lease', [time, time, fc.boolean()], { numRuns }, (ends, now, isGone) => {
-  expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
-});
+property(
+  'takes a process for alive as long as its lease lasts',
+  [time, time, fc.boolean()],
+  { numRuns },
+  (ends, now, isGone) => {
+    expect(isAlive({ identity, ends }, now, () => isGone)).toBe(ends > now && !isGone);
+  },
+);
 
 const writer: fc.Arbitrary<ConcurrentWrite> = fc.record({
   run: fc.constantFrom('run-2', 'run-3'),
@@ -66,7 +71,7 @@ const writer: fc.Arbitrary<ConcurrentWrite> = fc.record({
 });
 
 property(
-  'a write goes through only if nothing that came after its mark, or can, is known or was removed',
+  'lets a write through only if nothing after its read version is known, possible or removed',
   [fc.array(writer), maybe(time), time, time],
   { numRuns },
   (writers, pruned, sequence, at) => {
@@ -82,7 +87,7 @@ property(
 );
 
 property(
-  'an outcome is final: nothing but an unknown one is changed by whoever comes later, nor that but by an answer, and the same one twice changes nothing',
+  'changes an outcome only from unknown, and by a later answer once',
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {
@@ -114,7 +119,7 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
   .chain((runs) => fc.shuffledSubarray(runs, { minLength: runs.length }));
 
 property(
-  'nothing is removed that a run which stays and goes on may ask for, nor an undo of what stays',
+  'removes nothing that a remaining run may still need, nor the undo of one that remains',
   [history, fc.array(fc.integer({ min: 0, max: 7 }))],
   { numRuns },
   (all, indexes) => {
@@ -151,10 +156,10 @@ const byPrune = { run: undefined, command: 'history prune' };
 
 test.each<[string, readonly ConcurrentWrite[], number | undefined, ReturnType<typeof supersededBy>]>([
   ['the newest of several', [written('a', 5), written('b', 7), written('c', 6)], 9, by('b')],
-  ['one that arrives at the mark has been seen', [lost(100)], undefined, undefined],
-  ['one that arrives behind it has not', [lost(101)], undefined, { ...by('a'), inFlightUntil: 101 }],
+  ['none that arrived by the read version', [lost(100)], undefined, undefined],
+  ['one that may arrive after the read version', [lost(101)], undefined, { ...by('a'), inFlightUntil: 101 }],
   ['one whose row was removed', [], 5, byPrune],
-  ['one that was removed and seen', [], 4, undefined],
-])('a write is overtaken by %s', (_what, writers, pruned, expected) => {
+  ['none that was removed before the read', [], 4, undefined],
+])('decides which write supersedes another: %s', (_what, writers, pruned, expected) => {
   expect(supersededBy(writers, pruned, mark)).toEqual(expected);
 });

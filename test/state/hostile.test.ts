@@ -49,7 +49,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('a NOTIFY of a stranger, whatever it says, ends nothing and closes nothing', async () => {
+test('keeps working and closes no gate, whatever a stranger sends by NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
@@ -71,7 +71,7 @@ test('a NOTIFY of a stranger, whatever it says, ends nothing and closes nothing'
   await flood;
 });
 
-test('names of a stranger mean nothing: operators, functions and tables in public', async () => {
+test('calls no operator, function or table that a stranger has made in public', async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'mallory');
   await runSql(url, 'GRANT ALL ON SCHEMA public TO PUBLIC');
@@ -113,7 +113,7 @@ test('names of a stranger mean nothing: operators, functions and tables in publi
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('a till has what it needs, and can’t drop, make, remove, or change who has written what', async () => {
+test('lets a till work, but not drop, create or remove anything, or change who wrote what', async () => {
   const url = await temporaryDatabase();
   await (await stateAt(url)).close();
   const role = await roleOf(url, 'till');
@@ -150,7 +150,7 @@ test('a till has what it needs, and can’t drop, make, remove, or change who ha
   await expect(removing).rejects.toMatchObject({ kind: 'failure', message });
 });
 
-test('a role that may not make the state is told so by a look', async () => {
+test('tells a role that may not create the state so when it only reads', async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'clerk');
   const processes = new FakeProcesses().view(1);
@@ -160,7 +160,7 @@ test('a role that may not make the state is told so by a look', async () => {
   expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
 });
 
-test('a transaction leaves no setting behind it, so that nothing leaks through a pooler', async () => {
+test('leaves no setting behind after a transaction, which a pooler would pass on', async () => {
   const url = await temporaryDatabase();
   const settings: string[] = [];
   let isOpen = false;
@@ -183,7 +183,7 @@ test('a transaction leaves no setting behind it, so that nothing leaks through a
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
-test('an intent is on a disk before its request leaves, though the database is told to wait for none', async () => {
+test('waits for the disk with every intent, although the database waits for none by default', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const settings: string[] = [];
@@ -208,7 +208,7 @@ test('an intent is on a disk before its request leaves, though the database is t
   expect(settings.at(-1)).toBe('off');
 });
 
-test('a pooler that gives each transaction another connection is refused, and nothing more is written', async () => {
+test('refuses a pooler that gives each transaction another connection, and writes nothing more', async () => {
   const url = await temporaryDatabase();
   let backend = 100;
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {

@@ -216,11 +216,11 @@ async function storeOfMachines(database: string): Promise<Store> {
   return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
 }
 
-it('no write is carried out over a stock that it has not seen, whoever dies or stands still', async () => {
+it('carries out no write over a stock that it has not seen, whoever dies or stands still', async () => {
   await check(Number(process.env.PETSTOCK_RUNS ?? 30), storeOnFile);
 }, 300_000);
 
-it('nor between machines whose clocks have nothing in common', async () => {
+it('carries out no write over an unseen stock between machines whose clocks have nothing in common', async () => {
   const database = await newDatabase();
   await check(Number(process.env.PETSTOCK_RUNS ?? 6), () => storeOfMachines(database));
 }, 300_000);

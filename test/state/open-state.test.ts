@@ -66,7 +66,7 @@ async function watchedEngine(commits: number[]): Promise<Engine> {
 }
 
 describe('a new state', () => {
-  it('is its owner’s alone', async () => {
+  it('is private to its owner', async () => {
     const folder = join(newFolder(), 'a', 'b');
     const state = await opened(opening(folder).options);
     await state.pets.lock(serviceName, 1n).tryAcquire();
@@ -75,7 +75,7 @@ describe('a new state', () => {
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
   });
 
-  it('has its name on disk', async ({ folder }) => {
+  it('has its name synced to disk', async ({ folder }) => {
     const synced: [string, boolean][] = [];
     const syncFolder = async (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
     await opened(opening(folder).options, { syncFolder });
@@ -84,7 +84,7 @@ describe('a new state', () => {
     expect(synced).toHaveLength(1);
   });
 
-  it('is not made by who only looks', async ({ folder }) => {
+  it('is not made by a command that only reads', async ({ folder }) => {
     expect(await openExistingState(opening(folder).options)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
     await closed(folder);
@@ -93,7 +93,7 @@ describe('a new state', () => {
     await state?.close();
   });
 
-  it('takes no notice of what is left of one that was removed', async ({ folder }) => {
+  it('ignores the journal of a state that was removed', async ({ folder }) => {
     const state = await opened(opening(folder).options);
     await (await state.history.begin(headOf(), rowsFor(1n))).end();
     rmSync(join(folder, 'state.db'));
@@ -105,7 +105,7 @@ describe('a new state', () => {
 });
 
 describe('durability', () => {
-  it('is of what a promise hangs on, and of that alone', async () => {
+  it('waits for the disk exactly where a promise depends on it', async () => {
     const commits: number[] = [];
     const { options, clock } = opening(newFolder());
     const state = await opened(options, { loadEngine: () => watchedEngine(commits) });
@@ -133,7 +133,7 @@ describe('durability', () => {
     expect(await kinds(async () => (await state.history.resume(log.run)).end())).toEqual([full, full]);
   });
 
-  it('leaves nothing of a begin that breaks off', async () => {
+  it('leaves nothing of a run whose beginning fails halfway', async () => {
     const state = await opened(opening(newFolder()).options);
     function* broken() {
       yield* rowsFor(1n, 2n);
@@ -157,7 +157,7 @@ it.for([
   ['the file was replaced', 'replaced', copied],
   ['-wal was removed', 'removed', (file: string) => rmSync(`${file}-wal`)],
   ['-shm was removed', 'removed', (file: string) => rmSync(`${file}-shm`)],
-] as const)('a run takes no intent once %s', async ([, message, spoil], { folder }) => {
+] as const)('refuses further intents of a run once %s', async ([, message, spoil], { folder }) => {
   const state = await opened(opening(folder).options);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -168,7 +168,7 @@ it.for([
   await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
 });
 
-it('a run that has seen later numbers than an older copy has stops', async ({ folder }) => {
+it('stops a run that has seen later numbers than the state has', async ({ folder }) => {
   const state = await opened(opening(folder).options);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -178,12 +178,9 @@ it('a run that has seen later numbers than an older copy has stops', async ({ fo
 });
 
 it.for([
-  ['the last outcome is reported at the end', (log: RunLog) => log.end()],
-  [
-    'an outcome lets nothing leave, however many numbers others have drawn',
-    (log: RunLog) => log.intend(secondRow, undefined),
-  ],
-] as const)('an older copy that is noticed behind %s', async ([_what, next], { folder }) => {
+  ['when the run ends', (log: RunLog) => log.end()],
+  ['before the next intent, however many numbers others have drawn', (log: RunLog) => log.intend(secondRow, undefined)],
+] as const)('reports an older copy that was noticed with an outcome: %s', async ([_what, next], { folder }) => {
   const { options, clock } = opening(folder);
   const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -196,7 +193,7 @@ it.for([
   await expect(next(log)).rejects.toMatchObject({ message });
 });
 
-it('a row is overtaken by a request of another start of the machine that could still arrive', async ({ folder }) => {
+it('supersedes a row by a request from before a reboot that could still arrive', async ({ folder }) => {
   const before = await opened(opening(folder).options);
   const lost = await before.history.begin(headOf(), rowsFor(1n));
   await lost.intend(firstRow, undefined);
@@ -214,7 +211,7 @@ it('a row is overtaken by a request of another start of the machine that could s
   expect(await intend()).toMatchObject([{ kind: 'superseded', run: lost.run }]);
 });
 
-it('a wait for a process of another start of the machine ends with Ctrl-C', async ({ folder }) => {
+it('ends a wait for a process from before a reboot by Ctrl-C', async ({ folder }) => {
   const { run } = await (await opened(opening(folder).options)).history.begin(headOf(), rowsFor(1n));
   const sleep = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted();
   const clock = { ...createStateClock('boot-2'), sleep };
@@ -228,7 +225,7 @@ it('a wait for a process of another start of the machine ends with Ctrl-C', asyn
 it.each([
   [99, 'use that version', undefined],
   [2, 'never released', expect.stringContaining('mv ')],
-])('a file of another version is left alone if this one can’t read it: %i', async (version, message, hint) => {
+])("leaves a file of version %i alone, which it can't read", async (version, message, hint) => {
   const folder = newFolder();
   const file = await closed(folder);
   await stateSql(folder, `PRAGMA user_version = ${version}`);
@@ -246,7 +243,7 @@ describe('a file that can’t be used', () => {
     ['no database', () => none, /damaged-/],
     ['torn', (whole: Buffer) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(8000, 0xff)]), /damaged-/],
     ['emptied', () => '', /was emptied/],
-  ])('and is damaged (%s) is moved aside, and said', async (_name, contentOf, said) => {
+  ])('is moved aside with a warning if it is damaged: %s', async (_name, contentOf, said) => {
     const folder = newFolder();
     const file = await closed(folder);
     replace(file, contentOf(readFileSync(file)));
@@ -263,7 +260,7 @@ describe('a file that can’t be used', () => {
     ['empty', () => ''],
     ['no database', () => none],
     ['cut off', (whole: Buffer) => whole.subarray(0, 9000)],
-  ])('is left as it is by who only looks: %s', async (_name, contentOf) => {
+  ])('is left as it is by a command that only reads: %s', async (_name, contentOf) => {
     const folder = newFolder();
     const file = await closed(folder);
     replace(file, contentOf(readFileSync(file)));
@@ -274,7 +271,7 @@ describe('a file that can’t be used', () => {
     expect(damaged(folder)).toEqual([]);
   });
 
-  it('of another program is neither read nor moved', async ({ folder }) => {
+  it('is neither read nor moved if it is of another program', async ({ folder }) => {
     await stateSql(folder, 'CREATE TABLE birds (name TEXT)');
     await expect(openState(opening(folder).options)).rejects.toMatchObject(failure('not a petstock state'));
   });
@@ -284,7 +281,7 @@ describe('a folder that can’t be used', () => {
   const unusable = '/proc/petstock-state';
   const hint = expect.stringContaining('PETSTOCK_STATE_DIR');
 
-  it('on a network is refused, whatever is needed', async () => {
+  it('is refused on a network, whatever is needed', async () => {
     for (const need of ['limits', 'history'] as const) {
       const folder = newFolder();
       const { options } = opening(folder, { need, runtimeFolders: [folder], movesLimits: true });
@@ -294,7 +291,7 @@ describe('a folder that can’t be used', () => {
     }
   });
 
-  it('moves the limits to the first runtime folder that can be used, and says so', async () => {
+  it('moves the limits to the first runtime folder that can be used, with a warning', async () => {
     const runtimeFolder = join(newFolder(), 'runtime');
     const runtimeFolders = ['/proc/other', runtimeFolder];
     const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolders, movesLimits: true });
@@ -309,7 +306,7 @@ describe('a folder that can’t be used', () => {
     for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('Nothing was sent'), hint });
   });
 
-  it('keeps a gate by itself once both folders of a login that took it are gone', async ({ folder }) => {
+  it('keeps a gate itself after both folders of a login that took it are gone', async ({ folder }) => {
     const logins = [newFolder(), newFolder()];
     const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins], movesLimits: true });
     const state = await openState(options);
@@ -336,7 +333,7 @@ describe('a folder that can’t be used', () => {
     await expect(openState(opening(join(inTheWay, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('is full: seen before anything is sent', async ({ folder }) => {
+  it('is noticed as full before anything is sent', async ({ folder }) => {
     const { DatabaseSync } = await loadEngine();
     await closed(folder);
     const isFull = { now: true };
@@ -358,7 +355,7 @@ describe('a folder that can’t be used', () => {
   });
 });
 
-it('a state that another process holds is given up after a time, naming who is present', async ({ folder }) => {
+it('gives up after a time on a state that another process holds, and names who is present', async ({ folder }) => {
   const other = opening(folder, { command: 'inventory apply' }, 42);
   await (await opened(other.options)).pets.lock(serviceName, 1n).tryAcquire();
   const { options, processes, clock } = opening(folder);
@@ -388,18 +385,18 @@ describe('SQLite', () => {
     ['22.18.0', true],
     ['23.0.0', true],
     ['24.1.0', true],
-  ])('is Node’s own in %s: %s', (version, isOwn) => {
+  ])('is Node’s own engine in %s: %s', (version, isOwn) => {
     expect(hasOwnEngine(version)).toBe(isOwn);
   });
 
-  it('that can’t be loaded is said with what to do', async () => {
+  it('explains what to do if it can’t be loaded', async () => {
     const noBinary = () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system')));
     const failing = opened(opening(newFolder()).options, { loadEngine: noBinary });
     await expect(failing).rejects.toMatchObject(failure('22.18'));
   });
 });
 
-it('processes that open a new state at once all find it whole', async ({ folder }) => {
+it('opens a new state whole in several processes at once', async ({ folder }) => {
   const program = new URL('opening-process.ts', import.meta.url).pathname;
   const openAndBegin = () => promisify(execFile)(process.execPath, ['--import', 'tsx', program, folder]);
   const outputs = await Promise.all([1, 2, 3, 4].map(openAndBegin));

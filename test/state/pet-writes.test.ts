@@ -45,8 +45,8 @@ function lookups(connection: SqliteConnection, sql: string): string[] {
 /** Tables of one row, or of the processes that are present. */
 const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 
-describe('no query reads a whole table', () => {
-  test('of what was written of a pet: it is looked up by the pet or the key of a row, never by reading a whole run', async () => {
+describe('queries of the state', () => {
+  test('find the writes of a pet by the pet or by the key of a row', async () => {
     const connection = await recording();
     const database = new SqliteStateDatabase(connection, createStateClock(), () => false);
     connection.queries.length = 0;
@@ -64,7 +64,7 @@ describe('no query reads a whole table', () => {
     }
   });
 
-  test('of all that a run asks and writes', async () => {
+  test('scan no large table for anything that a run reads and writes', async () => {
     const connection = await recording();
     const [clock, processes] = [createStateClock(), new FakeProcesses().view(1)];
     const options = { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} };

@@ -175,7 +175,7 @@ it('notices what a server that takes over lacks, though the last intent had fail
   await expect(log.end()).rejects.toThrow('has lost writes that it had confirmed');
 });
 
-it('lets nothing leave while the database is silent, nor after a notice until it was asked', async ({ machine }) => {
+it('sends nothing while the database is silent, nor after a notice until it has asked', async ({ machine }) => {
   const { state, clock, notice } = machine;
   const sent = { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false } as const;
   await state.limits.fold('key', [start, sent]);
@@ -370,7 +370,7 @@ it.for([
   expect(waited()).toBeLessThan(most);
 });
 
-it('what was answered while a database was away is written if it is back after Ctrl-C', async ({ url }) => {
+it('writes outcomes from an outage if the database is back after Ctrl-C', async ({ url }) => {
   const clock = createStateClock();
   let isAway = false;
   let wire: Wire | undefined;

@@ -108,7 +108,7 @@ export function testState(name: string, newStore: () => Driver): void {
       theirs = await open(2);
     });
 
-    it('says what it is, and is not opened again by what comes after its end', async () => {
+    it('describes and checks itself, and stays closed after close', async () => {
       await write(ours, 7n);
       expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
       expect(await theirs.check()).toEqual([]);
@@ -122,7 +122,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ({ type: 'intent', ids: [id], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
       const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
 
-      it('shows what another process has folded at once, keeps keys apart, and lists them', async () => {
+      it('show at once what another process has recorded, keep keys apart, and list them', async () => {
         await ours.limits.fold('one', [start, sent('a')]);
         expect(inFlight(await latest(theirs, 'one'))).toEqual(['a']);
         await theirs.limits.fold('two', [start]);
@@ -135,7 +135,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(inFlight(await latest(ours, 'one'))).toEqual([]);
       });
 
-      it('keeps what both fold onto the same version', async () => {
+      it('keep what two processes record onto the same version', async () => {
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
@@ -145,7 +145,7 @@ export function testState(name: string, newStore: () => Driver): void {
         for (const key of ['key', 'new']) expect((await latest(ours, key)).gate.at).toBeGreaterThan(0);
       });
 
-      it('forgets what a key was told, and keeps what is in flight', async () => {
+      it('forget what a key was told, and keep what is in flight', async () => {
         await ours.limits.fold('key', [start, sent('a'), refused]);
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
@@ -156,7 +156,7 @@ export function testState(name: string, newStore: () => Driver): void {
     });
 
     describe('leases', () => {
-      it('are first come, first served, each of one pet at one service', async () => {
+      it('are granted first come, first served, each for one pet of one service', async () => {
         const first = placeOf(ours);
         const [second, third] = [placeOf(theirs), placeOf(ours)];
         expect(await first.tryAcquire()).toBeUndefined();
@@ -171,7 +171,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await third.tryAcquire()).toBeUndefined();
       });
 
-      it('go from a place to its run, and from there back with the outcome', async () => {
+      it('pass from a lock to its run, and end with the outcome', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         const log = await begin(ours, 7n);
@@ -183,7 +183,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('are over at once with a process that is gone before its intent', async () => {
+      it('end at once if their process dies before its intent', async () => {
         await placeOf(ours).tryAcquire();
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toBeDefined();
@@ -191,7 +191,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('outlast a process that is gone until its request can not be on its way', async () => {
+      it('outlast a dead process while its request may be in flight', async () => {
         const log = await sending(ours, 7n);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
@@ -209,7 +209,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('are kept by a row of unknown outcome, even if its process lives', async () => {
+      it('last after an unknown outcome, even if their process lives', async () => {
         const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
@@ -217,7 +217,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('keeps a pet busy after a failure whose request may still arrive', async () => {
+      it('last after a failure whose request may be in flight', async () => {
         const log = await write(ours, 7n, { result: 'failed', quantity: undefined, mayBeInFlight: true });
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
@@ -225,13 +225,13 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('are given back by a row that was not carried out, which is pending again', async () => {
+      it('end with a row that was not carried out, which is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
         expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
-      it('are not ours any more after we were away for longer than they last', async () => {
+      it('lapse if their process was suspended for longer than they last', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         expect(ours.presence.holdsLease).toBe(true);
@@ -242,7 +242,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('do not let a request leave that was granted before we were away', async () => {
+      it('stop requests that were granted before their process was suspended', async () => {
         const log = await begin(ours, 7n, 8n);
         await intend(log, [[1, 7n]]);
         clock.stop(15_001);
@@ -254,7 +254,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('pass over a place in the line that has not been entered', async () => {
+      it('pass over a lock in the queue that was not acquired', async () => {
         const [first, second] = [placeOf(ours), placeOf(ours)];
         await first.tryAcquire();
         expect(await second.tryAcquire()).toBeDefined();
@@ -263,9 +263,9 @@ export function testState(name: string, newStore: () => Driver): void {
       });
     });
 
-    describe('a write that relies on a stock', () => {
+    describe('a write that depends on a stock', () => {
       it.each(['applied', 'differs'] as const)(
-        'is overtaken by one that was %s since, by no earlier one',
+        'is superseded by one that was %s since, and by none before',
         async (result) => {
           const since = await markOf(theirs);
           const log = await write(ours, 7n, { result });
@@ -275,14 +275,14 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is overtaken by one that was on its way at the mark', async () => {
+      it('is superseded by one that was in flight at the read version', async () => {
         const log = await sending(ours, 7n);
         const since = await markOf(theirs);
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
-      it('is overtaken by an unknown one that could still arrive after the mark', async () => {
+      it('is superseded by an unknown one that could still arrive after the read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
         const tooEarly = await markOf(theirs);
@@ -292,7 +292,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
-        'is not overtaken by one that was %s',
+        'is not superseded by one that was %s',
         async (result) => {
           const since = await markOf(theirs);
           await write(ours, 7n, { result });
@@ -300,7 +300,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is overtaken alone among those of one call, by one that was removed, too', async () => {
+      it('is superseded alone among those of one call, also by one that was removed', async () => {
         const since = await markOf(theirs);
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
@@ -315,7 +315,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2, 1, 0]]])(
-        'is overtaken by the last of three that were removed, in the order %j',
+        'is superseded by the last of three removed runs, removed in the order %j',
         async (order) => {
           const runs: RunLog[] = [];
           let since: ReadVersion | undefined;
@@ -334,7 +334,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is not overtaken by its own run', async () => {
+      it('is not superseded by its own run', async () => {
         const log = await begin(theirs, 7n, 7n);
         const since = await markOf(theirs);
         await intend(log, [[1, 7n]], since);
@@ -353,7 +353,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('keeps what a run is about, and counts its rows', async () => {
+      it('keeps the head of a run, and counts its rows', async () => {
         const head = {
           ...{ user: undefined, store: 'north', file: 'a.csv', contentHash: 'ff', hasDeltas: true, reason: 'count' },
           ...{ unchanged: 4, skipped: 2, notEdited: 7 },
@@ -378,7 +378,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });
 
-      it('shows a row without outcome as unknown, and each outcome as it was', async () => {
+      it('shows a row without an outcome as unknown, and each outcome as it was recorded', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
         expect((await runOf(log)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
@@ -397,7 +397,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.check()).toEqual([]);
       });
 
-      it('keeps an outcome that comes while others are written', async () => {
+      it('keeps an outcome that arrives while others are written', async () => {
         const log = await begin(ours, 1n, 2n, 3n);
         await intend(log, [
           [1, 1n],
@@ -413,7 +413,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await runOf(log)).counts).toMatchObject({ applied: 3, unknown: 0 });
       });
 
-      it('writes outcomes after a moment, so that no pet stays busy', async () => {
+      it('writes outcomes after a moment, so that no pet stays locked', async () => {
         const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await runOf(log)).counts.applied).toBe(0);
@@ -421,7 +421,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await runOf(log)).counts.applied).toBe(1);
       });
 
-      it('lists the newest first, by what is asked for', async () => {
+      it('lists runs newest first, filtered as requested', async () => {
         const runs: string[] = [];
         for (const [index, env] of ['staging', 'production', 'staging'].entries()) {
           runs.push((await write(ours, BigInt(index), {}, { env })).run);
@@ -439,7 +439,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await list({ state: 'done' })).toEqual([]);
       });
 
-      it('finds a run by its end if only one has it', async () => {
+      it('finds a run by its last characters if only one has them', async () => {
         const log = await write(ours, 7n);
         expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
         expect(await theirs.history.find(log.run)).toBe(log.run);
@@ -454,7 +454,7 @@ export function testState(name: string, newStore: () => Driver): void {
       const runsOfFile = async (at = serviceName) =>
         (await theirs.history.runsOfFile(at, ofFile.contentHash)).map(({ run }) => run);
 
-      it('asks again whether a run may begin if another one of its content has begun since', async () => {
+      it('repeats the check whether a run may begin if another run of its file has begun since', async () => {
         const others: RunLog[] = [];
         let asked = 0;
         const begun = await ours.history.begin(headOf(ofFile), rowsFor(7n), async () => {
@@ -469,7 +469,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runsOfFile(elsewhere)).toEqual([]);
       });
 
-      it('does not begin a run that is refused when it is asked again', async () => {
+      it('does not begin a run that the repeated check refuses', async () => {
         let other: RunLog | undefined;
         const mayBegin = async () => {
           if (other !== undefined) throw new Error('applied already');
@@ -497,14 +497,14 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await collect(theirs.history.runs())).toEqual([]);
       });
 
-      it('makes who resumes wait for the request of the process before', async () => {
+      it('makes a resumed run wait for the request of the previous process', async () => {
         const { log, resumed } = await takenOver();
         expect(await intend(resumed, [[1, 7n]])).toEqual(busyWith(log.run, clock.monotonic() + timeout));
         await pass(timeout);
         expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
       });
 
-      it('does not let the process before change what was settled since', async () => {
+      it('keeps the previous process from changing a row that was settled since', async () => {
         const { log, resumed } = await takenOver();
         await settled(resumed, { row: 1, petId: 7n, result: 'conflict' });
         await settled(log, { row: 1, petId: 7n, result: 'applied' });
@@ -516,19 +516,22 @@ export function testState(name: string, newStore: () => Driver): void {
         ['unknown', 'unknown'],
         ['failed', 'unknown'],
         ['applied', 'applied'],
-      ] as const)('is still writing a pet that the process before calls %s', async (result, known) => {
-        const { log, resumed } = await takenOver();
-        await pass(timeout);
-        expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
-        await settled(log, { row: 1, petId: 7n, result });
-        expect((await runOf(log)).counts).toMatchObject({ pending: 0, [known]: 1 });
-        expect(await intendSeven(theirs)).toEqual(busyWith(log.run));
-        await resumed.settle([{ row: 1, petId: 7n, result: 'applied' }]);
-        await resumed.end();
-        expect((await runOf(log)).counts).toMatchObject({ applied: 1, unknown: 0 });
-      });
+      ] as const)(
+        'keeps a pet leased to a resumed run although the previous process calls its row %s',
+        async (result, known) => {
+          const { log, resumed } = await takenOver();
+          await pass(timeout);
+          expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
+          await settled(log, { row: 1, petId: 7n, result });
+          expect((await runOf(log)).counts).toMatchObject({ pending: 0, [known]: 1 });
+          expect(await intendSeven(theirs)).toEqual(busyWith(log.run));
+          await resumed.settle([{ row: 1, petId: 7n, result: 'applied' }]);
+          await resumed.end();
+          expect((await runOf(log)).counts).toMatchObject({ applied: 1, unknown: 0 });
+        },
+      );
 
-      it('has a row back once its undo was undone, and so on', async () => {
+      it('counts a row as written again once its undo was undone, and so on', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
         const undone = () => Promise.all(chain.map(async (log) => (await runOf(log)).undone));
@@ -561,7 +564,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runOf(first)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
       });
 
-      it('knows what was written after a row, but for what was taken back', async () => {
+      it('returns the later writes of a row, without those that were undone', async () => {
         const { run } = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });
         await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
@@ -579,7 +582,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await writesAfter([])).toEqual([]);
       });
 
-      it('knows what others have written since a row was sent whose answer is not known', async () => {
+      it('returns what others have written since an unanswered row was sent', async () => {
         const log = await sending(ours, 7n, largest);
         await log.settle([{ row: 1, petId: 7n, result: 'unknown' }]);
         await pass(100_000);
@@ -594,7 +597,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await log.end();
       });
 
-      it('keeps an increment with the stock that it was last added to', async () => {
+      it('keeps a delta with the stock that it was last added to', async () => {
         const log = await ours.history.begin(headOf(), [rowFor(7n, { delta: 3 }), rowFor(8n, { row: 2 })]);
         const rebased = { before: 40, after: 43 };
         const inFlightUntil = clock.monotonic() + timeout;
@@ -612,7 +615,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ]);
       });
 
-      it('lists what was written lately, the oldest first', async () => {
+      it('lists recent writes, oldest first', async () => {
         await write(ours, 7n, { quantity: 3 });
         await pass(60_000);
         await write(theirs, 8n, { result: 'differs', quantity: 4 });
@@ -625,21 +628,18 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await ours.pets.beginRead(elsewhere)).writes).toEqual([]);
       });
 
-      it.each(['applied', 'differs'] as const)(
-        'lists a write that took long for 15 s after it was %s',
-        async (result) => {
-          const log = await sending(ours, 7n);
-          await pass(timeout - 1000);
-          await settled(log, { row: 1, petId: 7n, result, quantity: 4 });
-          const writes = async () => (await theirs.pets.beginRead(serviceName)).writes.length;
-          await pass(14_000);
-          expect(await writes()).toBe(1);
-          await pass(2000);
-          expect(await writes()).toBe(0);
-        },
-      );
+      it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after it was %s', async (result) => {
+        const log = await sending(ours, 7n);
+        await pass(timeout - 1000);
+        await settled(log, { row: 1, petId: 7n, result, quantity: 4 });
+        const writes = async () => (await theirs.pets.beginRead(serviceName)).writes.length;
+        await pass(14_000);
+        expect(await writes()).toBe(1);
+        await pass(2000);
+        expect(await writes()).toBe(0);
+      });
 
-      it('knows the stock of many pets, each as it was asked for', async () => {
+      it('returns the last known stock of many pets, in the order requested', async () => {
         await write(ours, 7n, { quantity: 3 });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 8 }));
         await write(ours, largest, { quantity: 5 });
@@ -648,7 +648,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
-      it('knows no stock before a run if one that was sent earlier has had its outcome later', async () => {
+      it('knows no stock before a run if an earlier request was settled after it', async () => {
         await write(ours, 7n, { quantity: 3 });
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
@@ -687,7 +687,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('ends with the last run or place, and begins anew with the next', async () => {
+      it('ends with the last run or lock, and begins again with the next', async () => {
         const lock = placeOf(ours, 8n);
         await lock.tryAcquire();
         await (await begin(ours, 7n)).end();
@@ -700,7 +700,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('stays with a run that is taken over at the moment when the last one ends', async () => {
+      it('lasts if a run is taken over at the moment when the last one ends', async () => {
         for (let hops = 0; hops < 40; hops += 1) {
           const pid = 100 + hops;
           const { run } = await begin(await open(pid), 7n);
@@ -714,7 +714,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('is over with its lease, and a late renewal does not bring it back', async () => {
+      it('ends with its lease, and is not restored by a late renewal', async () => {
         await placeOf(ours).tryAcquire();
         clock.stop(15_000);
         expect(await present()).toEqual([]);
@@ -723,7 +723,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('of another start of the machine is over once its lease was seen to end, and so are its leases', async () => {
+      it('ends after a reboot once its lease was seen to end, and so do its leases', async () => {
         await placeOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);

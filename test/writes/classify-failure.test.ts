@@ -29,14 +29,14 @@ test.each<[string, unknown, Partial<Failure>]>([
   ['a connection that broke', new UnavailableError('reset'), { kind: 'unknown' }],
   ['a time-out', new UnavailableError('slow', { mayBeInFlight: true }), { kind: 'unknown', mayBeInFlight: true }],
   ['Ctrl-C on its way', new InterruptedError('stopped'), { kind: 'unknown', stop: true }],
-])('%s', (_what, error, expected) => expect(classifyFailure(error)).toEqual({ ...plain, ...expected }));
+])('classifies %s', (_what, error, expected) => expect(classifyFailure(error)).toEqual({ ...plain, ...expected }));
 
-test('a conflict says whether the row had been sent', () => {
+test('marks the conflict of a row that had been sent as unclear', () => {
   expect(conflictError('moved', true)).toEqual({ code: 'unclear', message: 'moved' });
   expect(conflictError('moved', false)).toEqual({ code: 'conflict', message: 'moved' });
 });
 
-test('an error of a row is in the words of the service, else in ours, with a status where there was one', () => {
+test('words the error of a row as the service does, or else as we do, with the status if there is one', () => {
   const serviceError = { code: 'no_pet', message: 'No such pet.', status: 404 };
   expect(rowErrorOf(new NotFoundError('gone', { status: 404, serviceError }))).toEqual(serviceError);
   expect(rowErrorOf(new UnavailableError('away'))).toEqual({ code: 'unavailable', message: 'away' });

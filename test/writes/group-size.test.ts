@@ -3,7 +3,7 @@ import { GroupSize } from '../../src/writes/group-size.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import { rowsOf, simulatedShop } from './simulated-shop.ts';
 
-test('a group has as many rows as leave in 100 ms', () => {
+test('makes groups of as many rows as are sent in 100 ms', () => {
   const size = new GroupSize(16);
   const after = (rows: number, at: number) => {
     for (let row = 0; row < rows; row += 1) size.noteSent();
@@ -17,7 +17,7 @@ test('a group has as many rows as leave in 100 ms', () => {
   expect(after(512, 0)).toBe(64);
 });
 
-test('a fast service gets few transactions, and a run ends though the clock stands still', async () => {
+test('writes to a fast service in few transactions, and ends although the clock stands still', async () => {
   const rows = rowsOf(2000);
   for (const msPerGroup of [0, 5]) {
     const shop = simulatedShop(rows);

@@ -48,7 +48,7 @@ function rowOf(facts: Pick<RecordedRow, 'before' | 'after' | 'result'>): Recorde
 }
 
 property(
-  'a row is sent again only where no later run has written the pet',
+  'resends a row only if no later run has written the pet',
   [quantity, quantity, fc.constantFrom('never sent', 'lost', 'committed'), laterWrites],
   propertyRuns(1500),
   (before, after, ours, later) => {
@@ -60,7 +60,7 @@ property(
 );
 
 property(
-  'a row is taken back only where no later run has written the pet',
+  'undoes a row only if no later run has written the pet',
   [quantity, quantity, fc.boolean(), fc.boolean(), laterWrites],
   propertyRuns(1500),
   (before, after, isCommitted, isKnown, later) => {
@@ -96,7 +96,7 @@ function happen(start: number, events: readonly Event[]) {
 }
 
 property(
-  'a row that was sent counts as applied only if it was carried out, and always if the first run since has read what it wanted',
+  'counts a sent row as applied only if it was carried out, and always if the next run read its quantity',
   [fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
   propertyRuns(1500),
   (ours, events) => {
@@ -114,7 +114,7 @@ property(
 );
 
 property(
-  'an increment counts once: it is applied only if it was carried out, and owed only if it was not',
+  'counts a delta once: as applied only if it was carried out, and as owed only if it was not',
   [
     fc.integer({ min: 1, max: 3 }),
     fc.constantFrom('never sent', 'lost', 'committed'),

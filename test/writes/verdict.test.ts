@@ -57,7 +57,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     { write: { ...add, before: undefined }, ...wrote({ before: undefined }) },
     'conflict',
   ],
-])('the stock is %s', (_what, found, facts, expected) => {
+])('judges an unanswered row if the stock is %s', (_what, found, facts, expected) => {
   const row: UnansweredRow = {
     write: set,
     wasSent: true,
@@ -78,7 +78,7 @@ test.each<[number, number, number, number, object | string]>([
   [2, -2, 3, 0, 'the stock is 2 now, and 2 -2 would be 0: more than max-zero allows'],
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
-])('of %i, %i, planned to come to %i, with %i zeros left: %j', (found, delta, after, left, expected) => {
+])('rebases on %i, for delta %i to %i, with %i zeros left: %j', (found, delta, after, left, expected) => {
   const write = { petId: 4n, before: 9, after, delta } as RowWrite;
   const zeros = { left };
   expect(rebase(write, found, zeros)).toEqual(
@@ -95,6 +95,6 @@ test.each<[object, number | undefined, object]>([
   [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
   [add, undefined, { kind: 'conflict', message: 'pet 4 no longer exists' }],
-])('%o is looked at again, and the stock is %s: %o', (write, found, expected) => {
+])('rechecks %o if the stock is %s: %o', (write, found, expected) => {
   expect(recheck(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
 });

@@ -19,7 +19,7 @@ const scripts = fc.array(
 type Shop = ReturnType<typeof simulatedShop>;
 
 property(
-  'whatever the service does no row is written over a stock that it does not rely on, sent without its intent or after its answer, and the results are the truth',
+  'writes over no unseen stock, sends nothing without its intent, and reports the truth',
   [scripts, fc.integer({ min: 1, max: 8 }), fc.boolean()],
   { numRuns, testTimeout: 5000 + numRuns * 20 },
   async (script, concurrency, failFast) => {
@@ -77,7 +77,7 @@ async function written(count: number, optionsOf: (shop: Shop) => Partial<WriteOp
   return { shop, ...(await writeRows(rows, { ...shop.options, ...optionsOf(shop) })) };
 }
 
-describe('a plain set, which relies on no stock', () => {
+describe('writeRows of a plain set', () => {
   const plain: RowWrite[] = [{ row: 1, petId: 1n, before: undefined, after: 12 }];
 
   test.each<[Behaviour, number]>([
@@ -88,7 +88,7 @@ describe('a plain set, which relies on no stock', () => {
     ['committed, 206', 1],
     // Not again while its first request may still arrive.
     ['late', 1],
-  ])('is settled after: %s, sent %i times', async (behaviour, times) => {
+  ])('applies it after %s, with %i requests', async (behaviour, times) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
     const { settled } = await writeRows(plain, shop.options);
     expect(settled.get(1)).toEqual({ result: 'applied' });
@@ -96,7 +96,7 @@ describe('a plain set, which relies on no stock', () => {
     expect([shop.sent, shop.commits.get(1)]).toEqual([Array(times).fill(1), 1]);
   });
 
-  test.each(['400', '401'] as const)('is unknown if it was lost first, and then met a %s', async (refusal) => {
+  test.each(['400', '401'] as const)('leaves it unknown if it was lost first, and then met a %s', async (refusal) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
     const { unknown, settled } = await writeRows(plain, shop.options);
     expect([...unknown.keys()]).toEqual([1]);
@@ -105,11 +105,11 @@ describe('a plain set, which relies on no stock', () => {
   });
 });
 
-describe('the run stops', () => {
+describe("writeRows of a run that can't continue", () => {
   test.each([
     ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
-    ['without asking for all rows when none is answered any more', 500, { notCarriedOut: true }, 1, 59],
-  ])('%s', async (_when, count, details, least, most) => {
+    ['without trying every row if none is answered any more', 500, { notCarriedOut: true }, 1, 59],
+  ])('stops %s', async (_when, count, details, least, most) => {
     const down = new UnavailableError('down', details);
     let requests = 0;
     const updateInventory = async () => {
@@ -122,7 +122,7 @@ describe('the run stops', () => {
     expect(requests).toBeLessThanOrEqual(most);
   });
 
-  test('when the history can not be written: nothing more is sent', async () => {
+  test("stops if the history can't be written, and sends nothing more", async () => {
     const full = new FailureError('disk full');
     const { shop, stoppedBy } = await written(30, ({ options: { log } }) => ({
       log: {
@@ -135,7 +135,7 @@ describe('the run stops', () => {
     expect(Math.max(...shop.sent)).toBeLessThanOrEqual(12);
   });
 
-  test('on Ctrl-C, before anything is sent', async () => {
+  test('stops on Ctrl-C before anything is sent', async () => {
     const interrupted = AbortSignal.abort(new InterruptedError('Interrupted'));
     const { shop, stoppedBy } = await written(3, () => ({ interrupted }));
     expect(stoppedBy).toBeInstanceOf(InterruptedError);
@@ -143,21 +143,21 @@ describe('the run stops', () => {
   });
 });
 
-describe('other commands', () => {
+describe('a row whose pet another command has', () => {
   const run = '20260115T120020Z-aaaa';
   const free: Grant = { kind: 'granted' };
   const busy = (by?: string): Grant => ({ kind: 'busy', run: by, until: undefined });
 
   test.each<[string, (tries: number) => Grant, string, number[], string | undefined]>([
     [
-      'have written a pet: its row is a conflict that names the run',
+      'is a conflict that names the run if the pet was written',
       () => ({ kind: 'superseded', run, command: 'inventory adjust' }),
       'conflict',
       [1, 3],
       `${run} (inventory adjust)`,
     ],
     [
-      'are at a pet for a moment: its row waits',
+      'waits if the pet is locked for a moment',
       (tries) => (tries < 4 ? busy() : free),
       'applied',
       [1, 3, 2],
@@ -170,7 +170,7 @@ describe('other commands', () => {
     expect(shop.sent).toEqual(sent);
   });
 
-  test('do not come to their end: their row is not attempted, and the run can be resumed', async () => {
+  test('is not attempted if the pet stays locked, and the run can be resumed', async () => {
     const { shop, ...progress } = await written(
       3,
       grantingTwo(() => busy(run)),
@@ -187,7 +187,7 @@ describe('other commands', () => {
     });
   });
 
-  test('are at a pet whenever the limit has been waited for: that wait is none for the pet', async () => {
+  test('does not give up on the pet because of waits for the rate limit', async () => {
     const { settled, stoppedBy } = await written(3, (shop) => ({
       ...grantingTwo((tries) => (tries < 4 ? busy(run) : free))(shop),
       governor: {
@@ -241,8 +241,8 @@ const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOp
 
 test.each([
   ['after a long wait for the limit', afterLongWait],
-  ['after a second wait, behind which one row leaves,', afterSecondWait],
-])('%s the stock is read again, and a row whose stock has moved is a conflict', async (_when, governorOf) => {
+  ['after a second wait, with one row sent after it', afterSecondWait],
+])('rereads the stock %s, and makes a row a conflict whose stock has moved', async (_when, governorOf) => {
   const { shop, settled } = await written(40, (own) => ({ governor: governorOf(own) }));
   expect(settled.get(40)).toMatchObject({ result: 'conflict' });
   expect(shop.stock.get(40n)).toBe(3);

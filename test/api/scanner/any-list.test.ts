@@ -49,22 +49,27 @@ const shortest = fc
   )
   .map((items) => `[${items.map(([id, n, word]) => `{"petId":${id},"quantity":${n},"status":"${word}"}`).join()}]`);
 
-describe('the scanner reads what the parser reads', () => {
-  property('any spelling of any items', [spelledList, pieceLengths, sizes], options, (list, lengths, size) => {
-    const body = Buffer.from(list.text);
-    expect(scan(inPieces(body, lengths), size)).toEqual(list.items);
-    expect(parse(body)).toEqual(list.items);
-  });
+describe('InventoryScanner and the JSON parser', () => {
+  property(
+    'read any spelling of any items alike',
+    [spelledList, pieceLengths, sizes],
+    options,
+    (list, lengths, size) => {
+      const body = Buffer.from(list.text);
+      expect(scan(inPieces(body, lengths), size)).toEqual(list.items);
+      expect(parse(body)).toEqual(list.items);
+    },
+  );
 
   const odd = oddList.map((text) => Buffer.from(text));
   const short = fc.tuple(shortest, fc.option(changes, { nil: [] })).map(([text, edits]) => changed(text, edits));
   const spelled = fc.tuple(spelledList, changes).map(([{ text }, edits]) => changed(text, edits));
 
   test.each([
-    ['whatever the fields are', odd, 0.05],
-    ['in the shortest spelling, with bytes changed or not', short, 0],
-    ['with bytes changed', spelled, 0.01],
-  ])('%s: both accept it or both refuse it', { timeout }, (_what, bodies, least) => {
+    ['lists with odd fields', odd, 0.05],
+    ['the shortest spelling, with bytes changed or not', short, 0],
+    ['any spelling, with bytes changed', spelled, 0.01],
+  ])('accept or reject the same bytes: %s', { timeout }, (_what, bodies, least) => {
     const outcomes = { accepted: 0, refused: 0 };
     const agree = fc.property(bodies, pieceLengths, sizes, (body, lengths, size) => {
       const expected = outcome(() => parse(body));
@@ -100,14 +105,14 @@ test.each([
   [`"x":{${names(1000)}}`, 'is read'],
   [`"x":{${names(999)}}`, 'refused'],
   [`"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'refused'],
-])('a name twice in one object, and no other: %.60s', (fields, expected) => {
+])('decides like the parser about a name that occurs twice: %.60s', (fields, expected) => {
   const body = listOf(fields);
   const found = outcome(() => scan(inPieces(body, [7])));
   expect(found).toEqual(outcome(() => parse(body)));
   expect(found === 'refused' ? 'refused' : 'is read').toBe(expected);
 });
 
-test('items in the usual order are read by the pattern, whatever the white space', () => {
+test('reads items in the usual order by the pattern alone, whatever the white space', () => {
   const exact = inventoryDecoder();
   const body =
     '[{"petId":1,"quantity":2,"status":"sold"} , {"petId" : -2,\n"quantity":\t-3,"status":"new \u00e9"}\r\n]';
@@ -115,7 +120,7 @@ test('items in the usual order are read by the pattern, whatever the white space
   expect(exact.asked).toBe(0);
 });
 
-test.each([10, 1000])('%i arrays, one in the other, are read', (depth) => {
+test.each([10, 1000])('reads %i nested arrays', (depth) => {
   const body = listOf(`"x":${'['.repeat(depth)}${']'.repeat(depth)}`);
   expect(scan([body])).toEqual(parse(body));
   expect(outcome(() => scan([Buffer.from(body.toString().replace(']', '}'))]))).toBe('refused');

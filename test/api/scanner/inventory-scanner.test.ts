@@ -12,7 +12,7 @@ function failure(text: string | Uint8Array, lengths: readonly number[] = [1000])
   }
 }
 
-describe('the scanner reads what the parser reads', () => {
+describe('InventoryScanner and the JSON parser', () => {
   const control = Array.from(
     { length: 33 },
     (_, code) => `{"petId":1,"quantity":2,"status":"a${String.fromCharCode(code)}b"}`,
@@ -45,14 +45,14 @@ describe('the scanner reads what the parser reads', () => {
     ...numbers.map((number) => `{"petId":1,"quantity":${number},"status":"a"}`),
     ...control,
     ...shapes,
-  ])('whether it is almost an item or one: %j', (text) => {
+  ])('agree on whether %j is an item', (text) => {
     const body = Buffer.from(`[{"petId":7,"quantity":8,"status":"b"},${text}]`);
     const expected = outcome(() => parse(body));
     for (const lengths of [[1000], [1], [45, 7]])
       expect(outcome(() => scan(inPieces(body, lengths)))).toEqual(expected);
   });
 
-  test('a list that ends too early is refused wherever it ends', () => {
+  test('reject a list that ends too early, wherever it ends', () => {
     const body = Buffer.from(
       ' [{"petId":1,"quantity":2,"status":"sold"} , {"petId":3.0,"x":["]"],"quantity":4,"status":"a"}]',
     );
@@ -65,7 +65,7 @@ describe('the scanner reads what the parser reads', () => {
   });
 });
 
-describe('what is wrong, and where', () => {
+describe('errors of InventoryScanner', () => {
   const one = '{"petId":1,"quantity":2,"status":"sold"}';
   test.each([
     ['[1 2]', 'has no object for item 1 of the inventory item'],
@@ -88,7 +88,7 @@ describe('what is wrong, and where', () => {
     ['\ufeff', 'is empty instead of JSON'],
     ['<html>', 'is HTML instead of JSON'],
     ['OK', 'is not valid JSON instead of JSON'],
-  ])('%s', (body, told) => {
+  ])('tell what is wrong, and where: %s', (body, told) => {
     for (const lengths of [[1000], [1], [5, 3]])
       expect(failure(body, lengths)).toBe(`The response to GET /inventory ${told}`);
   });
@@ -98,16 +98,16 @@ describe('what is wrong, and where', () => {
     ['between items', Buffer.from([0x5b, 0xff, 0x5d])],
     ['half of a byte order mark', Buffer.from([0xef, 0xbb])],
     ['a surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-  ])('no UTF-8: %s', (_what, body) => {
+  ])('report bytes that are not UTF-8: %s', (_what, body) => {
     expect(failure(body, [1])).toBe('The response of the service is not UTF-8 text');
   });
 
-  test('the item is counted over all batches', () => {
+  test('count items over all batches', () => {
     const items = Array.from({ length: 25 }, () => one);
     expect(failure(`[${items.join(',')},5]`, [64])).toContain('item 26');
   });
 
-  test('no list, however long, is gathered without an end', () => {
+  test('reject an endless body that is no list, instead of keeping it', () => {
     const scanner = new InventoryScanner(exactDecoder(operation));
     expect(() => {
       for (let turn = 0; turn < 12; turn += 1) [...scanner.read(Buffer.alloc(100_000, '<'))];
@@ -115,12 +115,12 @@ describe('what is wrong, and where', () => {
   });
 });
 
-test('an item that is larger than any chunk is read in time', () => {
+test('reads an item that is larger than any chunk in reasonable time', () => {
   const large = `{"note":"${'x'.repeat(1_000_000)}","petId":1,"quantity":2,"status":"sold"}`;
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
 
-test('statuses without number do not gather', () => {
+test('keeps a bounded number of statuses, however many there are', () => {
   const scanner = new InventoryScanner(exactDecoder(operation), 500);
   expect([...scanner.read(Buffer.from('['))]).toEqual([]);
   let most = 0;
