@@ -1,4 +1,5 @@
 import { fstatSync, type Stats, statSync, writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import type { Output } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
@@ -14,20 +15,38 @@ export function sharesOutput(): boolean {
 }
 
 /** stderr is for people: if it has no reader, the command continues, and its exit code is the result. */
-export function bestEffort(stream: Output): Output {
+export function bestEffort<Kind extends Output>(stream: Kind): Kind {
   const { write } = stream;
   return Object.assign(stream, { write: (chunk: string | Uint8Array) => write(chunk).catch(() => {}) });
+}
+
+/**
+ * Opens stderr. What `process.stderr` has been given can't be dropped, and Node waits for it: a pipe is opened a second time, to be closed.
+ * The first has to be there: Node asks for it when a socket is closed, and can't open it while the second is full.
+ */
+export function openStderr(): OutputStream {
+  const { stderr } = process;
+  const { Socket } = process.getBuiltinModule('node:net');
+  return stderr.isTTY || !(stderr instanceof Socket) ? stderr : new Socket({ fd: 2, readable: false });
+}
+
+type OutputStream = Socket & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+
+export interface ClosableOutput extends Output {
+  /** Drops what its reader has not taken. */
+  close(): void;
 }
 
 /**
  * Returns an output of this process.
  * @param open opens the stream, which takes Node a millisecond or two, so it is called only if the output is not a file
  */
-export function createOutput(descriptor: number, open: () => NodeJS.WriteStream): Output {
+export function createOutput(descriptor: number, open: () => OutputStream): ClosableOutput {
   if (isFile(descriptor)) {
-    return { isTerminal: false, columns: undefined, write: async (chunk) => writeAll(descriptor, chunk) };
+    const write = async (chunk: string | Uint8Array) => writeAll(descriptor, chunk);
+    return { isTerminal: false, columns: undefined, write, close: () => {} };
   }
-  let opened: NodeJS.WriteStream | undefined;
+  let opened: OutputStream | undefined;
   const stream = () => {
     // Each write reports its own errors; without a listener the event would end the process.
     opened ??= open().on('error', () => {});
@@ -48,9 +67,10 @@ export function createOutput(descriptor: number, open: () => NodeJS.WriteStream)
       new Promise((resolve, reject) => {
         stream().write(chunk, (error) => {
           if (!error) resolve();
-          else reject(isClosed(error, stream().isTTY) ? new ClosedPipeError('No reader') : error);
+          else reject(isClosed(error, stream().isTTY === true) ? new ClosedPipeError('No reader') : error);
         });
       }),
+    close: () => void opened?.destroy(),
   };
 }
 

@@ -8,7 +8,7 @@ import { createSystemProcesses } from '../src/shared/processes.ts';
 import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
-import { bestEffort, createOutput, sharesOutput } from './output.ts';
+import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export async function run(): Promise<number> {
@@ -23,12 +23,13 @@ export async function run(): Promise<number> {
   const { signal: interrupted, onSecondInterrupt, onHangup } = interruption;
   const folders = foldersOf(env);
   const clock = await systemClock(folders);
+  const stderr = bestEffort(createOutput(2, openStderr));
   const context: Context = {
     argv: process.argv.slice(2),
     env,
     stdin: createInput(() => process.stdin, interruption),
     stdout: createOutput(1, () => process.stdout),
-    stderr: bestEffort(createOutput(2, () => process.stderr)),
+    stderr,
     sharesOutput,
     clock,
     openTransport,
@@ -44,7 +45,10 @@ export async function run(): Promise<number> {
   const code = await main(context);
   // A question may end because its terminal was closed, with or without a signal, or because reading it failed.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
-  if (interrupted.aborted) setTimeout(() => endBlocked(endingSignalOf(interrupted)), 500).unref();
+  if (interrupted.aborted) {
+    const end = code === exitCodes.ok ? stderr.close : () => endBlocked(endingSignalOf(interrupted));
+    setTimeout(end, 500).unref();
+  }
   return code;
 }
 

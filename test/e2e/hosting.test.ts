@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { temporaryDatabase } from '../support/postgres.ts';
-import { startProgram, temporaryHome } from '../support/program.ts';
+import { isScript, startProgram, temporaryHome } from '../support/program.ts';
 
 /** Starts `sandbox serve` with an administration port. */
-async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const program = startProgram(['sandbox', 'serve', '--port', '0', '--admin-port', '0', '--json', ...args], { env });
+async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}, through?: string[]) {
+  const words = ['sandbox', 'serve', '--port', '0', '--admin-port', '0', '--json', ...args];
+  const program = startProgram(words, { env, through });
   const line: Readonly<Record<'url' | 'key' | 'admin', string>> = JSON.parse(await program.until('stdout', '\n'));
   return { program, ...line };
 }
@@ -23,6 +24,17 @@ test('fails /readyz after SIGTERM, answers requests meanwhile, then exits with 0
   program.kill('SIGTERM');
   await expect.poll(() => statusOf(`${admin}/readyz`)).toBe(503);
   expect(await statusOf(`${url}/inventory`, key)).toBe(200);
+  expect(await program.result).toMatchObject({ code: 0, signal: null });
+});
+
+test.runIf(isScript)('exits with 0 after SIGTERM if nobody reads its log', async () => {
+  const through = ['bash', '-c', 'exec "$@" 2> >(exec sleep 600 >&- 2>&-)', 'bash'];
+  const { program, url } = await start(['--file', ':memory:', '--log'], {}, through);
+  // More than a pipe takes.
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 100 }, () => statusOf(`${url}/inventory`, 'psk_wrong')));
+  }
+  program.kill('SIGTERM');
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 

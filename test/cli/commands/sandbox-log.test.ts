@@ -4,7 +4,7 @@ import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
 import { folderOf, served } from '../../support/served-shop.ts';
 import { jsonLines, test as shopTest } from '../../support/shop.ts';
 
-test('keeps 1,000 lines for a reader that stands still, and then reports how many were dropped', async () => {
+test('keeps the newest megabyte for a reader that stands still, and says how many lines it dropped', async () => {
   const written: string[] = [];
   let flow = () => {};
   const flows = new Promise<void>((resolve) => {
@@ -17,16 +17,22 @@ test('keeps 1,000 lines for a reader that stands still, and then reports how man
     },
   };
   const write = logWriter(stderr, () => 0);
-  for (let line = 0; line < 5_000; line++) write({ line });
-  expect(written).toHaveLength(1_000);
+  // 1,000 bytes each, though some have fewer characters.
+  const text = `${'é'.repeat(487)}x`;
+  for (let line = 10_000; line < 15_000; line++) write({ line, text });
+  expect(written).toHaveLength(1);
   flow();
   await flows;
-  await Promise.resolve();
-  write({ line: 5_000 });
-  expect(written.slice(1_000).map((text) => JSON.parse(text))).toEqual([
-    { time: '1970-01-01T00:00:00.000Z', level: 'warning', message: 'Lines were dropped', dropped: 4_000 },
-    { line: 5_000 },
-  ]);
+  await expect.poll(() => written).toHaveLength(2);
+  const [first, warning, ...newest] = written
+    .join('')
+    .split('\n')
+    .slice(0, -1)
+    .map((each) => JSON.parse(each));
+  expect(first).toEqual({ line: 10_000, text });
+  const message = 'Lines were dropped';
+  expect(warning).toEqual({ time: '1970-01-01T00:00:00.000Z', level: 'warning', message, dropped: 3_999 });
+  expect(newest.map(({ line }) => line)).toEqual(Array.from({ length: 1_000 }, (_, index) => 14_000 + index));
 });
 
 shopTest('a log has the start with version and store, the drain and the end', async ({ shop }) => {
