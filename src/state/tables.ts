@@ -155,8 +155,8 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 
 /** The version of these tables. */
 export const schemaVersion = 6;
-/** The oldest version that can be read: the first one that was released. */
-const oldestSchema = 3;
+/** The only other version that was released: petstock 0.2.0 wrote it. It can be upgraded. */
+const releasedSchema = 3;
 
 /** Returns the statements that create all tables. */
 export function createTables(): string[] {
@@ -178,9 +178,8 @@ function statementsOf(script: string): string[] {
 const namingState = () =>
   `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
 
-/** Returns the statements that upgrade the sequence from an older version. */
-export function upgradingSequence(version: number): string[] {
-  if (version > 4) return [];
+/** Returns the statements that upgrade the sequence of version 3. */
+export function upgradingSequence(): string[] {
   return [
     'ALTER TABLE petstock.sequence ADD COLUMN raised bigint NOT NULL DEFAULT 0',
     "ALTER TABLE petstock.sequence ADD COLUMN state text NOT NULL DEFAULT ''",
@@ -188,16 +187,13 @@ export function upgradingSequence(version: number): string[] {
   ];
 }
 
-/** Upgrades the runs of version 4 or 5. */
-export const upgradingRuns = 'ALTER TABLE petstock.runs ADD COLUMN discarded boolean';
-
 /**
- * Throws FailureError if tables of this version can't be read. Versions 3 to 5 can be upgraded.
+ * Throws FailureError if tables of this version can't be read.
  * @param state the name of the state, for messages
  * @param aside how to put the state aside, with a command for it
  */
 export function requireReadable(version: number, state: string, aside: { way: string; hint: string }): void {
-  if (version >= oldestSchema && version <= schemaVersion) return;
+  if (version === schemaVersion || version === releasedSchema) return;
   if (version > schemaVersion) {
     throw new FailureError(
       `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): use that version`,

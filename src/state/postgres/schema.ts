@@ -1,13 +1,6 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { flag, number, type Statement, statement, text } from '../statements.ts';
-import {
-  createTables,
-  makingTable,
-  requireReadable,
-  schemaVersion,
-  upgradingRuns,
-  upgradingSequence,
-} from '../tables.ts';
+import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
@@ -33,29 +26,29 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
   if (meta === undefined) await ask([...making(), commit], goesOn);
   else {
     const [[found] = [], [known] = [], [present] = []] = await ask([selectVersion, selectEpoch, selectPresent], goesOn);
-    const version = number(found?.schema) ?? 0;
-    const isOlder = version < schemaVersion;
+    const isOlder = (number(found?.schema) ?? 0) < schemaVersion;
     if (isOlder && present !== undefined) {
       throw new UnavailableError(
         `An older version of petstock is using the shared state at ${shown}. Try again when it has ended`,
         { hint: 'petstock state info' },
       );
     }
-    const upgrade = isOlder ? upgradeFrom(version) : [];
-    await ask([...upgrade, ...(known === undefined ? beginEpoch : []), commit], goesOn);
+    const upgrades = isOlder ? upgrade().map((sql) => statement(sql)) : [];
+    await ask([...upgrades, ...(known === undefined ? beginEpoch : []), commit], goesOn);
   }
   return (await read(ask, shown))?.life;
 }
 
 /** Version 3 has other indexes. */
-function upgradeFrom(version: number): Statement[] {
-  const indexes = [
+function upgrade(): string[] {
+  return [
     'DROP INDEX IF EXISTS petstock.runs_by_time',
     'DROP INDEX petstock.rows_by_change',
     ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
+    ...upgradingSequence(),
+    'ALTER TABLE petstock.runs ADD COLUMN discarded boolean',
+    `UPDATE petstock.meta SET schema = ${schemaVersion}`,
   ];
-  const tables = [...upgradingSequence(version), upgradingRuns, `UPDATE petstock.meta SET schema = ${schemaVersion}`];
-  return [...(version === 3 ? indexes : []), ...tables].map((sql) => statement(sql));
 }
 
 /**

@@ -2,14 +2,7 @@ import { recordedResults } from '../../inventory/run-records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
-import {
-  createTables,
-  makingTable,
-  requireReadable,
-  schemaVersion,
-  upgradingRuns,
-  upgradingSequence,
-} from '../tables.ts';
+import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** `psst` in ASCII: identifies files of petstock. */
@@ -31,7 +24,7 @@ export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boo
     const version = versionOf(connection);
     if (version === schemaVersion) return;
     if (version > 0) requireNoneOlder(connection, clock);
-    for (const sql of version === 0 ? createTables() : upgradeFrom(version)) connection.exec(inSqlite(sql));
+    for (const sql of version === 0 ? createTables() : upgrade()) connection.exec(inSqlite(sql));
     connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}`);
   });
 }
@@ -49,8 +42,7 @@ function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot
 }
 
 /** Version 3 lacks defaults in columns of `runs`, which can't be added, and has other indexes. */
-function upgradeFrom(version: number): string[] {
-  if (version > 3) return [...upgradingSequence(version), upgradingRuns];
+function upgrade(): string[] {
   const columns = runColumns.join();
   const [table = '', ...indexes] = makingTable('runs');
   const dropped = ['runs_by_time', 'runs_by_end', 'runs_by_content', 'runs_unfinished', 'runs_by_sequence'];
@@ -62,7 +54,7 @@ function upgradeFrom(version: number): string[] {
     'DROP TABLE old_runs',
     ...indexes,
     ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
-    ...upgradingSequence(version),
+    ...upgradingSequence(),
   ];
 }
 
