@@ -54,11 +54,12 @@ function ownEngine(): typeof Sqlite {
 
 /**
  * Takes the lock that a file represents, until it is closed. The system releases it if the process dies.
+ * @param timeout how long to block while another process has it, in milliseconds
  * @throws an error of SQLite: `busy` if another process has it
  */
-export function takeLock(file: string): { close(): void } {
+export function takeLock(file: string, timeout = 0): { close(): void } {
   const { DatabaseSync } = sqlite();
-  const lock = new DatabaseSync(file, { timeout: 0 });
+  const lock = new DatabaseSync(file, { timeout });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
