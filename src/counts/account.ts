@@ -100,7 +100,13 @@ export function codesOf({ codes, scans }: Pick<SessionContent, 'codes' | 'scans'
 
 /** Returns the codes that were taught while counting a session. */
 export function taughtCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, bigint> {
-  return new Map(scans.flatMap(({ kind, code, pet }) => (kind === 'code' && pet !== undefined ? [[code, pet]] : [])));
+  const taught = new Map<string, bigint>();
+  for (const { kind, code, pet } of scans) {
+    if (kind !== 'code') continue;
+    if (pet === undefined) taught.delete(code);
+    else taught.set(code, pet);
+  }
+  return taught;
 }
 
 /** @param petOf returns the pet of a code that was unknown when scanned; default: by the codes of the session */

@@ -41,7 +41,7 @@ export type CountSessionOutcome =
  * The kinds of records:
  * - `add`, `set`, `back`: a scanned line
  * - `base`: units that a merged session begins with, or that a run has not written
- * - `code`: from now on the code means the pet
+ * - `code`: from now on the code means the pet; without one: what it meant before it was taught
  * - `seen`: the stock of the pet when its count began
  * - `given`: a run is about to take units of the pet; on disk before the run begins
  * - `run`: the run that has begun with them; without an id, a file

@@ -1,4 +1,5 @@
 import { nearest } from '../shared/did-you-mean.ts';
+import { isWord } from './count/scan-line.ts';
 
 /** The shop's names by the ids of their pets. */
 type Names = ReadonlyMap<bigint, string>;
@@ -33,7 +34,7 @@ export function petsWith(names: Names, text: string): bigint[] {
 }
 
 /** Returns the pets of just this name. */
-export function petsCalled(names: Names, text: string): bigint[] {
+function petsCalled(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   return [...plainOf(names)].filter(([, name]) => name === wanted).map(([petId]) => petId);
 }
@@ -46,6 +47,17 @@ export function petsNamed(names: Names, text: string): bigint[] {
   const [called, having, wanted] = [petsCalled(names, text), petsWith(names, text), plainText(text)];
   if (called.length > 0 || !/^[a-z]{0,2}$/.test(wanted)) return called.length > 0 ? called : having;
   return having.filter((petId) => wordsOf(plainOf(names).get(petId) ?? '').includes(wanted));
+}
+
+/** Returns the pets that a line of a count names. What no person types may be a code: it is a name only as a whole. */
+export function petsOfLine(names: Names, text: string): readonly bigint[] {
+  if (!mayBeName(text)) return [];
+  return isWord(text) ? petsNamed(names, text) : petsCalled(names, text);
+}
+
+/** Reports whether a line is the whole name of a pet: `Sand x 5` is then no five of something. */
+export function isCalled(names: Names, text: string): boolean {
+  return mayBeName(text) && petsCalled(names, text).length === 1;
 }
 
 /**

@@ -17,8 +17,10 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
-  /** A `code 22` that is not possible. */
-  | { readonly kind: 'notTaught'; readonly why: string }
+  /** A mistaken command, with its line if nobody types. */
+  | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
+  /** A line that has counted nothing. */
+  | { readonly kind: 'lineTakenBack'; readonly line: string }
   /** The user has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
   | {
@@ -119,8 +121,11 @@ function eventText(
       return petLine(event.step.what, `: ${grouped(event.step.before)} (taken back)`, names, width);
     case 'nothingToTakeBack':
       return 'There is nothing to take back';
-    case 'notTaught':
-      return `No code was taught: ${event.why}`;
+    case 'wrong':
+      if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
+      return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
+    case 'lineTakenBack':
+      return withCode(event.line, ': taken back', width);
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }

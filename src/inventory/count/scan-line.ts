@@ -1,13 +1,17 @@
 import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../items.ts';
 
-/** The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back` takes the last back; `code` gives the unknown code before it to a pet. */
+/**
+ * The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back`
+ * takes the last back; `code` gives the unknown code before it to a pet; `wrong` is a mistaken command, which counts
+ * nothing.
+ */
 export interface ScanLine {
-  readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done';
+  readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done' | 'wrong';
   /** A text as it was scanned or typed: a bar code or a pet id. Empty if the line has none. */
   readonly code: string;
   readonly units: number;
-  /** Why the line makes no sense. It is kept apart as it stands, as one of an unknown code: it may have been a pet all the same. */
+  /** What is wrong with the line. If it may have been a scan all the same, it is kept apart as one of an unknown code. */
   readonly problem?: string;
 }
 
@@ -21,24 +25,44 @@ const commands = /^(?:-|done|=.*|code \S+)?$/is;
 /**
  * Reads one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
  * @param isCode whether a text is a bar code that stands for a pet
+ * @param isPet whether a text means a pet at all, such as by a part of its name
  */
-export function parseScanLine(line: string, isCode: (text: string) => boolean): ScanLine {
+export function parseScanLine(
+  line: string,
+  isCode: (text: string) => boolean,
+  isPet: (text: string) => boolean = isCode,
+): ScanLine {
   const text = codeText(line);
   if (text === '') return { kind: 'sum', ...nothing };
   if (text === '-') return { kind: 'back', ...nothing };
   if (/^done$/i.test(text)) return { kind: 'done', ...nothing };
   if (text.length > maxCode) {
     const message = `a code has at most ${maxCode} characters, and this line has more`;
-    return faulty(`${text.slice(0, maxCode - 1)}…`, message);
+    return { kind: 'add', code: `${text.slice(0, maxCode - 1)}…`, units: 1, problem: message };
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
-  const [, taught] = /^code +(\S+)$/i.exec(text) ?? [];
-  if (taught !== undefined) return { kind: 'code', code: taught, units: 0 };
+  const whole: ScanLine = { kind: 'add', code: text, units: 1 };
   // `blue x large` is a text with an x in it, not a number of blues.
-  const [, code = text, factor] = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)\s*([-+]?\d\S*)$/is.exec(text) ?? [];
-  if (factor === undefined) return { kind: 'add', code: text, units: 1 };
-  return lineOf(text, 'add', code, factor);
+  const several = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)(?:\s*([-+]?\d\S*))?$/is.exec(text);
+  const [, code = text, factor = ''] = several ?? [];
+  const read = several === null ? whole : lineOf(text, 'add', code, factor);
+  if (several !== null && (isPet(code) || petIdOfCode(code) !== undefined)) return read;
+  const [, word = '', operand = ''] = /^(-+|code|done)(?: +(.*))?$/is.exec(text) ?? [];
+  if (/^code$/i.test(word)) return { kind: 'code', code: operand, units: 0 };
+  if (word !== '') {
+    return wrong(
+      text,
+      `write ${word.startsWith('-') ? '- alone to take the last line back' : 'done alone to end the count'}`,
+    );
+  }
+  // `SHELF*12A` may be a code that nothing knows yet.
+  return read.kind === 'wrong' ? whole : read;
+}
+
+/** Reports whether a line teaches a code, or is meant to. */
+export function isTeaching(line: string): boolean {
+  return /^code(?: |$)/i.test(codeText(line));
 }
 
 /** Reports whether a line is typed to leave a program or to get help. Only a person at a prompt means that by it. */
@@ -97,7 +121,7 @@ export function petIdOfCode(code: string): bigint | undefined {
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
   if (code === undefined || number === undefined) {
-    return faulty(text, 'write = 42 7 to set pet 42 to 7');
+    return wrong(text, 'write = 42 7 to set pet 42 to 7');
   }
   return lineOf(text, 'set', code, number);
 }
@@ -106,9 +130,9 @@ function lineOf(text: string, kind: 'add' | 'set', code: string, number: string)
   const [least, most] = bounds[kind];
   const units = /^\d{1,15}$/.test(number) ? Number(number) : Number.NaN;
   if (units >= least && units <= most) return { kind, code, units };
-  return faulty(text, `write ${grouped(least)} to ${grouped(most)} units`);
+  return wrong(text, `write ${grouped(least)} to ${grouped(most)} units`);
 }
 
-function faulty(code: string, problem: string): ScanLine {
-  return { kind: 'add', code, units: 1, problem };
+function wrong(code: string, problem: string): ScanLine {
+  return { kind: 'wrong', code, units: 0, problem };
 }

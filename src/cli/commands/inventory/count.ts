@@ -22,7 +22,8 @@ export const defineCount = define({
     '  done      ends the count, as Ctrl-D does\n\n' +
     'An unknown code beeps and is kept apart: it is listed at the end, and stays in the session (exit 8). ' +
     'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
-    'Without a terminal, scans come from stdin, and --yes or --to is needed.',
+    'Without a terminal, scans come from stdin, and --yes or --to is needed. A mistaken line among them, such as = 42, is ' +
+    'reported with its number, and nothing is written (exit 2).',
   options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],

@@ -1,3 +1,5 @@
+import { codesOf } from '../../../../counts/account.ts';
+import { petOfCode } from '../../../../inventory/bar-codes.ts';
 import type { Change } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { planChanges } from '../../../../inventory/plan.ts';
@@ -25,11 +27,11 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
   await invocation.connections.announce();
   const petIds = new Set([...units.keys(), ...((options.all && options.petIds) || [])]);
   const stock = await new StockReader(run.connection).readAfterInFlight(petIds);
-  const unknowns = counting.unknowns();
+  const unknowns = unknownsOf(counting);
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
   const there = new Set([...quantities.keys(), ...unusable]);
-  const nameOf = counting.namesOfMissing();
+  const nameOf = namesOfMissing(counting);
   for (const [petId, quantity] of units) {
     if (there.has(petId)) continue;
     units.delete(petId);
@@ -46,7 +48,33 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const { rows } = planChanges(changes, quantities, { env: targetName(invocation.target) });
-  return { rows, stock, unknowns };
+  return { rows, stock, unknowns, hasPet: (petId: bigint) => there.has(petId) };
+}
+
+/** Returns the units of unknown codes. */
+function unknownsOf({ session, account }: Counting): Map<string, number> {
+  const codes = codesOf(session);
+  const named = (code: string) => missingName([code], petOfCode(codes, code));
+  return new Map(Array.from(account.tally.unknowns(), ([code, units]) => [named(code), units]));
+}
+
+/** Describes counted pets that the service does not have: `55 (pet 99999, which …)`. */
+function namesOfMissing({ session, account }: Counting): (petId: bigint) => string {
+  const codesOfPets = new Map<bigint, Set<string>>();
+  for (const scan of session.scans) {
+    const petId = scan.pet ?? account.petOfScan(scan);
+    if (petId === undefined || scan.code === `${petId}`) continue;
+    codesOfPets.set(petId, (codesOfPets.get(petId) ?? new Set()).add(scan.code));
+  }
+  return (petId) => {
+    const codes = codesOfPets.get(petId);
+    return codes === undefined ? `${petId}` : missingName([...codes], petId);
+  };
+}
+
+function missingName(codes: readonly string[], petId: bigint | undefined): string {
+  const name = codes.join(', ');
+  return petId === undefined ? name : `${name} (pet ${petId}, which the service does not have)`;
 }
 
 export type CountPlan = Awaited<ReturnType<typeof planOf>>;

@@ -1,9 +1,10 @@
-import { type Account, accountOf, boundCodes, codesOf } from '../../../../counts/account.ts';
+import { type Account, accountOf, boundCodes, codesOf, taughtCodes } from '../../../../counts/account.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { type CountSessionOutcome, record, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';
 import { type BulkRow, isWrong } from '../../../../inventory/change.ts';
 import {
+  codeProblem,
   codeText,
   isHelpWord,
   isWord,
@@ -12,9 +13,9 @@ import {
   type ScanLine,
 } from '../../../../inventory/count/scan-line.ts';
 import { grouped } from '../../../../inventory/items.ts';
-import { mayBeName, petsCalled, petsNamed, petsNear } from '../../../../inventory/pet-names.ts';
+import { isCalled, petsNear, petsOfLine } from '../../../../inventory/pet-names.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
-import { PetstockError, UsageError } from '../../../../shared/errors.ts';
+import { type ErrorFault, PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { quoted } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
@@ -22,20 +23,28 @@ export interface KnownPets {
    * The stock of all pets of the service when the count began; undefined for an unreadable one. Undefined: not known
    * yet.
    */
-  readonly stock: ReadonlyMap<bigint, number | undefined> | undefined;
+  stock: ReadonlyMap<bigint, number | undefined> | undefined;
   /** Whether lines come from a terminal, where a word such as `quit` is no code. */
   readonly isTyped: boolean;
 }
 
+/** A line that `-` takes back. */
+type TakenLine =
+  | { readonly kind: 'scan'; readonly code: string }
+  /** `was`: the pet for which the code had been taught before. */
+  | { readonly kind: 'taught'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
+  | { readonly kind: 'wrong'; readonly code: string; readonly fault: ErrorFault };
+
 export class Counting {
   #account: Account;
   #codes: BarCodes;
-  /** The last unknown code. */
-  #unknown: string | undefined;
+  #lines = 0;
+  /** The lines of this count since the last plan, without those that were taken back. */
+  #taken: TakenLine[] = [];
 
   constructor(
     readonly session: OpenCountSession,
-    private readonly known: KnownPets,
+    readonly known: KnownPets,
   ) {
     this.#codes = codesOf(session);
     this.#account = accountOf(session, (code) => this.#petOf(code));
@@ -62,8 +71,14 @@ export class Counting {
     if (this.#account.isEmpty) this.session.end(end);
   }
 
-  /** Adds records that are no scans. On disk when it returns. */
+  /** The mistaken lines that were not taken back. */
+  get mistakes(): readonly ErrorFault[] {
+    return this.#taken.flatMap((line) => (line.kind === 'wrong' ? line.fault : []));
+  }
+
+  /** Adds records that are no scans: no `-` reaches what came before. On disk when it returns. */
   note(records: readonly ScanRecord[]): void {
+    this.#taken = [];
     this.#keep(records);
     for (const each of records) this.#account.apply(each);
   }
@@ -77,39 +92,24 @@ export class Counting {
     const events: CountEvent[] = [];
     const records: ScanRecord[] = [];
     const { isTyped } = this.known;
-    const isCode = (text: string) => this.#codes.pets.has(text) || this.#isCalled(text);
+    const isCode = (text: string) => this.#codes.pets.has(text) || isCalled(this.#codes.names, text);
+    const isPet = (text: string) => isCode(text) || this.#onlyNamed(text) !== undefined;
     for (const [index, text] of lines.entries()) {
-      const line = parseScanLine(text, isCode);
+      this.#lines += 1;
+      const line = parseScanLine(text, isCode, isPet);
       const word = line.kind === 'add' ? this.#wordOf(text) : undefined;
       if (word !== undefined || line.kind === 'sum') events.push(word ?? { kind: 'sum' });
       else if (line.kind === 'done') {
         this.#keep(records);
         if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
-      } else if (line.kind === 'code') events.push(this.#teach(text, line, records));
+      } else if (line.kind === 'code') events.push(this.#teach(codeText(text), line, records));
+      else if (line.kind === 'wrong') events.push(this.#ignore(line.code, line.problem ?? ''));
+      else if (line.kind === 'back') events.push(this.#takeBack(records));
       else events.push(this.#count({ ...line, kind: line.kind }, records));
     }
     this.#keep(records);
     return { events, isDone: false };
-  }
-
-  unknowns(): Map<string, number> {
-    const named = (code: string) => missingName([code], petOfCode(this.#codes, code));
-    return new Map(Array.from(this.account.tally.unknowns(), ([code, units]) => [named(code), units]));
-  }
-
-  /** Describes counted pets that the service does not have: `55 (pet 99999, which …)`. */
-  namesOfMissing(): (petId: bigint) => string {
-    const codesOf = new Map<bigint, Set<string>>();
-    for (const { pet, code } of this.session.scans) {
-      const petId = pet ?? this.#petOf(code);
-      if (petId === undefined || code === `${petId}`) continue;
-      codesOf.set(petId, (codesOf.get(petId) ?? new Set()).add(code));
-    }
-    return (petId) => {
-      const codes = codesOf.get(petId);
-      return codes === undefined ? `${petId}` : missingName([...codes], petId);
-    };
   }
 
   /** Returns the event of a typed word, which no product has as its code. */
@@ -132,23 +132,56 @@ export class Counting {
     }
   }
 
-  /** Assigns the last unknown code to a pet. A line that can't mean that is kept apart, unless a person sees it. */
-  #teach(text: string, { code }: ScanLine, records: ScanRecord[]): CountEvent {
-    const [taught, pet] = [this.#unknown, petIdOfCode(code) ?? this.#onlyNamed(code)];
-    const { stock, isTyped } = this.known;
-    if (taught === undefined || pet === undefined || stock?.has(pet) === false) {
-      const why =
-        taught === undefined ? 'scan an unknown code first' : pet === undefined ? 'write code 22' : noPet(pet);
-      return isTyped
-        ? { kind: 'notTaught', why }
-        : this.#count({ kind: 'add', code: codeText(text), units: 1, problem: why }, records);
-    }
+  #ignore(code: string, why: string): CountEvent {
+    const line = this.#lines;
+    const fault = { line, message: `${quoted(code).slice(1, -1)}: ${why}` };
+    this.#taken.push({ kind: 'wrong', code, fault });
+    return { kind: 'wrong', code, why, line: this.known.isTyped ? undefined : line };
+  }
+
+  /** Makes the unknown code right before this line one of a pet. */
+  #teach(text: string, { code: operand }: ScanLine, records: ScanRecord[]): CountEvent {
+    const pet = petIdOfCode(operand) ?? this.#onlyNamed(operand);
+    const last = this.#taken.at(-1);
+    const problem = this.#notTaughtBecause(operand, pet, last);
+    if (problem !== undefined || pet === undefined || last === undefined) return this.#ignore(text, problem ?? '');
+    const { code } = last;
     const before = this.account.tally.unitsOf(pet);
-    records.push(record('code', { code: taught, pet }));
+    this.#taken.push({ kind: 'taught', code, pet, was: taughtCodes([...this.session.scans, ...records]).get(code) });
+    this.#assign(record('code', { code, pet }), records);
+    return { kind: 'counted', code, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
+  }
+
+  #notTaughtBecause(operand: string, pet: bigint | undefined, last: TakenLine | undefined): string | undefined {
+    if (pet === undefined) {
+      const named = this.#named(operand).length;
+      const why = named > 0 ? `${grouped(named)} pets are named so: ` : operand === '' ? '' : 'no pet has this name: ';
+      return `${why}write code 22, for pet 22`;
+    }
+    if (last?.kind === 'taught')
+      return `${quoted(last.code)} is a code of pet ${last.pet} now: take that back with - first`;
+    if (last?.kind !== 'scan' || this.#petOf(last.code) !== undefined) return 'scan an unknown code first';
+    return this.known.stock?.has(pet) === false ? noPet(pet) : codeProblem(last.code);
+  }
+
+  #assign(taught: ScanRecord, records: ScanRecord[]): void {
+    records.push(...this.#seenNow(taught), taught);
     const { codes, scans } = this.session;
-    this.#codes = codesOf({ codes, scans: [...scans, ...records] });
-    this.#account = accountOf({ codes, scans: [...scans, ...records] }, (each) => this.#petOf(each));
-    return { kind: 'counted', code: taught, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
+    const all = { codes, scans: [...scans, ...records] };
+    this.#codes = codesOf(all);
+    this.#account = accountOf(all, (each) => this.#petOf(each));
+  }
+
+  #takeBack(records: ScanRecord[]): CountEvent {
+    const last = this.#taken.pop();
+    if (last?.kind === 'taught') this.#assign(record('code', { code: last.code, pet: last.was }), records);
+    if (last !== undefined && last.kind !== 'scan') {
+      return { kind: 'lineTakenBack', line: last.kind === 'wrong' ? last.code : `code ${last.pet}` };
+    }
+    const back = record('back');
+    records.push(back);
+    const step = this.#account.apply(back);
+    return step === undefined ? { kind: 'nothingToTakeBack' } : { kind: 'takenBack', step };
   }
 
   #count({ kind, code, units, problem }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {
@@ -157,16 +190,15 @@ export class Counting {
     records.push(...this.#seenNow(scan), scan);
     const step = this.#account.apply(scan);
     if (step === undefined) return { kind: 'nothingToTakeBack' };
-    if (kind === 'back') return { kind: 'takenBack', step };
-    this.#unknown = typeof step.what === 'string' ? step.what : undefined;
+    this.#taken.push({ kind: 'scan', code });
     if (typeof step.what === 'bigint') return { kind: 'counted', code, step };
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
   /** Returns the stock of a pet when its count begins, to be kept with it. */
-  #seenNow({ kind, pet }: ScanRecord): readonly ScanRecord[] {
+  #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
-    const stock = pet === undefined || kind === 'back' ? undefined : this.known.stock?.get(pet);
+    const stock = pet === undefined ? undefined : this.known.stock?.get(pet);
     if (mode !== 'count' || stock === undefined || pet === undefined || this.#account.seen.has(pet)) return [];
     const seen = record('seen', { pet, units: stock });
     this.#account.apply(seen);
@@ -179,16 +211,8 @@ export class Counting {
     return petId === undefined || stock === undefined || stock.has(petId) ? petId : undefined;
   }
 
-  /** Returns the pets that a line names. What no person types may be a code: then it is a name only as a whole. */
   #named(text: string): readonly bigint[] {
-    const { names } = this.#codes;
-    if (!mayBeName(text)) return [];
-    return isWord(text) ? petsNamed(names, text) : petsCalled(names, text);
-  }
-
-  /** Reports whether a line is the whole name of a pet: `Sand x 5` is then no five of something. */
-  #isCalled(text: string): boolean {
-    return mayBeName(text) && petsCalled(this.#codes.names, text).length === 1;
+    return petsOfLine(this.#codes.names, text);
   }
 
   #onlyNamed(text: string): bigint | undefined {
@@ -214,9 +238,4 @@ function requireNothing(lines: readonly string[]): void {
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
   if (next === undefined) return;
   throw new UsageError(`"done" ends a count, and ${quoted(next)} follows it. Nothing was written`);
-}
-
-function missingName(codes: readonly string[], petId: bigint | undefined): string {
-  const name = codes.join(', ');
-  return petId === undefined ? name : `${name} (pet ${petId}, which the service does not have)`;
 }

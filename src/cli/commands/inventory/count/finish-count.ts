@@ -9,6 +9,7 @@ import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, type PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
+import { faultyFile } from '../../../input-file.ts';
 import type { FlagValues } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { performPlan } from '../../../runs/perform.ts';
@@ -18,6 +19,7 @@ import type { CountOptions } from './count-options.ts';
 import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
+import { offerTaught } from './taught.ts';
 
 /** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
@@ -43,6 +45,7 @@ export async function finishCount(
 ): Promise<ReadonlyMap<bigint, number>> {
   const { invocation } = run;
   const { account, session } = counting;
+  await requireRightLines(run, counting, options);
   // An empty input proves nothing about the shelves: with --all it would set the whole shop to 0.
   if (account.tally.isEmpty) {
     if (options.beganNow) session.end({ how: 'discarded' });
@@ -56,6 +59,7 @@ export async function finishCount(
     counting.note([...changed.keys()].map((pet) => record('again', { pet })));
     return changed;
   }
+  await offerTaught(invocation, session, options, plan.hasPet);
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
   const withRest = (error: PetstockError) =>
@@ -77,6 +81,29 @@ export async function finishCount(
   }
   if (unknowns.size === 0) return changed;
   throw withRest(new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines }));
+}
+
+/**
+ * Reports mistaken lines once more.
+ * @throws UsageError if nobody has typed them: what was meant is not known
+ */
+async function requireRightLines(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
+  const { mistakes: problems, session, account, known } = counting;
+  const { messages } = run.invocation;
+  const total = problems.length;
+  if (total === 0) return;
+  if (known.isTyped) {
+    await messages.warn(`${total === 1 ? '1 line was' : `${grouped(total)} lines were`} ignored, and counted nothing:`);
+    for (const { message } of problems) await messages.quote(message, { always: true });
+    return;
+  }
+  const error = faultyFile('-', { problems, total, unit: 'line' }, { nothing: 'nothing was written' });
+  if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
+  if (account.isEmpty || options.dryRun) throw error;
+  const left = withLeft(error, run, { session, flags: { ...run.invocation.options, codes: undefined } });
+  throw left instanceof UsageError
+    ? left.with({ message: `${left.message}. Send it the corrected lines alone` })
+    : left;
 }
 
 /** Returns the options of the command that continues with units of unknown codes, once these are in the file. */

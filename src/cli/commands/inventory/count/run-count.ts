@@ -3,6 +3,7 @@ import { type CountSessions, mergedOf, shortOf } from '../../../../counts/count-
 import { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import type { CountSession } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
+import { isTeaching } from '../../../../inventory/count/scan-line.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
@@ -30,7 +31,6 @@ import { linesOf } from './lines.ts';
 import { withSessions } from './list-sessions.ts';
 import { createCountScreen } from './screen.ts';
 import { requireFinished, settle } from './settle.ts';
-import { offerTaught } from './taught.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   if (!options.dryRun && options.to === undefined) {
@@ -58,8 +58,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
       const petIds = stock && new Set(stock.keys());
       await keepingSession(session, continueCommand, async () => {
         for (let round = 1; ; round += 1) {
-          await count(invocation, counting, beganNow && round === 1);
-          if (round === 1) await offerTaught(invocation, session, options);
+          await count(invocation, counting, { isNew: beganNow && round === 1, readStock: () => stockOf(run) });
           const finish = { ...options, petIds, writeFile, failedOut, beganNow };
           const changed = await finishCount(run, counting, finish);
           if (changed.size === 0) break;
@@ -182,7 +181,11 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
  * Reads lines until the count is done.
  * @throws InterruptedError with what was counted
  */
-async function count(invocation: Invocation, counting: Counting, isNew: boolean): Promise<void> {
+async function count(
+  invocation: Invocation,
+  counting: Counting,
+  { isNew, readStock }: { readonly isNew: boolean; readonly readStock: () => ReturnType<typeof stockOf> },
+): Promise<void> {
   const { stdin, interrupted } = invocation.context;
   const { session } = counting;
   const { mode } = session.head;
@@ -194,6 +197,8 @@ async function count(invocation: Invocation, counting: Counting, isNew: boolean)
     const keys = screen.typing && stdin.keys?.();
     await screen.begin?.();
     for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
+      // A code is taught only for a pet that is there.
+      if (!stdin.isTerminal && lines.some(isTeaching)) counting.known.stock ??= await readStock();
       const taken = counting.take(lines);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();

@@ -81,6 +81,7 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow
   const text = (width: number) => sumText(sum(), show.mode).slice(0, width);
   const seen = new Set<string>();
   const isNews = (event: CountEvent): boolean => {
+    if (event.kind === 'wrong') return true;
     if (event.kind !== 'unknown' || seen.has(event.code)) return false;
     seen.add(event.code);
     return true;
@@ -98,7 +99,10 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow
   };
 }
 
-/** An unknown code rings the bell, and is shown even with `--quiet`: without it a shelf would be counted wrongly. */
+/**
+ * An unknown code and a mistaken line ring the bell, and are shown even with `--quiet`: without them a shelf would be
+ * counted wrongly.
+ */
 async function showEvents(
   { messages, context, globals }: Invocation,
   events: readonly CountEvent[],
@@ -106,7 +110,7 @@ async function showEvents(
   show: CountShow,
 ): Promise<void> {
   const { stderr } = context;
-  const isUnknown = (event: CountEvent) => event.kind === 'unknown' && event.units > 0;
+  const isUnknown = (event: CountEvent) => event.kind === 'wrong' || (event.kind === 'unknown' && event.units > 0);
   const rings = stderr.isTerminal && globals.debug !== 'json';
   if (rings && events.some(isUnknown)) await stderr.write(bell);
   for (const event of events) {

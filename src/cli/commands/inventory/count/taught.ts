@@ -6,11 +6,15 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { addCodes, readCodesFile, writableCodesFile } from '../../../shop-codes.ts';
 import type { CountOptions } from './count-options.ts';
 
-/** Offers to add the codes taught during a session to the file of codes. The count continues in any case. */
+/**
+ * Offers to add the codes taught during a session to the file of codes. The count continues in any case.
+ * @param hasPet whether the service has a pet
+ */
 export async function offerTaught(
   invocation: Invocation,
   session: OpenCountSession,
-  options: CountOptions,
+  options: Pick<CountOptions, 'codes' | 'dryRun'>,
+  hasPet: (petId: bigint) => boolean,
 ): Promise<void> {
   const { messages, questions, context } = invocation;
   const taught = Array.from(taughtCodes(session.scans), ([code, petId]) => ({ code, petId }));
@@ -19,7 +23,7 @@ export async function offerTaught(
     const file = options.codes ?? (await writableCodesFile(invocation));
     if (file === undefined) return;
     const { pets } = await readCodesFile(file, context);
-    const missing = taught.filter(({ code }) => !pets.has(code));
+    const missing = taught.filter(({ code, petId }) => !pets.has(code) && hasPet(petId));
     const codes = counted(missing.length, 'new code');
     if (missing.length === 0 || !(await questions.agrees(`Add ${codes} to ${file}?`))) return;
     await addCodes(file, missing, context);

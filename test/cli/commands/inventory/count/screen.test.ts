@@ -44,8 +44,8 @@ test('draws no line longer than 40 columns, whatever the code', async ({ shop })
 
 test('explains a mistyped line at 60 columns', async ({ shop }) => {
   const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
-  expect(stderr).toContain('= 4: 1 kept apart, write = 42 7 to set pet 42 to 7\n');
-  expect(stderr).toContain('4 x0: 1 kept apart, write 1 to 99,999 units\n');
+  expect(stderr).toContain('= 4: ignored, write = 42 7 to set pet 42 to 7\n');
+  expect(stderr).toContain('4 x0: ignored, write 1 to 99,999 units\n');
 });
 
 test('prints plain lines with the sum and draws nothing with TERM=dumb', async ({ shop }) => {
@@ -131,13 +131,14 @@ test('asks for a pet again whose stock changes while it is counted, and counts i
 });
 
 test('takes code 5 for a code of pet 5 in the whole session', async ({ shop }) => {
-  const lines = 'code 5\nfoo x2\ncode 99999\ncode 8\ncode 5\nfoo\nbar1\ndone\n';
+  const lines = 'code 5\nfoo x2\ncode 99999\n-\ncode 8\n-\ncode 5\nfoo\nbar1\ndone\n';
   const taught = await count(shop, lines, '', { ...person, prompts: { confirm: async () => true } });
   expect(taught).toMatchObject({ code: 8, written: ['5 {"quantity":3}'] });
   for (const said of [
-    'No code was taught: scan an unknown code first\n',
-    'No code was taught: there is no pet 99999\n',
+    'code 5: ignored, scan an unknown code first\n',
+    'code 99999: ignored, there is no pet 99999\n',
     'foo = 8: 2 (+2)\n',
+    'code 8: taken back\n',
     'foo = 5: 2 (+2)\n',
     'foo = 5: 3\n',
   ]) {
