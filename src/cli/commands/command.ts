@@ -46,6 +46,8 @@ export class PetstockCommand extends Command {
   /** Adds what the outline leaves out; undefined once that is done. */
   define: (() => Promise<void>) | undefined;
   facts: CommandTraits = {};
+  /** The error of the first invalid value. */
+  invalid: unknown;
   /** The names of the options that all commands share. */
   readonly shared = new Set<string>();
   /** The subcommand that the command line names, once Commander has reached it. */
@@ -59,13 +61,8 @@ export class PetstockCommand extends Command {
 
   /** @throws UsageError, once it is known how to show it */
   override parseOptions(argv: string[]): ParseOptionsResult {
-    let parsed: ParseOptionsResult;
-    try {
-      parsed = super.parseOptions(argv);
-    } catch (error) {
-      this.#readRest(argv);
-      throw error;
-    }
+    const parsed = super.parseOptions(argv);
+    if (this.invalid !== undefined) throw this.invalid;
     const isVerb = this.outline !== undefined && 'load' in this.outline;
     const found = isVerb ? swallowedOption(argv, this.options) : undefined;
     if (found === undefined) return parsed;
@@ -73,21 +70,6 @@ export class PetstockCommand extends Command {
     return this.error(
       `option '${option.flags}' argument missing: '${swallowed}' is an option (${option.long}=… takes it as it is)`,
     );
-  }
-
-  /** Reads the options after an invalid value, because `--json` and `--log` determine how the error is shown. */
-  #readRest(argv: string[]): void {
-    const lenient = new Command();
-    for (const { flags } of this.options) lenient.addOption(new Option(flags));
-    try {
-      lenient
-        .exitOverride()
-        .configureOutput({ writeErr: () => {} })
-        .parseOptions(argv);
-    } catch {}
-    for (const [name, value] of Object.entries(lenient.opts())) {
-      if (lenient.getOptionValueSource(name) === 'cli') this.setOptionValueWithSource(name, value, 'cli');
-    }
   }
 
   override error(message: string): never {

@@ -3,7 +3,7 @@ import { bold } from '../../output/terminal.ts';
 import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
 /** Adds to a command what only its own help and its run need. */
-export type Define = (command: Command & { facts: CommandTraits }, run: Run) => void;
+export type Define = (command: Command & { facts: CommandTraits; invalid: unknown }, run: Run) => void;
 
 /** An option for Commander. `read` receives each value, and its result for the previous one. */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
@@ -58,13 +58,25 @@ export function define<const Rows extends readonly OptionRow[] = []>(definition:
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
     for (const [flags, about, read] of options) {
       const option = new Option(flags, about);
-      if (read !== undefined) option.argParser(read as (text: string, earlier: unknown) => unknown);
+      if (read !== undefined) option.argParser(keepingError(command, read));
       command.addOption(option);
     }
     command
       .description(description)
       .addHelpText('after', `${before}${examplesText(examples)}${after}`)
       .action(run(action));
+  };
+}
+
+/** Keeps an error until all options are read, because `--json` and `--log` determine how it is shown. */
+function keepingError(command: { invalid: unknown }, read: NonNullable<OptionRow[2]>) {
+  return (text: string, earlier: unknown): unknown => {
+    try {
+      return read(text, earlier as never);
+    } catch (error) {
+      command.invalid ??= error;
+      return earlier;
+    }
   };
 }
 

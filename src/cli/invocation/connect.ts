@@ -23,7 +23,7 @@ import { version } from '../../shared/version.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
 import { looksLikeKey } from '../typed-keys.ts';
-import { type GlobalOptions, type RequestPolicy, type ResolvedTarget, targetOf } from './globals.ts';
+import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
 import { stateOptions } from './state-access.ts';
@@ -61,7 +61,7 @@ export interface ServiceConnection extends RunContext {
 }
 
 /** What every connection of one command needs. */
-export interface ConnectOptions extends RequestPolicy {
+export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
@@ -69,6 +69,9 @@ export interface ConnectOptions extends RequestPolicy {
   readonly command: string;
   readonly messages: Messages;
 }
+
+/** Of one request, in milliseconds. */
+const defaultTimeout = 30_000;
 
 interface Endpoint {
   readonly baseUrl: string;
@@ -90,7 +93,8 @@ export async function connect(
   const endpoint =
     env === 'sandbox' ? await sandboxEndpoint(options) : await remoteEndpoint(env, options, resolved, use);
   try {
-    const { context, messages, timeout, retries } = options;
+    const { context, messages, globals } = options;
+    const { timeout = defaultTimeout, retries = 4 } = globals;
     const { baseUrl, key, serviceName } = endpoint;
     const scope = scopeOf(endpoint.origin, key);
     const { transport, ...watched } = transportFor(options, endpoint.network);
@@ -132,12 +136,13 @@ export async function connect(
 }
 
 function governorFor(
-  { context, globals, messages, maxWait, timeout }: ConnectOptions,
+  { context, globals, messages }: ConnectOptions,
   resolved: ResolvedTarget,
   { bulk = false }: ConnectionUse,
   { state, scope }: { readonly state: State; readonly scope: string },
 ): Governor {
   const { clock, random, processes } = context;
+  const { timeout = defaultTimeout, maxWait = 90_000 } = globals;
   return new Governor({
     ...{ clock, random, scope, bulk, maxWait },
     limits: state.limits,

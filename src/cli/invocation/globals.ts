@@ -54,23 +54,6 @@ export function resolveFormat(
   return { format: format ?? (isTerminal ? 'table' : 'tsv'), isFormatNamed: format !== undefined };
 }
 
-export interface RequestPolicy {
-  /** Milliseconds, for one request. */
-  readonly timeout: number;
-  /** Milliseconds, for all waits for the rate limit. */
-  readonly maxWait: number;
-  /** Maximum number of retries after a network error. */
-  readonly retries: number;
-}
-
-export function resolveRequestPolicy({
-  timeout = 30_000,
-  maxWait = 90_000,
-  retries = 4,
-}: GlobalOptions): RequestPolicy {
-  return { timeout, maxWait, retries };
-}
-
 /** A target with its configuration. */
 export interface ResolvedTarget {
   /** One of several stores; undefined: the one without a name. */

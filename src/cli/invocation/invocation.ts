@@ -15,7 +15,6 @@ import {
   type GlobalOptions,
   type ResolvedTarget,
   resolveFormat,
-  resolveRequestPolicy,
   resolveTarget,
   targetOf,
 } from './globals.ts';
@@ -117,7 +116,6 @@ export async function openInvocation(
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
   const chosenFormat = resolveFormat(globals, resolved.config.settings.output, stdout.isTerminal, running);
-  const patience = resolveRequestPolicy(globals);
   const flag = globals.color;
   const paintFor = ({ isTerminal }: Output): Promise<Paint> => createPaint(wantsColor({ flag, env, isTerminal }));
 
@@ -131,7 +129,7 @@ export async function openInvocation(
 
   const base = { context, globals, options, command, configFile, messages, questions };
   const hasHumanReader = stdout.isTerminal && results.format === 'table';
-  const connections = new ServiceConnections({ ...base, ...patience, chosen: resolved, hasHumanReader });
+  const connections = new ServiceConnections({ ...base, chosen: resolved, hasHumanReader });
   let codes: Promise<BarCodes | undefined> | undefined;
   const { settings } = resolved.config;
   const hasCodes = settings.codes !== undefined || target.env === 'sandbox';
