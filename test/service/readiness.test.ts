@@ -1,7 +1,7 @@
-import { describe, expect, onTestFinished } from 'vitest';
-import { adoptKey, generateKey, openStorage } from '../../src/service/index.ts';
+import { describe, expect } from 'vitest';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
+import { databaseWithRole } from './database-with-role.ts';
 import { outcome, start, startAt, test } from './support.ts';
 
 /** The real time, which a test moves ahead: to the next change that is tried. */
@@ -13,23 +13,6 @@ function movableClock() {
       ahead += ms;
     },
   };
-}
-
-/** A database with tables that `owner` has made, and how another role of this name reaches it. */
-async function databaseWithRole(role: string) {
-  const url = await temporaryDatabase();
-  const key = generateKey();
-  const storage = await openStorage({ database: url, clock: Date });
-  await adoptKey(storage, key, 'business', { keepsKnown: false });
-  await storage.close();
-  await runSql(
-    url,
-    `CREATE ROLE ${role} LOGIN`,
-    `GRANT USAGE ON SCHEMA petstock_service TO ${role}`,
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA petstock_service TO ${role}`,
-  );
-  onTestFinished(async () => void (await runSql(url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`)));
-  return { url, key, database: url.replace(/\/\/[^@]*@/, `//${role}@`) };
 }
 
 describe('/readyz', { timeout: 60_000 }, () => {
