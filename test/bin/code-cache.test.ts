@@ -23,7 +23,7 @@ function openCase() {
   return { file, caches, run };
 }
 
-test('keeps the code of the first run of a script for the second, in a folder of its user alone', () => {
+test('keeps the compiled code of a script for its next run, in a folder of its user alone', () => {
   const { caches, run } = openCase();
   expect([run(), run()]).toEqual([
     { answer: 42, isKept: false },
@@ -33,7 +33,7 @@ test('keeps the code of the first run of a script for the second, in a folder of
   expect(fs.readdirSync(caches)).toHaveLength(1);
 });
 
-test('compiles a script anew that has replaced one of the same length and time', () => {
+test('recompiles a script that has replaced one of the same length and time', () => {
   const { file, run } = openCase();
   run();
   const { atime, mtime } = fs.statSync(file);
@@ -42,14 +42,14 @@ test('compiles a script anew that has replaced one of the same length and time',
   expect(run()).toEqual({ answer: 43, isKept: false });
 });
 
-test('takes only code that was compiled under the same facts', () => {
+test('uses only code that was compiled under the same conditions', () => {
   const { run } = openCase();
   run('node 20', 'inventory list');
   expect(run('node 22', 'inventory list').isKept).toBe(false);
   expect(run('node 20', 'inventory list').isKept).toBe(true);
 });
 
-test('compiles code anew that was changed or is open to others', () => {
+test('recompiles code that was changed or is open to others', () => {
   const { caches, run } = openCase();
   run();
   const kept = () => join(caches, fs.readdirSync(caches)[0] ?? '');

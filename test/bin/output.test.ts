@@ -8,6 +8,6 @@ test.each([
   ['EIO', true, true],
   ['EIO', false, false],
   ['ENOSPC', true, false],
-])('takes %s of a stream that is a terminal (%s) for closed: %s', (code, isTerminal, closed) => {
+])('counts %s of a stream (a terminal: %s) as closed: %s', (code, isTerminal, closed) => {
   expect(isClosed(Object.assign(new Error(code), { code }), isTerminal)).toBe(closed);
 });

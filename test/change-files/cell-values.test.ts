@@ -6,7 +6,7 @@ const looksRounded = /looks like an id that a spreadsheet rounded/;
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('bareNumber', () => {
-  it.each(['123', ' 123 ', "'123", "' 123 ", '="123"', '=" 123 "', ' ="123" '])('frees the number in %j', (text) => {
+  it.each(['123', ' 123 ', "'123", "' 123 ", '="123"', '=" 123 "', ' ="123" '])('reads the number in %j', (text) => {
     expect(bareNumber(text)).toBe('123');
   });
 
@@ -14,7 +14,7 @@ describe('bareNumber', () => {
     expect(bareNumber(text)).toBe(text);
   });
 
-  it('takes an empty formula text for blank', () => {
+  it('reads an empty formula text as blank', () => {
     expect(bareNumber('=""')).toBe('');
   });
 });
@@ -40,7 +40,7 @@ describe('readPetId', () => {
     '12345678901234500000',
     '-12345678901234500000',
     '123456789012345000000000',
-  ])('says that a spreadsheet has rounded %j', (text) => {
+  ])('reports that a spreadsheet has rounded %j', (text) => {
     expect(readPetId(text)).toMatchObject({ ok: false, problem: expect.stringMatching(looksRounded) });
   });
 
@@ -54,7 +54,7 @@ describe('readPetId', () => {
     '12345678901234500000x',
     '12345678901234567890',
     '12345678901234x0000000',
-  ])('says nothing of rounding for %j', (text) => {
+  ])('reports no rounding of %j', (text) => {
     expect(readPetId(text)).toMatchObject({ ok: false, problem: expect.not.stringMatching(looksRounded) });
   });
 });

@@ -16,13 +16,13 @@ const rows: readonly ExportRow[] = [
 const header = 'petId,status,expected,quantity,reason,ref\n';
 const first = 'available,5,0,"a, ""b""\nc"," x"\n';
 
-test('exports CSV, without rows a header alone', async () => {
+test('exports CSV, and a header alone if there are no rows', async () => {
   const text = `${header}9007199254740993,${first}-1,=cmd(),,,''=1,@a\n2,-,,,,'tis\n`;
   expect(await textOf(rows, false)).toBe(text);
   expect(await textOf([], false)).toBe(header);
 });
 
-test('exports for a spreadsheet if that is asked for', async () => {
+test('exports for a spreadsheet if asked to', async () => {
   const others = `"=""-1""",'=cmd(),,,''=1,'@a\n"=""2""",'-,,,,'tis\n`;
   expect(await textOf(rows, true)).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
 });

@@ -66,7 +66,7 @@ describe('readChanges of a header', () => {
 
   test.each<readonly [string, string, ...string[]]>([
     [
-      'has all of its faults reported, and those of the rows too',
+      'has several faults, beside those of the rows',
       'petId,quantity,expectd,qty\n42,x,,\n',
       `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
       `1 qty: the columns "quantity" and "qty" mean the same. Leave one out`,
@@ -78,7 +78,7 @@ describe('readChanges of a header', () => {
       `1 colour: "colour" is not a column that petstock knows: ${known}`,
       `1 size: "size" is not a column that petstock knows`,
     ],
-  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
+  ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('reads a header on several lines', async () => {
     const content = Buffer.from('"petId\n";"quan\ntity"\n1;2\n');
@@ -160,7 +160,7 @@ describe('readChanges of a row', () => {
       '3: the file breaks off here: the last line has 2 cells, and the header has 3',
     ],
     ['that ends after fewer cells is not', 'petId,quantity,expected\n1,2,3\n2,1\n'],
-  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
+  ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('refuses a last line that breaks off right before its quantity or delta', async () => {
     for (const [header, broken] of [
@@ -214,7 +214,7 @@ describe('readChanges of a broken file', () => {
       '3: the line is longer than a megabyte: this is not a list of changes',
     ],
     ['begins with white space', ' '.repeat(3_000_000), '1: the file begins with a megabyte of white space'],
-  ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
+  ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('counts all faults and keeps the first thousand, repeated pets among them', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));

@@ -27,7 +27,7 @@ describe('a configuration that is not ours alone', () => {
   ];
   if (isRoot) changes.push(['of another user', (file) => fs.chownSync(file, 4321, 4321), 'uid 4321']);
 
-  test.each(changes)('stops the command: nothing is sent or narrowed: %s', async (_name, change, words) => {
+  test.each(changes)('stops the command before anything is sent or narrowed: %s', async (_name, change, words) => {
     const { shop, file } = await shopWithFile();
     change(file);
     const before = fs.statSync(file);
@@ -91,7 +91,7 @@ test('writes nothing through a link of others, wherever it is in the path', asyn
   }
 });
 
-test('tells nobody else what petstock wrote', async ({ shop }) => {
+test('keeps the notes of what petstock wrote from others', async ({ shop }) => {
   await shop.exits(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`, 0);
   const folder = join(shop.folders.state, 'written');
   const [note = ''] = fs.readdirSync(folder);
@@ -113,7 +113,7 @@ test.for(['group-writable', 'a symbolic link'])('refuses a state that is %s', as
   }
 });
 
-test('refuses the key of the sandbox, too', async ({ shop }) => {
+test('refuses a sandbox key that others can write to', async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   fs.chmodSync(file, 0o666);
@@ -123,7 +123,7 @@ test('refuses the key of the sandbox, too', async ({ shop }) => {
 });
 
 describe('sudo with the folders of the user who ran it', () => {
-  test('refuses by the owner of the nearest folder that is there', async () => {
+  test('refuses by the owner of the nearest existing folder', async () => {
     const folders = await temporaryFolders();
     const owner = fs.statSync(dirname(folders.config)).uid;
     const refuse = (caller: string | undefined, user: number) => () =>
@@ -135,7 +135,7 @@ describe('sudo with the folders of the user who ran it', () => {
     expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
-  test.runIf(isRoot)('explains, and makes and gives away nothing', async ({ shop }) => {
+  test.runIf(isRoot)('explains itself, makes nothing, and gives nothing away', async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
     fs.mkdirSync(home, { recursive: true, mode: 0o700 });
     fs.chownSync(home, 4321, 4321);

@@ -86,7 +86,7 @@ describe('a gate in a shared state', () => {
   });
 });
 
-test('shows a gate that only its file knows, and clears it with the rest', async () => {
+test('shows a gate that only its file has, and clears it with the rest', async () => {
   const shop = await shopWithState();
   await refuse(shop);
   await rm(shop.folders.state, { recursive: true });
@@ -104,7 +104,7 @@ describe('a program', () => {
     return runtime;
   }
 
-  test('goes by the same gate with a state folder of its own', async () => {
+  test('obeys the same gate with a state folder of its own', async () => {
     const { run, service, clock } = await shopWithState();
     await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
@@ -113,7 +113,7 @@ describe('a program', () => {
     await client.close();
   });
 
-  test('goes by the gate if its listener throws on a 429, and without its state', async () => {
+  test('obeys the gate if its listener throws on a 429, and without its state', async () => {
     const { service, clock } = await shopWithState();
     await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
@@ -167,7 +167,7 @@ describe('gate files of a state that fails', () => {
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
-  test('get the gate before the state, so that nothing is lost if the process ends while it waits', async () => {
+  test('are written before the state, so that nothing is lost if the process ends while it waits', async () => {
     const { open, state } = await rig();
     const other = open();
     state.isHung = true;
@@ -175,7 +175,7 @@ describe('gate files of a state that fails', () => {
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
   });
 
-  test('hold the gate on disk before the state is asked to keep it', async () => {
+  test('are on disk before the state is asked to keep the gate', async () => {
     const { folder, open, state } = await rig();
     const events: string[] = [];
     Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
@@ -192,7 +192,7 @@ describe('gate files of a state that fails', () => {
     expect(events).toEqual([`2 ${join(folder, `gate-${scope}.json`)}`, `0 ${folder}`, 'state']);
   });
 
-  test("get the gate if the state can't be read, and count beside one of before a restart", async () => {
+  test('are written if the state can’t be read, and count beside one from before a restart', async () => {
     const { open, state, failToFold } = await rig();
     state.isDamaged = true;
     await failToFold();
@@ -218,7 +218,7 @@ describe('gate files of a state that fails', () => {
     expect(gateAfter(60_000).peek(scope).gate.at).toBe(0);
   });
 
-  test('reads gate files in the format of 0.2.0', async () => {
+  test('are read in the format of 0.2.0', async () => {
     const { clock, folder, open } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await open().fold(scope, [gate]);
@@ -228,7 +228,7 @@ describe('gate files of a state that fails', () => {
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
   });
 
-  test('keeps the longest of several simultaneous gates', async () => {
+  test('keep the longest of several simultaneous gates', async () => {
     const { open, state } = await rig();
     state.failure = full();
     const waits = [60_000, 120_000, 90_000, 30_000];
@@ -236,7 +236,7 @@ describe('gate files of a state that fails', () => {
     expect(open().peek(scope).gate.at).toBe(121_000);
   });
 
-  test('get the gate even if a stopped process has locked them, and are not removed then', async () => {
+  test('are written even if a stopped process has locked them, and are not removed then', async () => {
     const { open, clock, folder, failToFold } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await mkdir(folder, { mode: 0o700, recursive: true });
@@ -250,7 +250,7 @@ describe('gate files of a state that fails', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('have what another machine has told of, if the state is shared', async () => {
+  test('include the gates of other machines if the state is shared', async () => {
     const { open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
@@ -316,7 +316,7 @@ describe('gate files of a state that fails', () => {
     expect(clock.sleeps).toEqual([60_000]);
   });
 
-  test('stay silent about a gate that they have, though the state told of it by a clock that drifts', async () => {
+  test('are not reported again if the state learned of a gate by a drifting clock', async () => {
     const { open, state, lines, clock } = await rig();
     state.failure = full();
     let at = 61_000;
@@ -385,7 +385,7 @@ describe('a forged gate in the shared state', () => {
     for (const by of [other, env]) await shop.exits('inventory list', 0, [], { env: by });
   });
 
-  test('leaves in place what this machine was asked, once it is repaired', async () => {
+  test('leaves the gate that this machine met in place once the state is repaired', async () => {
     const { shop, env, url } = await machineWith('{}');
     shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
     await refuse(shop, env);

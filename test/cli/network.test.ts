@@ -50,7 +50,7 @@ test.for([
   ['inventory set 4 12 --read-first', atConnection, 1, short],
   ['inventory set 4 12', atConnection, 1, short],
   ['inventory set 4 12', later, 8, 'It is not known whether'],
-] as const)('exits %s for which memory is short (%s) with %i: %s', async ([command, message, code, said], { shop }) => {
+] as const)('exits %s short of memory (%s) with %i: %s', async ([command, message, code, said], { shop }) => {
   const around = async () => {
     throw new RangeError(message);
   };
@@ -187,7 +187,7 @@ describe('a proxy', () => {
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
     ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. It works again in 1 min'],
     ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
-  ] as const)('answers %s once, by whichever command', async ([refusal, code, words]) => {
+  ] as const)('is asked once after %s, by whichever command', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -199,7 +199,7 @@ describe('a proxy', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0, applied: 0 });
   });
 
-  test('gets no storm of connections if it hangs up or is not there', async ({ shop }) => {
+  test('gets no storm of connections if it hangs up or is missing', async ({ shop }) => {
     const closing = await openClosingPort();
     const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: closing.host };
     await shop.exits('inventory list', 5, `the proxy http://${closing.host}`, { env });

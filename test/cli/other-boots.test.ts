@@ -25,7 +25,7 @@ test.for([
   ['another boot', container],
   ['another host name', sameBoot],
 ] as const)(
-  'takes a run of %s for running while its lease is renewed, and waits for it once it is killed',
+  'counts a run of %s as running while its lease is renewed, and waits for it once it is killed',
   async ([, other], { shop }) => {
     const { host, clock } = other(shop);
     let sentAt = 0;

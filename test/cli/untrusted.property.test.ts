@@ -48,7 +48,7 @@ const evil = fc.constantFrom(
 );
 const evilText = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), anyText({ maxLength: 40 }));
 
-test('writes nothing to a terminal that moves or hides, in whatever pieces', options, async () => {
+test('writes nothing to a terminal that moves or hides anything, in whatever pieces', options, async () => {
   const pieces = fc.array(fc.oneof(evilText, fc.uint8Array({ maxLength: 20 })), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(pieces, fc.boolean(), async (written, cutsCharacters) => {
@@ -68,7 +68,7 @@ test('writes nothing to a terminal that moves or hides, in whatever pieces', opt
   );
 });
 
-test('writes nothing of that to a terminal by way of a pager', options, async () => {
+test('writes nothing that moves or hides to a terminal through a pager', options, async () => {
   await fc.assert(
     fc.asyncProperty(evilText, async (text) => {
       const shown: string[] = [];

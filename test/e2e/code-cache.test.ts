@@ -53,7 +53,7 @@ test.runIf(isRoot)('neither reads nor makes a cache as root in a folder of anoth
   expect(fs.existsSync(folderOf(home))).toBe(false);
 });
 
-test('makes a folder anew that others can write to', async () => {
+test('recreates a folder that others can write to', async () => {
   const { home } = await warmHome();
   fs.writeFileSync(`${folderOf(home)}/planted`, '');
   fs.chmodSync(folderOf(home), 0o777);

@@ -54,7 +54,7 @@ test.each([
   expect({ kind, problem }).toEqual({ kind: 'wrong', problem: expect.stringContaining('write ') });
 });
 
-test('takes a whole text that is a code for that code', () => {
+test('reads a whole text as a code if it is one', () => {
   const codes = new Set(['42*3', 'A x2', '007']);
   for (const code of codes) {
     expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });
@@ -62,7 +62,7 @@ test('takes a whole text that is a code for that code', () => {
   expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
 });
 
-test('takes a bar code with leading zeros for no pet id', () => {
+test('does not read a bar code with leading zeros as a pet id', () => {
   expect(['42', '-7', '0', '9223372036854775807'].map(petIdOfCode)).toEqual([42n, -7n, 0n, 9223372036854775807n]);
   expect(['042', '+42', '4.2', '-0', '9223372036854775808', '４２', ''].map(petIdOfCode)).toEqual(
     Array.from({ length: 7 }),

@@ -33,7 +33,7 @@ property('finds the ids that a Set finds', [ids, fc.array(int64)], runs, (some, 
 
 // With all of them in a few places of the table, this would take minutes.
 test.each([1n, 64n, 1000n, 65_536n, 1_000_000n, 1_000_000_000n, 2n ** 40n])(
-  'finds 100,000 ids that are %i apart again, and no others',
+  'finds 100,000 ids again that are %i apart, and no others',
   (step) => {
     const set = new PetIdSet();
     for (let index = 0n; index < 100_000n; index += 1n) set.add(5n + index * step);

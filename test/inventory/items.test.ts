@@ -20,7 +20,7 @@ test.each<readonly [Parser, string, bigint | number]>([
   ['parsePetId', '-9223372036854775808', -9223372036854775808n],
   ['parseDelta', '5', 5],
   ['parseDelta', '+0', 0],
-])('%s takes %s', (name, text, value) => expect(parsers[name](text)).toEqual({ ok: true, value }));
+])('%s accepts %s', (name, text, value) => expect(parsers[name](text)).toEqual({ ok: true, value }));
 
 const number = 'a pet id is a whole number such as 42';
 const range = 'is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807';

@@ -79,7 +79,7 @@ test('announces each wait, and limits the wait of each request, however long the
   expect(waits).toEqual([40, 60, 60, 60]);
 });
 
-test('replaces a guess by our own clock with the first Date of the service', async () => {
+test('replaces its guess of the clock by the first Date of the service', async () => {
   const later = Date.now() + 2 * 86_400_000;
   const [date, end] = [later, later + 60_000].map((time) => new Date(time).toUTCString());
   const server = await openServer(answer(200, stock), answer(429, '', { date: `${date}`, 'retry-after': `${end}` }));

@@ -33,7 +33,7 @@ test("fails each request if the database can't be reached, and does not show its
   expect(shop.service.journal()).toEqual([]);
 });
 
-test("reads by what a folder knows, and writes nothing, while the database can't be reached", async () => {
+test('reads with the limits that a folder has, and writes nothing, while the database can’t be reached', async () => {
   const warnings: string[] = [];
   const { shop, client } = await openWith({ stateUrl: unreachable, onWarning: (line) => warnings.push(line) });
   await client.probe();

@@ -99,7 +99,7 @@ describe('a compressed bomb', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
   });
 
-  test('keeps the status of an error whose body is one', async () => {
+  test('keeps the status of an error whose body is a bomb', async () => {
     const packed = gzipSync(bomb);
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });

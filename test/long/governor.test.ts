@@ -110,7 +110,7 @@ test('sends nothing inside a Retry-After from two state folders, and does all', 
   expect(inside(await served.journal())).toEqual([]);
 });
 
-test('lets never two of four processes probe at once', async () => {
+test('never lets two of four processes probe at once', async () => {
   const folder = temporaryHome().state;
   const hammer = (name: string) => run(process.execPath, ['--import', 'tsx', hammerProgram, folder, name, '3']);
   const results = await Promise.all(['a', 'b', 'c', 'd'].map(hammer));

@@ -41,7 +41,7 @@ describe('historyListView', () => {
     );
   });
 
-  it('shows in a table which change it was', async () => {
+  it('shows the change of each run in a table', async () => {
     const four = { changes: 4, units: 10n, pets: [1n, 2n, 3n, 4n], counts: { applied: 4 } };
     const few = runOf({ command: 'inventory adjust', ...four });
     const rows = [

@@ -103,9 +103,9 @@ test.each([
   ['is another one from the next', 60_000, 60_000, true],
   ['stays however far a clock is set back', -86_400_000, 60_000, false],
   ['is another one after long', 86_400_000, 60_000, true],
-  ['of another length is kept to its end', 59_999, 4_000, false],
-  ['of another length is given up at its end', 60_000, 4_000, true],
-])('windowAt: the window %s', (_name, after, length, isOther) => {
+  ['lasts to its own end if the length changes', 59_999, 4_000, false],
+  ['is another one after its end if the length has changed', 60_000, 4_000, true],
+])('windowAt returns a window that %s', (_name, after, length, isOther) => {
   const window = { start: NOON, length: 60_000, used: 5n };
   const expected = isOther ? { start: NOON + after, length, used: 0n } : window;
   expect(windowAt(window, NOON + after, length)).toEqual(expected);

@@ -64,7 +64,7 @@ test.each([
   expect(service.journal()[0]).toMatchObject({ method: 'PATCH', status: null, ...(isDone && { body: SET }) });
 });
 
-test('sends no response to hang, and closes the service without waiting for it', async () => {
+test('sends no response with hang, and closes the service without waiting for one', async () => {
   const service = await start({ faults: ['PATCH /inventory/*:hang'] });
   const ended = expect(service.patch('/inventory/1', SET)).rejects.toThrow('socket hang up');
   while (service.journal().length === 0) await service.get('/inventory');

@@ -223,7 +223,7 @@ test('logs the cause of a 5xx, the beginning of the key, and the id of the reque
 describe('TLS', () => {
   const trusted = `sslrootcert=${authorityFile}`;
 
-  test('to the database follows sslmode as psql does', { timeout: 60_000 }, async () => {
+  test('follows sslmode to the database as psql does', { timeout: 60_000 }, async () => {
     const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
     for (const [parameters, expected] of [
       [`sslmode=verify-full&${trusted}`, /^served$/],
@@ -252,7 +252,7 @@ describe('TLS', () => {
     'sslmode=require&sslmode=disable',
     'sslmode=require&connect_timeout=0',
     'sslmode=require&options=-c%20a%3Db',
-  ])('to the database begins before anything is sent: %s', async (parameters) => {
+  ])('begins to the database before anything is sent: %s', async (parameters) => {
     const heard: Buffer[] = [];
     // A server without TLS, or somebody between who says that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));

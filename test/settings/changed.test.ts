@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from './run-config.ts';
 
-describe('what a change of the configuration prints where a format is named', () => {
+describe('a change of the configuration with a format', () => {
   test.for([
     ['set confirm always', 'confirm', 'always'],
     ['set keep-history 365', 'keep-history', '365d'],
@@ -9,7 +9,7 @@ describe('what a change of the configuration prints where a format is named', ()
     ['set-url https://a.example/v1', 'url.staging', 'https://a.example/v1'],
     ['set-url https://a.example/v1 --store north -e production', 'north/url.production', 'https://a.example/v1'],
     ['set-key --command pass', 'key.staging', 'pass'],
-  ] as const)('%s: changed the first time alone', async ([command, name, value], { config }) => {
+  ] as const)('reports a change the first time alone: %s', async ([command, name, value], { config }) => {
     const json = async () => JSON.parse((await config.run(`${command} --json`)).stdout);
     expect(await json()).toEqual({ name, value, changed: true });
     expect(await json()).toEqual({ name, value, changed: false });
@@ -19,7 +19,7 @@ describe('what a change of the configuration prints where a format is named', ()
     ['set confirm always', 'unset confirm', 'confirm'],
     ['set-url https://a.example/v1', 'unset url', 'url.staging'],
     ['set-key --command pass', 'unset-key', 'key.staging'],
-  ] as const)('%s, then %s: changed once', async ([set, unset, name], { config }) => {
+  ] as const)('reports a change of %s by %s the first time alone', async ([set, unset, name], { config }) => {
     await config.run(set);
     const csv = async () => (await config.run(`${unset} -o csv`)).stdout;
     expect(await csv()).toBe(`name,value,changed\n${name},,true\n`);

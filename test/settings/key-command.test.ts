@@ -187,7 +187,7 @@ describe('a key command', () => {
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
 
-  test('checks of a shell only the program that it begins with', async ({ shop }) => {
+  test('checks only the program that a shell command begins with', async ({ shop }) => {
     shop.showsKey();
     await shop.store(`${shop.bin}/show-key | cat`, '--shell');
     expect(shop.stored().keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);
@@ -229,8 +229,12 @@ describe('splitting a key command into words', () => {
 
   const word = fc.string({ minLength: 1, unit: 'grapheme' });
 
-  property("any words survive a shell's quoting", [fc.array(word, { minLength: 1 })], (words) => {
-    const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
-    expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
-  });
+  property(
+    'splits words that a shell would quote back into the same words',
+    [fc.array(word, { minLength: 1 })],
+    (words) => {
+      const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
+      expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
+    },
+  );
 });

@@ -41,7 +41,7 @@ describe.each(both)('%s prompts', (_how, create, end) => {
     ['hello', false],
     ['PYTHON-12', false],
     ['y4', false],
-  ])('takes the confirmation %j for %s', async (keys, answer) => {
+  ])('reads the confirmation %j as %s', async (keys, answer) => {
     const { prompts, type } = terminal(create);
     void type(`${keys}${end}`);
     expect(await prompts.confirm('Sure?')).toBe(answer);
@@ -95,8 +95,8 @@ describe.each(both)('%s prompts', (_how, create, end) => {
 });
 
 test.each([
-  ['given back', 'psk_s3cret\r'],
-  ['one without Ctrl-Z', 'psk_\u001as3cret\r'],
+  ['typed', 'psk_s3cret\r'],
+  ['typed with Ctrl-Z', 'psk_\u001as3cret\r'],
 ])('draws no password that is %s', async (_how, keys) => {
   const { prompts, type, drawn } = terminal();
   void type(keys);

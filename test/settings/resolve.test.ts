@@ -15,7 +15,7 @@ describe('resolveKey', () => {
     [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file'],
-  ])('takes %j', (env, config, value, source) => {
+  ])('uses the URL of %j', (env, config, value, source) => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
@@ -34,7 +34,7 @@ describe('resolveBaseUrl', () => {
     [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING'],
     [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file'],
     [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file'],
-  ])('takes %j', (env, value, source) => {
+  ])('uses the URL of %j', (env, value, source) => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 

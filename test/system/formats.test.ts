@@ -24,7 +24,7 @@ const readers = {
 
 // Some fifty starts of the program each.
 test.each(Object.entries(readers))(
-  'jq and python3 read what each command prints with -o %s',
+  'prints with -o %s in each command what jq and python3 read',
   {
     timeout: 240_000,
   },

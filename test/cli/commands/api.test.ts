@@ -9,7 +9,7 @@ import type { Action } from '../../support/scripted-service.ts';
 import { changeFile, errorJson } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
-test('prints the body as it came; -i the status and the headers before it, never the key', async ({ shop }) => {
+test('prints the body as it came, with -i the status and headers before it, and never the key', async ({ shop }) => {
   const plain = await shop.exits('api GET /inventory', 0);
   expect(plain.sent).toEqual(['GET /v1/inventory']);
   expect(plain.stdout).toContain('{"petId":9223372036854775807,"quantity":');
@@ -49,7 +49,7 @@ test('refuses a header with -H that is none, or is ours, without repeating it, a
     expect(await shop.refused(['api', 'GET', '/inventory', '-H', header]), header).not.toContain('psk_other');
 });
 
-test.runIf(canMakeFifos)('ends the reading of a pipe that nobody writes to by Ctrl-C', async ({ shop }) => {
+test.runIf(canMakeFifos)('stops reading a pipe that nobody writes to on Ctrl-C', async ({ shop }) => {
   const pipe = join(shop.folders.state, '..', 'pipe');
   execFileSync('mkfifo', [pipe]);
   onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));
@@ -82,7 +82,7 @@ test.for([
   ['GET', '/inventory#part'],
   ['GET', '\\\\elsewhere.example'],
   ['GET', '@elsewhere.example/'],
-] as const)('never reaches another place with %s %s', async ([method, path], { shop }) => {
+] as const)('sends nothing to another address with %s %s', async ([method, path], { shop }) => {
   const result = await shop.run(['api', method, path]);
   for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
   expect(result.code).not.toBe(0);
@@ -104,7 +104,7 @@ test.for([
   ['@-', '{ "quantity": 9 }\n'],
   ['@file', '{ "quantity": 9 }\n'],
   ['-', `{"quantity":9${' '.repeat(1_000_000)}}`],
-] as const)('sends what --data %s has, byte for byte, once', async ([data, stdin], { shop }) => {
+] as const)('sends the data of --data %s once, byte for byte', async ([data, stdin], { shop }) => {
   const named = data === '@file' ? `@${changeFile(shop, stdin, 'body.json')}` : data;
   const result = await shop.run(`api PATCH /inventory/4 --data ${named}`, { stdin });
   // The service takes bodies of up to 16 KiB.

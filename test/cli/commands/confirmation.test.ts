@@ -62,7 +62,7 @@ test('asks once more after a mistyped name', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('takes only the name itself for several pets in production, in any case; n and no stop at once', async ({
+test('accepts only the name itself for several pets in production, in any case, and stops after n', async ({
   shop,
 }) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])

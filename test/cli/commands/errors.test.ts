@@ -84,9 +84,7 @@ test('prints one line off a terminal for a retry', async ({ shop }) => {
   await shop.exits('inventory set 4 5', 5, said, { env: down });
 });
 
-test('changes one line at a terminal for all attempts without a connection, and removes it in the end', async ({
-  shop,
-}) => {
+test('updates one line at a terminal for all attempts to connect, and removes it in the end', async ({ shop }) => {
   const env = { ...down, NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
   const narrow = await shop.run('inventory list', { env, terminal: 40 });
@@ -130,7 +128,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The name of the file is empty.'],
 ];
 
-test.for(refusals)('refuses %j with: %s One kind of quotes, and no other guess', async ([command, said], { shop }) => {
+test.for(refusals)('refuses %j with: %s One kind of quotes, and one guess', async ([command, said], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
@@ -248,7 +246,7 @@ describe.each([
   });
 });
 
-test('warns of a default-store that nothing is stored for', async ({ shop }) => {
+test('warns of a default-store without settings', async ({ shop }) => {
   await shop.exits('config set default-store nosuch', 0, 'Warning: nothing is stored for a store nosuch yet');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {

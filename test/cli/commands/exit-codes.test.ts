@@ -30,7 +30,7 @@ const headings = async (shop: { run(command: string): Promise<{ stdout: string }
   return [...stdout.matchAll(/^ *(\d+) {2}([a-z-]+)/gm)].map(([, code, name]) => [Number(code), name]);
 };
 
-test('help exit-codes lists every code that there is, by its name', async ({ shop }) => {
+test('lists every exit code by its name in help exit-codes', async ({ shop }) => {
   const ends = Object.values(signalExitCodes).map((code) => [code, 'interrupted']);
   const others = Object.entries(exitCodes).filter(([name]) => name !== 'interrupted');
   expect(await headings(shop)).toEqual([...others.map(([name, code]) => [code, name]), ...ends]);

@@ -39,7 +39,7 @@ test.for([
   'inventory watch --for 1',
   'inventory count --sheet',
   'limits --refresh',
-])('refuses a field that it does not have before a request: %s', async (command, { shop }) => {
+])('refuses an unknown field before any request: %s', async (command, { shop }) => {
   expect(await shop.refused(`${command} --fields colour`)).toContain('"colour" is not a field: the fields are');
 });
 

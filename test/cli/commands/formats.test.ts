@@ -71,7 +71,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
   if (format === 'csv') expect(new Set(records[0]).size, name).toBe(records[0]?.length ?? 0);
 }
 
-test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('each command obeys -o %s, or exits 2', async (format) => {
+test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in each command, or exits with 2', async (format) => {
   for (const output of await outputsIn(format)) {
     const { name, code, stderr, expectedCode } = output;
     expect({ name, code, stderr }).toEqual({ name, code: expectedCode, stderr });
@@ -79,7 +79,7 @@ test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('each command obeys -o %s, o
   }
 });
 
-test('CSV has the fields of JSON as columns, and their values', async () => {
+test('prints the fields of JSON as columns in CSV, with the same values', async () => {
   const [json, csv] = await Promise.all([outputsIn('json', '--string-ids'), outputsIn('csv')]);
   let compared = 0;
   for (const [index, { name, code, stdout }] of json.entries()) {
@@ -110,7 +110,7 @@ test('CSV has the fields of JSON as columns, and their values', async () => {
 test.for([
   ['the variable', { PETSTOCK_OUTPUT: 'json' }, undefined],
   ['the setting', {}, 'config set output json'],
-] as const)('%s names the usual format, and refuses nothing', async ([, env, before], { shop }) => {
+] as const)('uses the format of %s if a command has it, and refuses nothing', async ([, env, before], { shop }) => {
   if (before !== undefined) await shop.exits(before, 0);
   const { stdout } = await shop.exits('inventory get 4', 0, [], { env });
   expect(JSON.parse(stdout)).toMatchObject({ petId: 4 });

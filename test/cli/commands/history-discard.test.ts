@@ -8,7 +8,7 @@ const applied = { petId: 4n, before: 39, after: 40, result: 'applied', quantity:
 const unsent = { petId: 5n, before: 1, after: 2, result: 'pending' } as const;
 const unknown = { petId: 6n, before: 14, after: 15, result: 'unknown' } as const;
 
-test('closes an unfinished run: it stays in the history and is not offered to be resumed; nothing is sent', async ({
+test('closes an unfinished run, which stays in the history and is not offered again, and sends nothing', async ({
   shop,
 }) => {
   const run = await recordRun(shop, [applied, unsent]);
@@ -56,7 +56,7 @@ test('leaves rows unknown that may have been written, and warns of them', async 
   await shop.exits('history prune --keep 0 --yes', 0, /1 run .*removed/);
 });
 
-test('refuses a run that is done or that there is none of, and keeps one if the answer is no', async ({ shop }) => {
+test('refuses a finished or unknown run, and discards none if the answer is no', async ({ shop }) => {
   const done = await recordRun(shop, [applied]);
   await shop.refused(`history discard ${done}`);
   await shop.exits('history discard zzzz', 9);
@@ -89,7 +89,7 @@ test('lets a file of quantities be applied again without a word', async ({ shop 
   await shop.exits(apply, 0);
 });
 
-test('gives back what a count has not written, and asks to count again what may have been', async ({ shop }) => {
+test('gives a count back what was not written, and asks to recount what may have been', async ({ shop }) => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
   expect(counted.code).toBe(8);

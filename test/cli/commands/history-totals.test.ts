@@ -33,7 +33,7 @@ test('adds up what came in, what went out and what a stock-take found, without a
   expect(page).toContain('<td class="number">+2</td>');
 });
 
-test('takes back what was undone, and counts it again once the undo is undone', async ({ shop }) => {
+test('subtracts what was undone, and adds it again once the undo is undone', async ({ shop }) => {
   await shop.run('inventory adjust 4 +5');
   await shop.run('undo --last --yes');
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, now: 39 }]);
@@ -45,7 +45,7 @@ test('takes back what was undone, and counts it again once the undo is undone', 
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
 });
 
-test('shows how many writes are not in the sums, rather than to guess', async ({ shop }) => {
+test('shows how many writes the sums leave out, instead of guessing', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   const { stdout, stderr } = await shop.run('history totals --json');
   expect(JSON.parse(stdout)).toEqual([{ ...none, petId: 4, unknown: 1, now: 12 }]);

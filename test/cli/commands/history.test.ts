@@ -21,7 +21,7 @@ test('names a run of the year 10000 as any other', async ({ shop }) => {
 });
 
 describe('history list', () => {
-  test('shows what came and went, who, and the reference of each run; Env where it differs', async () => {
+  test('shows what came and went, by whom, and the reference of each run, with Env if it differs', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
     await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
@@ -123,7 +123,7 @@ describe('history list', () => {
     await shop.refused('history list --limit few');
   });
 
-  test('takes days by name and weeks, which begin and end at midnight here', async ({ shop }) => {
+  test('accepts names of days and weeks, which begin and end at midnight here', async ({ shop }) => {
     // The clock stands on Thursday, 15 January 2026, at noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
@@ -176,7 +176,7 @@ describe('history show', () => {
   });
 
   test.for(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd'])(
-    'keeps a run whose id was made %j out of file names and commands',
+    'uses the forged run id %j in no file name and no command',
     async (id, { shop }) => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
@@ -207,7 +207,7 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('exports a line for each row with an outcome, as they were settled; JSON, CSV or TSV, no table', async ({
+  test('exports a line for each row in the order of the outcomes, as JSON, CSV or TSV, but no table', async ({
     shop,
   }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
@@ -385,7 +385,7 @@ describe('history prune', () => {
 });
 
 describe('state', () => {
-  test('info shows engine and size, check reports that it is sound', async ({ shop }) => {
+  test('shows engine and size with info, and reports a sound state with check', async ({ shop }) => {
     await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
@@ -402,7 +402,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('check reports a state that is damaged inside, and a write what to do', async ({ shop }) => {
+  test('reports with check a state that is damaged inside, and explains at a write what to do', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";

@@ -36,7 +36,7 @@ function valuesOf(env: Variables) {
   return { ...serviceOptionsOf(values), drainMs: drain * 1000, expose, keyFile };
 }
 
-test('sets only options in the image, and opens the ports of the service', () => {
+test('sets only options that exist in the image, and opens the ports of the service', () => {
   const options = valuesOf(image);
   expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
   const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
@@ -77,7 +77,7 @@ test('serves one database with one key in both replicas of compose', () => {
   }
 });
 
-test('names only options in document, unit and manifests, with values that these take', () => {
+test('names only options that exist, with valid values, in document, unit and manifests', () => {
   const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
   const unit = variablesOf(read('petstock.service').replace(/^#.*$/gm, ''));
   const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [
@@ -96,7 +96,7 @@ test('names only options in document, unit and manifests, with values that these
   }
 });
 
-test('asks only for metrics that exist in alerts.yaml', async () => {
+test('uses only metrics that exist in alerts.yaml', async () => {
   const service = await startService({ file: ':memory:', clock: Date, adminPort: 0 });
   onTestFinished(() => service.close());
   await fetch(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } });
@@ -109,6 +109,6 @@ test('asks only for metrics that exist in alerts.yaml', async () => {
   expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 
-test('grants in roles.sql what the service says that it needs', () => {
+test('grants in roles.sql what the service says it needs', () => {
   for (const grant of GRANTS) expect(read('roles.sql')).toContain(`${grant};`);
 });

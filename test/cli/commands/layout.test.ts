@@ -57,7 +57,7 @@ test('breaks an error and a note between words, and keeps a hint whole', async (
   await shop.exits(command, 0, [hint, limit], options);
 });
 
-test.each([0n, 9_223_372_036_854_775_000n])('cuts nothing of what is running out at 40 columns: %s', async (from) => {
+test.each([0n, 9_223_372_036_854_775_000n])('cuts nothing of a list of low stock at 40 columns: %s', async (from) => {
   const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
   const shop = await openShopAnswering(200, `[${items.join(',')}]`);
   const { stdout } = await shop.run('inventory list --low', options);
@@ -105,7 +105,7 @@ test('makes no table of objects without a field in common', async () => {
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });
 
-test('ends a long layout by the first Ctrl-C', async () => {
+test('stops a long layout on the first Ctrl-C', async () => {
   const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const shop = await openShopAnswering(200, JSON.stringify(orders));
   const interrupt = new AbortController();
@@ -115,7 +115,7 @@ test('ends a long layout by the first Ctrl-C', async () => {
   expect(stdout.split('\n').length).toBeLessThan(15_000);
 });
 
-test('leaves a missing field empty that is called as what every object has', async () => {
+test('leaves a missing field empty even if it is named as every object’s own', async () => {
   const orders: object[] = [{ id: 1, constructor: 'a' }, { id: 2 }, { id: 3, toString: 4 }];
   expect(await laidOut('orders list -o csv', orders)).toBe('id,constructor,toString\n1,a,\n2,,\n3,,4\n');
   expect(await laidOut('orders list -o table', orders)).not.toContain('function');

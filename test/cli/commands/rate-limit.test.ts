@@ -219,7 +219,7 @@ describe('limits', () => {
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
   });
 
-  test('shows null for the environment of another configuration, and a clear leaves and names its gate', async () => {
+  test('shows no environment for the gate of another configuration, and does not clear it', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
@@ -232,7 +232,7 @@ describe('limits', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('takes a key that a command prints for the one that was used in its place', async () => {
+  test('finds the limits of a key again if a key command prints it', async () => {
     const shop = await openShop(gated('3600'));
     const key = `${process.execPath} -p "'${shop.service.key}'"`;
     await shop.exits(['config', 'set-key', '--command', key], 0);

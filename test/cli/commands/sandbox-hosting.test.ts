@@ -103,7 +103,7 @@ describe('a stock of one’s own', () => {
     expect((await shop.run('sandbox export')).stdout).toBe(before);
   });
 
-  test('empties no store for what is no stock, and imports the export of an empty one', async ({ shop }) => {
+  test('empties no store for an invalid import, and imports the export of an empty one', async ({ shop }) => {
     const database = await temporaryDatabase();
     await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
     for (const options of ['--merge', `--database ${database} --yes`]) {

@@ -91,7 +91,7 @@ test.for([
   ['--log --port 0 --host 0.0.0.0', {}, /^Other machines would reach 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
-] as const)('logs lines of JSON if %s does not start, the last with the error', async (row, { shop }) => {
+] as const)('logs lines of JSON, the last with the error, if %s does not start', async (row, { shop }) => {
   const [options, env, message] = row;
   const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
   expect(code).toBe(2);
@@ -103,7 +103,7 @@ test.for([
   });
 });
 
-test.for(['--port', '--admin-port'])('names %s that is taken, with what to do', async (option, { shop }) => {
+test.for(['--port', '--admin-port'])('names %s that is taken, and what to do', async (option, { shop }) => {
   const port = await portOf(createServer());
   expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
     code: 2,
@@ -194,7 +194,7 @@ describe('options by variable', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
-  test('takes of two options that exclude each other the one of the stronger source', async ({ shop }) => {
+  test('prefers the stronger source of two options that exclude each other', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -265,7 +265,7 @@ describe('the file of sandbox serve', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('hints at nothing that would destroy a text', async ({ shop }) => {
+  test('hints at nothing that would destroy a text file', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {

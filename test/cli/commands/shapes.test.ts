@@ -71,7 +71,7 @@ test('sorts stores by name, whichever was set first', async ({ shop }) => {
   expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
 });
 
-test('replaces --failed-out of a file of conflicts alone on two nights', async ({ shop }) => {
+test('replaces --failed-out of a file that is all conflicts on the second night, too', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,1\n5,9,77\n');
   const failed = changeFile(shop, '', 'failed.csv');
   const night = ['inventory', 'apply', file, '--yes', '--json', '--failed-out', failed];

@@ -128,7 +128,7 @@ test('undoes a plain set to the stock that an earlier conflict had read', async 
   expect(till.service.stockOf(2)).toBe(10);
 });
 
-test('counts and does not keep a row that needed no change, and takes nothing from get', async ({ till }) => {
+test('refuses to undo a plain set if only an unchanged row and a get had read its pet', async ({ till }) => {
   await till.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,5\n2,10\n' });
   await till.run('inventory get 2');
   await till.run('inventory set 2 3');

@@ -139,7 +139,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('3/1,200');
   });
 
-  it('draws nothing after its end, and lets nobody wait', async () => {
+  it('draws nothing after its end, and delays nobody', async () => {
     const progress = start({ columns: 80 });
     for (const done of [1, 2]) progress.update({ done, failed: 0 });
     progress.waiting(100_000, 'refused');
@@ -162,7 +162,7 @@ describe('progress on a terminal', () => {
     for (const text of writes) expect(text.slice(4).length).toBeLessThan(columns);
   });
 
-  it('gathers no drawings while the terminal is held up, and draws nothing after its end', async () => {
+  it('buffers no drawings while the terminal is held up, and draws nothing after its end', async () => {
     let take = () => {};
     const taken = new Promise<void>((resolve) => {
       take = resolve;
@@ -211,7 +211,7 @@ describe('progress without a terminal', () => {
     expect(writes).toEqual([]);
   });
 
-  it('reports each wait that is worth it, once', async () => {
+  it('reports each long wait once', async () => {
     const progress = start({ limitSeconds: (rows) => rows });
     progress.update({ done: 58, failed: 2 });
     progress.waiting(999, 'refused');

@@ -28,7 +28,7 @@ test('have every command, with its options and the examples of its help', async 
   }
 });
 
-test('write a manual in ASCII, and make no request of a text', () => {
+test('write a manual in ASCII in which no text is a troff request', () => {
   expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
   expect(manual).toMatch(/^[\n -~]*$/);
   const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi)( |$)).*$/gm);

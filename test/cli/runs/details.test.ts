@@ -140,7 +140,7 @@ describe('set', () => {
     expect(asked).toEqual([question]);
   });
 
-  test('expects for one pet in the form of a run what it is told to', async ({ shop }) => {
+  test('checks --expect for one pet in the form of a run', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
     expect(refused).toMatchObject({ code: 7, stdout: '' });
     expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
@@ -179,7 +179,7 @@ describe('the question', () => {
     ).toEqual(['Apply 2 changes to staging AGAIN? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
   });
 
-  test('words the undo of one pet in one sentence', async ({ shop }) => {
+  test('asks about the undo of one pet in one sentence', async ({ shop }) => {
     await shop.run('inventory adjust 4 +22 --reason N-881');
     const { asked, options } = person();
     const { code, stderr } = await shop.run('undo --last', options);
@@ -188,7 +188,7 @@ describe('the question', () => {
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
-  test('shows a reason that could be taken for our words above, behind a bar', async ({ shop }) => {
+  test('marks a reason with a bar if it could be taken for our words above', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);

@@ -13,7 +13,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['not one that a resume sends, nor those after it', answers(401), [], [15, 15]],
   ['not one that was written otherwise', storeInstead(12), [], [12, 15]],
 ] as const)(
-  'writes deltas to --failed-out that nothing else writes: %s',
+  'writes only those deltas to --failed-out that nothing else will write: %s',
   async ([_what, action, kept, sums], { till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
     const failed = till.file('failed.csv', '');

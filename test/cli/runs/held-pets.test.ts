@@ -13,7 +13,7 @@ test.for<[string, readonly string[], number | undefined, Action | undefined]>([
   ['that waits for another', ['adjust 1 +1', 'adjust 1 +1', 'adjust 1 +1'], 3, undefined],
   ['of several pets', ['adjust 1=+1 2=+1 3=+1 4=+1 --yes'], 2, undefined],
 ])(
-  'holds no pet, and no place in a line, while a command %s waits for the limit',
+  'holds no pet, and no turn in its queue, while a command %s waits for the limit',
   async ([_what, commands, left, onRead]) => {
     const till = await openTill({ stock: tenEach(4), limit: { limit: 4, seconds: 60, ...(left && { left }) } });
     if (onRead !== undefined) till.service.next('GET', onRead);

@@ -25,8 +25,8 @@ function whileWaiting(till: Till, petId: number, units: number) {
   };
 }
 
-describe('a delta of which somebody else has added the same', () => {
-  test.each([60, 3])('counts if the limit was waited for %i s', async (seconds) => {
+describe('a delta that somebody else has added, too', () => {
+  test.each([60, 3])('counts after a wait of %i s for the limit', async (seconds) => {
     const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     const onStderr = whileWaiting(till, 5, 1);
@@ -81,7 +81,7 @@ test.for<[string, Action]>([
   ['answered with a 503', answers(503)],
   ['carried out, and answered with another pet', answerForPet(2)],
   ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
-] as const)('counts an increment once whose request is %s', async ([_what, action], { till }) => {
+] as const)('writes an increment once whose request is %s', async ([_what, action], { till }) => {
   till.service.next('PATCH', action);
   const { code, stdout } = await till.run('inventory adjust 1 +3 --json');
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 10, quantity: 13 });
@@ -139,11 +139,11 @@ test('adds up eight machines with one database, under a limit of 20 in 2 s', asy
   await eightTills(till, (index) => ({ env, host: `till-${index}` }));
 }, 120_000);
 
-describe('a service that answers with an older stock than was written last', () => {
+describe('a service that returns an older stock than was written last', () => {
   const before = '[{"petId":1,"quantity":10,"status":"available"},{"petId":2,"quantity":10,"status":"sold"}]';
   const lagging: Action = ({ answer }) => answer(200, before);
 
-  test('gets another request until it has caught up: both adjusts count', async ({ till }) => {
+  test('is asked again until it has caught up, and both adjusts count', async ({ till }) => {
     expect((await till.run('inventory adjust 1 +1')).code).toBe(0);
     till.service.next('GET /inventory', lagging, lagging, lagging);
     const { code, stdout, stderr } = await till.run('inventory adjust 1 +1 --json');
@@ -163,7 +163,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
-  test('gets another request though the history was pruned since', async ({ till }) => {
+  test('is asked again although the history was pruned since', async ({ till }) => {
     for (const [sum, runs] of [
       [12, '1 run'],
       [14, '2 runs'],
@@ -184,7 +184,7 @@ describe('a service that answers with an older stock than was written last', () 
     database.close();
   });
 
-  test('gets another request from a run of many pets though the history was pruned since', async () => {
+  test('is asked again by a run of many pets although the history was pruned since', async () => {
     const many = 60;
     const till = await openTill({ stock: tenEach(many) });
     const list = Array.from({ length: many }, (_, index) => index + 1);
@@ -203,7 +203,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['the wall clock is set ahead', 60_000, undefined],
     ['the wall clock is set back', -hours, undefined],
     ['another machine with a wrong clock asks', 0, 'box'],
-  ] as const)('gets another request though %s', async ([_what, step, host], { till }) => {
+  ] as const)('is asked again although %s', async ([_what, step, host], { till }) => {
     await till.exits('inventory adjust 1 +1', 0);
     till.clock.step(step);
     till.service.next('GET /inventory', lagging);
@@ -218,7 +218,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['of this machine, which has been started anew since', 'test', 'anew'],
     ['of another machine that has known the write for as long', 'box', 'box'],
   ] as const)(
-    'counts again 15 s later by a command %s: somebody has set it back',
+    'is believed 15 s later by a command %s, since somebody may have set the stock back',
     async ([_what, host, boot], { till }) => {
       const { clock } = till;
       const other = { host, clock: { ...clock, boot: () => boot } };
@@ -238,7 +238,7 @@ describe('a service that answers with an older stock than was written last', () 
     ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
     ['was not sent, and wanted that stock', 'ECONNREFUSED', '+5', '-5', 10],
     ['was lost, and wanted that stock', 'ECONNRESET', '+5', '-5', 10],
-  ] as const)('does not count after a try of its own that %s', async ([_what, code, first, second, sum], { till }) => {
+  ] as const)('is believed after an own try that %s', async ([_what, code, first, second, sum], { till }) => {
     await till.exits(`inventory adjust 1 ${first}`, 0);
     const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
     let isLost = false;
@@ -253,7 +253,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect(till.service.stockOf(1)).toBe(sum);
   });
 
-  test('counts for no row that another group of a run comes to', async ({ till }) => {
+  test('is believed for no row of a later group of the same run', async ({ till }) => {
     await till.exits('inventory adjust 2 +1', 0);
     const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', (exchange) => {
@@ -267,7 +267,7 @@ describe('a service that answers with an older stock than was written last', () 
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 
-  test('counts if somebody else has written a stock that was never there', async ({ till }) => {
+  test('is believed if somebody else has written a stock that was never there', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
     const result = await till.run('inventory adjust 1 +1');
@@ -284,7 +284,7 @@ describe('a file that is applied again', () => {
     ['saved again by a spreadsheet', again],
     ['with another reason', first.replace('truck', 'lorry')],
     ['with one more row, which adds nothing', `${first}3,0,,\n`],
-  ])('%s it was applied already', async ([_what, again], { till }) => {
+  ])('is refused if it comes %s', async ([_what, again], { till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const stderr = expect.stringMatching(/was applied at .* by run .*, and its deltas would be added once more/);
     expect(await till.run(`inventory apply ${till.file('b.csv', again)} --yes`)).toMatchObject({ code: 2, stderr });
@@ -293,7 +293,7 @@ describe('a file that is applied again', () => {
     expect((await till.run(`inventory apply ${other} --yes`)).code).toBe(0);
   });
 
-  test('conflicts while its run is not finished, and the error names the run', async ({ till }) => {
+  test('is refused while its run is unfinished, with a hint at the resume', async ({ till }) => {
     till.service.next('PATCH', normally, answers(401));
     await till.run(`inventory apply ${till.file('a.csv', first)} --yes --concurrency 1`);
     for (const mode of ['--yes', '--dry-run']) {
@@ -314,7 +314,7 @@ test.for([
   // Somebody has set the stock since, or it was set in the first place.
   ['inventory adjust 4 +10', 'inventory set 4 12', undefined],
   ['inventory set 4 3 --read-first', 'inventory adjust 4 +1', undefined],
-] as const)('after %s, then %s, undo hints at %s', async ([write, later, adjust], { shop }) => {
+] as const)('hints in undo after %s and then %s at %s', async ([write, later, adjust], { shop }) => {
   const { run } = await shop.json(`${write} --json`);
   await shop.run(later);
   const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
@@ -334,7 +334,7 @@ describe('a read that breaks off', () => {
     return till;
   };
 
-  test.each([5, 6])('holds no place back from its next try, in an adjust: %i', async (others) => {
+  test.each([5, 6])('leaves room for its next try in an adjust, with %i requests of others', async (others) => {
     const till = await beside(others, 12);
     await till.run('inventory list');
     till.service.next('GET', drop);
@@ -342,7 +342,7 @@ describe('a read that breaks off', () => {
     expect(till.service.stockOf(1)).toBe(11);
   });
 
-  test('holds no place back in a run whose stock has grown old', async () => {
+  test('leaves room for its next try in a run whose stock has grown old', async () => {
     const till = await beside(4, 16);
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
     let reads = 0;

@@ -19,7 +19,7 @@ async function killed(till: Till): Promise<string> {
 }
 
 describe('rows of a killed command that were never sent', () => {
-  test('go out by a resume whatever a stranger has done to their stock', async () => {
+  test('are sent by a resume whatever others have done to their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     const shown = await till.rows();
@@ -62,7 +62,7 @@ test('leaves no notes behind if a resume writes the only row that is left', asyn
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
   ['that make no sense', () => 'no notes'],
-] as const)('takes notes %s for none, and settles rows by the stock', async ([, changed]) => {
+] as const)('ignores notes %s, and settles rows by the stock', async ([, changed]) => {
   const till = await openTill({ stock: tenEach(rows) });
   const run = await killed(till);
   for (const name of notesIn(till)) {

@@ -8,7 +8,7 @@ const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quant
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
 describe('a resume after the process before it', () => {
-  test('never knows of a row that was written, killed before the response, and sold since', async ({ till }) => {
+  test('leaves a row unknown that was written, lost its response to a kill, and was sold since', async ({ till }) => {
     const run = await killAt(till, commitThenHang, apply(till));
     till.service.sell(1, 3);
     for (const again of [`inventory apply --resume ${run} --yes`, `inventory apply --resume ${run} --yes --json`]) {
@@ -54,7 +54,7 @@ test.for<[string, number]>([
   expect(till.service.stockOf(1)).toBe(stock);
 });
 
-test('does not know of a set that was committed behind a 503 and overwritten, after a 429 and Ctrl-C', async ({
+test('leaves a set unknown that was committed behind a 503 and overwritten, after a 429 and Ctrl-C', async ({
   till,
 }) => {
   till.service.next('PATCH', async (exchange) => {
@@ -81,7 +81,7 @@ describe('a write that the stock does not show', () => {
     ['a 202, and a 401 to the next', accepted, answers(401), 4],
     ['a 503 each time', answers(503), answers(503), 5],
     ['a 503, and a 429 of hours', answers(503), answers(429, { 'Retry-After': '7200' }), 6],
-  ])('promises nothing, since it may still come: %s', async (_what, first, others, exit) => {
+  ])('is not called unwritten, since it may still arrive: %s', async (_what, first, others, exit) => {
     for (const command of ['apply', 'inventory set 1 50 --expect 10'] as const) {
       const till = await openTill();
       let late: Exchange | undefined;

@@ -26,7 +26,7 @@ describe('--resume after later writes', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'applied' }, { result: 'applied' }]);
   });
 
-  test('takes an absolute row for written that a later run has read', async () => {
+  test('counts an absolute row as written if a later run has read its quantity', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,quantity\n1,50\n2,60\n');
     await all(till, 'inventory set 1 70 --read-first', `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([70, 60, 10, 10]);
@@ -127,7 +127,7 @@ describe('history prune', () => {
 });
 
 describe('undo after later writes', () => {
-  test('undoes none though the stock is equal: a conflict names the run', async ({ till }) => {
+  test('undoes nothing although the stock is equal, and names the run in a conflict', async ({ till }) => {
     await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
     const [applied] = await till.history();
     await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
@@ -183,7 +183,7 @@ test.for([
   ['does not overwrite what landed', true, 8, 50],
   ['is written if nothing did', false, 0, 61],
 ] as const)(
-  'waits with a row for a request of a killed command, and then it %s',
+  'waits for a request of a killed command before a row, which it then %s',
   async ([_what, lands, code, stock], { till }) => {
     let exchange: Exchange | undefined;
     let isLanded = false;
@@ -220,7 +220,7 @@ test.for([
 test.each([
   ['set 1 50 --expect 10', 7, 8],
   ['adjust 1 -1', 0, 7],
-])('%s: has no wait for the rate limit between its read and its write', async (command, code, stock) => {
+])('does not wait for the rate limit between its read and its write: %s', async (command, code, stock) => {
   // One request is left, so that a command that only then learns of the limit waits after its read.
   const till = await openTill({ limit: { limit: 60, seconds: 60, left: 1 } });
   const sale = andThen(normally, () => till.service.sell(1, 2));

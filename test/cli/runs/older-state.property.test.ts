@@ -156,7 +156,7 @@ class World {
 }
 
 property(
-  'whenever an older copy of the state is put back and whoever changes stock by the same: no increment counts twice, and none that was not written',
+  'counts no increment twice, and none that was not written, whenever an older copy is put back',
   [fc.array(order, { minLength: 4, maxLength: 10 })],
   { ...propertyRuns(80), testTimeout: 600_000 },
   async (orders: readonly Order[]) => {

@@ -93,7 +93,7 @@ async function begun({ service, run, file, history }: Till<Clock>, text: string)
 }
 
 describe.each(ways)('an older state: %s', (_way, open) => {
-  test('gets what became of the rows of a run that was under way, and a resume writes the others once', async () => {
+  test('is told what became of the rows of a running run, and a resume writes the others once', async () => {
     const { till, keep, setBack } = await open();
     const run = await begun(till, fives);
     await keep();
@@ -216,7 +216,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
   });
 
-  test('refuses an undo once, since it may have been carried out', async () => {
+  test('refuses an undo once, since it may have been carried out already', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory adjust 1 +5', 0);
     const [first] = await till.history();
@@ -232,7 +232,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(till.service.stockOf(1)).toBe(10);
   });
 
-  test('gives out no number of a write again', async () => {
+  test('assigns no number of a write again', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory set 1 12', 0);
     await keep();

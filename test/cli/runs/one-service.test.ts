@@ -30,7 +30,7 @@ async function runEach({ service, run }: Till<Clock>, way: string, count: number
   expect(results.filter(({ code }) => code !== 0)).toEqual([]);
 }
 
-test.each(Object.keys(ways))('%s: adds up adjusts of one pet', async (way) => {
+test.each(Object.keys(ways))('adds up adjusts of one pet: %s', async (way) => {
   const till = await openTill({ stock: { 1: 0 } }, clock);
   till.service.always('GET', slowly(10));
   till.service.always('PATCH', slowly(30));

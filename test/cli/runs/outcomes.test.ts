@@ -83,7 +83,7 @@ describe('a set that was committed, with its response lost', () => {
 test.for<[string, Action, number]>([
   ['committed', commitThenDrop, 14],
   ['not committed', drop, 9],
-])('keeps a sale, and does not know of adjust +5 after %s', async ([_what, action, stock], { till }) => {
+])('keeps a sale, and leaves adjust +5 unknown after %s', async ([_what, action, stock], { till }) => {
   const sale = andThen(action, () => till.service.sell(1, 1));
   till.service.next('PATCH', sale);
   const { code } = await till.run('inventory adjust 1 +5 --json');

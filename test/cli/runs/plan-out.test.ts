@@ -6,7 +6,7 @@ import { type Till, test } from '../../support/till.ts';
 const textOf = (file: string) => readFileSync(file, 'utf8');
 const planOf = (till: Till) => join(till.folders.state, '..', 'plan.csv');
 
-test('--plan-out writes what would be written, and apply then writes exactly that', async ({ till }) => {
+test('writes the plan with --plan-out, and apply then writes exactly that', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta,reason,ref\n2,5,"a ""gift""",\n1,-3,,N-1\n3,0,,\n');
   const plan = planOf(till);
   const dry = await till.run(`inventory apply ${file} --dry-run --plan-out ${plan} --reason spring --json`);
@@ -36,7 +36,7 @@ test('exits with 7 for a plan whose stock has moved, and writes nothing', async 
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('writes a header alone for a plan without changes, which apply takes for nothing to do', async ({ till }) => {
+test('writes a header alone for a plan without changes, of which apply makes nothing', async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('same.csv', 'petId,quantity\n1,10\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);

@@ -90,7 +90,7 @@ test.for([
 const reads = ['get 1', 'get 1 2', 'adjust 1 +1', 'set 1 9 --expect 5', 'set 1 9 --read-first', 'set 1=4 2=3 --yes'];
 
 test.for([...reads, 'apply FILE --yes'])(
-  '%s refuses a list that has the pet twice, and writes nothing',
+  'refuses a list with %s that has the pet twice, and writes nothing',
   async (command, { till }) => {
     const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
     till.service.always('GET /inventory', ({ answer }) => answer(200, twice));

@@ -11,7 +11,7 @@ test.each([
   ['adjust 2 +7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 8', undefined],
-])('does not take %s, lost and stopped until %s was written, for its own', async (command, other, added) => {
+])('tells %s, lost and stopped, from %s that was written meanwhile', async (command, other, added) => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
   const before = (await stockOf(shop)).get('2') ?? 0;
   shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
@@ -82,7 +82,7 @@ test('counts an increment once that is still in flight when its run is resumed',
   expect([resumed.code, hasArrived, till.service.stockOf(1)]).toEqual([0, true, 15]);
 });
 
-test('adjust does not deadlock if a stopped command settles its pet meanwhile', async ({ till }) => {
+test('does not deadlock an adjust if a stopped command settles its pet meanwhile', async ({ till }) => {
   let wake = () => {};
   const awake = new Promise<void>((resolve) => {
     wake = resolve;

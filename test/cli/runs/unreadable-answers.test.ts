@@ -7,7 +7,7 @@ test.for([
   ['101', upgrade, []],
   // It may have been a 429.
   ['answer with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', [60_000]],
-] as const)('settles an increment by the stock behind an unasked %s', async ([, head, waits], { till }) => {
+] as const)('settles an increment by the stock after an unrequested %s', async ([, head, waits], { till }) => {
   till.service.next('PATCH', (exchange) => {
     exchange.commit();
     exchange.raw(head);

@@ -158,7 +158,7 @@ test('prints a configuration file so that it forges no line', async ({ shop }) =
   }
 });
 
-test('breaks no line of a stranger anew on a terminal that joins no characters', async ({ shop }) => {
+test('wraps the words of strangers so that no terminal wraps them again', async ({ shop }) => {
   const wide = `${'का'.repeat(30)} ${'👩‍👩‍👧'.repeat(9)} 𛀀𛀀 ${'⟨x⟩〈〉'.repeat(9)} Hint: petstock`;
   const body = JSON.stringify({ code: 'bad_request', message: wide, status: 400 });
   const env = { PETSTOCK_URL_STAGING: await answering(400, body) };

@@ -7,7 +7,7 @@ import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
-test('takes a state whose first command was killed while making it for sound', async () => {
+test('accepts a state whose first command was killed while creating it', async () => {
   const service = await scriptedService();
   const petstock = petstockAt(service);
   mkdirSync(petstock.home.state, { mode: 0o700, recursive: true });

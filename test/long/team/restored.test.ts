@@ -38,7 +38,7 @@ async function begun({ till }: Awaited<ReturnType<typeof openRestorable>>): Prom
 }
 
 describe('a PostgreSQL that is restored from a copy of its data folder', () => {
-  test('between two commands: no look hints at a resume, and no resume adds anything twice', async () => {
+  test('adds nothing twice and hints at no resume if it is restored between two commands', async () => {
     const shop = await openRestorable();
     const { till, stocks, keep, restore } = shop;
     const run = await begun(shop);
@@ -56,7 +56,7 @@ describe('a PostgreSQL that is restored from a copy of its data folder', () => {
     await till.exits('state check', 0);
   });
 
-  test.each([3, 14, 25])('during a run, before the answer of row %i: each row is written once', async (row) => {
+  test.each([3, 14, 25])('writes each row once if restored before the response of row %i', async (row) => {
     const shop = await openRestorable();
     const { till, stocks, keep, restore } = shop;
     const run = await begun(shop);

@@ -13,7 +13,7 @@ describe('a row with an unknown outcome', () => {
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])("gets a reread and is resent after %s, once it can't be in flight any more", async (fault, looks) => {
+  ])('is reread and resent after %s, once it can’t be in flight any more', async (fault, looks) => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
@@ -21,7 +21,7 @@ describe('a row with an unknown outcome', () => {
     expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
   });
 
-  test('stops the run if the service is plainly down, with a hint, and is resumed', async () => {
+  test('stops the run with a hint if the service is down, and is settled by a resume', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
@@ -149,7 +149,7 @@ test('reports why a 401 ended each row, and resumes at its own service alone', a
   expect((await shop.run(show)).stderr).not.toContain('To resume');
 });
 
-test('ends --resume of a run whose only row was refused as that run ended', async () => {
+test('ends --resume of a run whose only row was refused with the same exit code', async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
   expect(code).toBe(10);
@@ -164,7 +164,7 @@ test('sends no PATCH for --resume of a run that is done, and names its id', asyn
   expect(again.stderr).not.toContain('No rows');
 });
 
-test('writes each row once if two overlap, and reports it to the other', async () => {
+test('writes each row once if two runs overlap, and reports it to the other', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:delay=1'] });
   const left = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 2000}`).join('\n')}\n`);
   const right = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 3000}`).join('\n')}\n`);

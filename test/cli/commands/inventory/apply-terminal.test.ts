@@ -63,7 +63,7 @@ test('reports once that there is nothing to write', async ({ shop }) => {
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('previews that no limit is waited for and, with a measured round trip, how long it takes', async () => {
+test('previews that it need not wait for the limit and, with a known round trip, how long it takes', async () => {
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');

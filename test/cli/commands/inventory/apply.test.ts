@@ -77,7 +77,7 @@ describe('apply before anything is written', () => {
     expect(await apply(shop, 'petId,quantity\n4,0\n', ['--max-zero', '1'])).toMatchObject({ code: 0 });
   });
 
-  test('refuses no file, a file that is not there, a folder, and an unknown option', async ({ shop }) => {
+  test('refuses a missing argument, a missing file, a folder, and an unknown option', async ({ shop }) => {
     const csv = changeFile(shop, 'petId,quantity\n4,1\n');
     const files = ['', '/nowhere/x.csv', '/tmp', 'x.csv --format xlsx', 'x.csv --resume y'];
     const failedOut = ['/nowhere/failed.csv', '.', 'failed.json', 'failed.xlsx'].map((out) => `--failed-out ${out}`);

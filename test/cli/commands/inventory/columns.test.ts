@@ -43,12 +43,12 @@ test.for([
   ['FILE --column petId=a --column id=b', '--column names petId twice'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
-] as const)('%s exits with 2, and sends nothing', async ([words, said], { shop }) => {
+] as const)('exits with 2 and sends nothing: %s', async ([words, said], { shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   expect(await shop.refused(`inventory apply ${words.replace('FILE', file)}`)).toContain(said);
 });
 
-describe('the hint about a file with other column names', () => {
+describe('apply of a file with other column names', () => {
   const stock = '`--column quantity=<name>`, or `--column delta=<name>` for a delivery';
 
   test.for([
@@ -61,7 +61,7 @@ describe('the hint about a file with other column names', () => {
     ['Artikel,Bestand\n4,12\n', 'Which column is the pet id: Artikel or Bestand?'],
     ['petId,quantity,expcted\n4,12,39\n', 'Is "expcted" the stock that a row expects? `--column expected=expcted`\n'],
     ['[{"petId":4,"price":9,"pieces":12}]', 'Which field is the stock: price or pieces?'],
-  ] as const)('guesses no column: %j', async ([text, question], { shop }) => {
+  ] as const)('asks which column is meant instead of guessing: %j', async ([text, question], { shop }) => {
     const file = changeFile(shop, text, text.startsWith('[') ? 'stock.json' : 'stock.csv');
     const stderr = await shop.refused(`inventory apply ${file}`);
     expect(stderr).toContain(`Hint: ${question}`);
@@ -72,7 +72,7 @@ describe('the hint about a file with other column names', () => {
     'petId,quantity,Colour\n4,12,red\n',
     'petId,quantity,stock\n4,12,39\n',
     '[{"Colour":"red","petId":4,"quantity":12}]',
-  ])('takes %j as it is', async (text, { shop }) => {
+  ])('hints at --ignore-columns for %j', async (text, { shop }) => {
     const file = changeFile(shop, text, text.startsWith('[') ? 'stock.json' : 'stock.csv');
     const stderr = await shop.refused(`inventory apply ${file}`);
     expect(stderr).toContain(`Hint: petstock inventory apply ${file} --ignore-columns --env staging\n`);
@@ -87,7 +87,7 @@ describe('the hint about a file with other column names', () => {
     ['Secret0123,x9\n', 'Secret'],
     // Two names may both be a precondition: there is no such command.
     ['petId,quantity,expcted,expectd\n4,12,39,39\n', 'Hint:'],
-  ] as const)('has none for %j', async ([text, secret], { shop }) => {
+  ] as const)('gives no hint for %j', async ([text, secret], { shop }) => {
     const stderr = await shop.refused(`inventory apply ${changeFile(shop, text)}`);
     expect(stderr).not.toContain('Hint:');
     expect(stderr).not.toContain(secret);

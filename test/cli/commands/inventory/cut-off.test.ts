@@ -12,7 +12,7 @@ test.for([
   ...['csv', 'json'].map((format) => `inventory export --retries 0 -o ${format}`),
   'inventory get 1 --retries 0 -o csv',
   'inventory list --retries 0 --summary -o csv',
-])('%s prints nothing if the service is away', async (command, { shop }) => {
+])('prints nothing if the service is away: %s', async (command, { shop }) => {
   const { stdout } = await withEnv(shop, dead).exits(command, 5);
   expect(stdout).toBe('');
 });

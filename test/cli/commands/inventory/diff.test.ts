@@ -75,7 +75,7 @@ describe('diff of files', () => {
     }
   });
 
-  test('compares no status of a file written by hand with quantities alone', async ({ shop }) => {
+  test('compares no status if a file written by hand has quantities alone', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
     const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
     expect(stdout.split('\n')[0]).toBe(
@@ -205,7 +205,7 @@ test.for([
   ['stock.ndjson', item],
   ['stock.ndjson', `\n\n${item}\r\n\r\n`],
   ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
-] as const)('reads JSON of others: %s %j', async ([name, text], { shop }) => {
+] as const)('reads JSON of other programs: %s %j', async ([name, text], { shop }) => {
   const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
   const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
   expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);

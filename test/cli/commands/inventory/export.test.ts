@@ -37,7 +37,7 @@ describe('to a file', () => {
   });
 
   test.for(['export', '--failed-out'])(
-    '%s replaces nothing that petstock keeps, with --force neither',
+    'replaces none of petstock’s own files with %s, not even with --force',
     async (option, { shop }) => {
       await shop.exits('inventory adjust 4 +1', 0);
       const link = join(shop.folders.state, '..', 'link.csv');
@@ -59,7 +59,7 @@ describe('to a file', () => {
     },
   );
 
-  test.for(['export', '--failed-out'])('%s follows no link that others can put there', async (option, { shop }) => {
+  test.for(['export', '--failed-out'])('follows no link in %s that others can put there', async (option, { shop }) => {
     const folder = join(shop.folders.config, '..', 'shared');
     fs.mkdirSync(folder);
     fs.chmodSync(folder, 0o1777);
@@ -126,7 +126,7 @@ test.for([
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
 ] as const)(
-  'writes --spreadsheet for Excel as %j has it%s, and for apply',
+  'writes --spreadsheet in %j%s as Excel reads it, and apply too',
   async ([env, options, delimiter], { shop }) => {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
@@ -149,7 +149,7 @@ test.for([
   ['list -o tsv --sort quantity --desc', '-5\t4\tsold\n1\t3\tavailable\n'],
   ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
   ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n-5,sold,4,4,,\n'],
-] as const)('%s counts a pet that is there twice once, however spelled', async ([command, stdout], { till }) => {
+] as const)('counts a repeated pet once with %s, however it is spelled', async ([command, stdout], { till }) => {
   const [first, other, second] = twice;
   for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
     till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));

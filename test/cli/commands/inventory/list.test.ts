@@ -83,7 +83,7 @@ test.for([
   // A pet that another filter leaves out is not missing, nor one behind the limit.
   ['--pet 5 --min-quantity 100', 0, '', ''],
   ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
-] as const)('list %s exits with %i, with the pets that are there', async ([options, code, stdout, told], { shop }) => {
+] as const)('lists the pets that exist with %s, and exits with %i', async ([options, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory list ${options}`);
   expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
   expect(result.stderr).toContain(told);

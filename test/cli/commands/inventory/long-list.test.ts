@@ -24,7 +24,7 @@ describe('a response that breaks off', () => {
     ['json', 'inventory list -o json'],
     ['a table', 'inventory list -o table'],
     ['a filter', 'inventory list --min-quantity 1 --fields status,petId'],
-  ])('%s: prints whole lines, and reports that they are not all', async (_what, command) => {
+  ])('prints whole lines, and reports that some are missing: %s', async (_what, command) => {
     const { code, stdout, stderr } = await run(cut, command);
     const whole = await run(body, command);
     expect(code).toBe(1);

@@ -90,7 +90,7 @@ test('never takes a number for a name, and a letter or two only as a word of it'
   expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
 });
 
-test('shows a name behind a bar that could be taken for our words, without control characters', async ({ shop }) => {
+test('marks a name with a bar if it could be taken for our words, and strips control characters', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);

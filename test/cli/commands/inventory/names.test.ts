@@ -61,7 +61,7 @@ test('explains what --name and --code need without the setting codes', async ({ 
   }
 });
 
-test('reports a file that has moved, whose content still counts, and reads a changed one again', async () => {
+test('reports a file of codes that has moved, uses its content further, and rereads a changed one', async () => {
   const shop = await namedShop();
   expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
   renameSync(shop.codes, `${shop.codes}.old`);
@@ -100,7 +100,7 @@ test('shows names in every format, and with set', async () => {
   );
 });
 
-test('cuts names before the mark of a stock on a narrow list, also in set and apply', async () => {
+test('cuts names rather than the mark of a stock on a narrow list, also in set and apply', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
@@ -199,7 +199,7 @@ test.for(['csv', 'tsv', 'json', 'ndjson'])('diffs a list with names that list -o
   await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
 });
 
-test('apply warns of rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
+test('warns in apply of rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,4,Rex\n,5,Mo\u0308hrle\n,8,Mia\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const rows = 'petId,name,status,quantity\n4, REX ,Available,38\n5,M\u00f6hrle,sold,2\n8,Leo,available,31\n7,,,6\n';
@@ -220,7 +220,7 @@ test('apply warns of rows whose status or name was edited, and writes their quan
   );
 });
 
-test('apply names the first of many edited rows', async ({ shop }) => {
+test('names the first of many edited rows in apply', async ({ shop }) => {
   const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
   const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
   expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain('19, 20, 21 and 2 more is not that');

@@ -85,7 +85,7 @@ test('reports an edited export that is applied again as a conflict that names th
   expect((await shop.run(`inventory apply ${file} --yes`)).code).toBe(0);
 });
 
-test('takes a file for applied whose undo was undone, and can undo it again', async () => {
+test('counts a file as applied if its undo was undone, and can undo it again', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const newest = async () => (await shop.json('history list --json'))[0].run;
   for (let times = 0; times < 2; times += 1) {
@@ -97,7 +97,7 @@ test('takes a file for applied whose undo was undone, and can undo it again', as
   expect(await added()).toEqual([0, 0, 0]);
 });
 
-test('adds no delta again of which nobody knows whether it was written', async ({ till }) => {
+test('adds no delta again that may have been written', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   await killAt(till, hang, `inventory apply ${file} --yes`);
   till.service.sell(1, 1);

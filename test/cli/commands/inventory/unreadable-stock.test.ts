@@ -83,7 +83,7 @@ test('names the unreadable pet, and the one that is not there', async () => {
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 
-test('shows some of many, and reports another shape for more than a thousand', async ({
+test('lists up to a thousand unreadable pets, and reports more as another shape', async ({
   till: { service, run, exits },
 }) => {
   service.next('GET', ({ answer }) => answer(200, unreadable(25)));
@@ -96,7 +96,7 @@ test('shows some of many, and reports another shape for more than a thousand', a
   expect(many.stderr).toContain('"quantity" in item 1001 of the response is 0.5 for pet 1000');
 });
 
-test('takes an unreadable pet for missing in no filter', async () => {
+test('takes an unreadable pet as missing in no filter', async () => {
   const { run } = await tillWith(given);
   expect(await run('inventory list --pet 2 --status sold')).toMatchObject({ code: 0, stdout: '' });
   const result = await run('inventory list --pet 2,99 --status sold');
@@ -149,7 +149,7 @@ test('exports the others, and exits with 1', async () => {
   );
 });
 
-test('diffs it with nothing: it is neither added nor removed', async () => {
+test('shows it neither as added nor as removed in diff', async () => {
   const till = await tillWith(given);
   const file = till.file('list.csv', 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n');
   for (const sides of [`${file} staging`, `staging ${file}`]) {
@@ -162,7 +162,7 @@ test('diffs it with nothing: it is neither added nor removed', async () => {
   }
 });
 
-test('reports it once in watch, and takes it for no change', async ({ till: { service: other, ...fresh } }) => {
+test('reports it once in watch, and not as a change', async ({ till: { service: other, ...fresh } }) => {
   const { service, run } = await tillWith(given);
   const readable: Action = ({ answerNormally }) => answerNormally();
   other.next('GET', readable, listing(other, given), listing(other, given), readable);

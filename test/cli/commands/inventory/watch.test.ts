@@ -255,7 +255,7 @@ test('warns that --for is shorter than the time to the second read', async () =>
 const stock = (quantity: number | string) => `[{"petId":1,"quantity":${quantity},"status":"available"}]`;
 
 test.each([stock('1e30'), '[]'])(
-  'sees a fall with --low --first behind a read without the pet: %s',
+  'notices a fall with --low --first after a read without the pet: %s',
   async (between) => {
     const answers = [stock(100), between, stock(2)];
     const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
@@ -278,14 +278,14 @@ test.each([
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
-])('shows of %i sold on a terminal what a narrow list shows, with digits grouped: %s', async (units, line) => {
+])('shows a change on a terminal as a narrow list would, with %i sold: %s', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status\n/);
   expect(stdout).toContain(line);
 });
 
-test('begins with --now with what is there, which is no change', async () => {
+test('prints the present stock first with --now, and not as a change', async () => {
   const { lines } = await watch('--now --first --pet 1,2', (look, service) => look === 2 && service.sell(1, 9));
   expect(lines).toMatchObject([
     { petId: 1, before: null, after: 10, change: 'now' },

@@ -71,16 +71,14 @@ test('ignores what a scanner puts around a code', async ({ shop }) => {
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":5}', '5 {"quantity":3}'] });
 });
 
-test('shows a backspace or an escape in a scan, and takes it for no less than it is', async ({ shop }) => {
+test('shows a backspace or an escape in a scan, and does not count it as the code without them', async ({ shop }) => {
   const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 
-test('keeps the bar codes of a session: it goes on without the file, and a merge has those of all', async ({
-  shop,
-}) => {
+test('keeps the bar codes of a session for a resume without the file, and for a merge', async ({ shop }) => {
   const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
     changeFile(shop, text, `codes-${index}.csv`),
   );
@@ -125,7 +123,7 @@ test('counts no word at the prompt, and says so', async ({ shop }) => {
   expect(narrow.stderr).toContain("'hamster' is no pet and no code: not counted\n");
 });
 
-test('offers a taught code to the file of codes once, and knows it in the next count', async ({ shop }) => {
+test('offers once to add a taught code to the file of codes, and knows it in the next count', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;code;name;shelf\r\n4;"0;04";Rex;B', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const { asked, prompts } = confirming(true);

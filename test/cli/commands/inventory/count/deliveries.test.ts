@@ -30,7 +30,7 @@ test('writes deltas with --to, which apply adds', async ({ shop }) => {
   expect((await stockOf(shop)).get('4')).toBe(36);
 });
 
-test('continues a session as what it is, and merges none of two kinds', async ({ shop }) => {
+test('continues a session as its own kind, and does not merge two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const kind = /Session \w{4} \(a count of what came in \(--add\)\) of \S+( by \S+)? is not finished/;

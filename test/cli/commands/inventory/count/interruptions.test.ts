@@ -64,7 +64,7 @@ test('finds the run of a session after a crash, and makes no other one', async (
 test.for([
   ['at once after its run began', true],
   ['before its session knew of the run', false],
-] as const)('adds a delivery whose process died only once: %s', async ([_when, knows], { shop }) => {
+] as const)('adds a delivery only once after its process died: %s', async ([_when, knows], { shop }) => {
   const stock = (await stockOf(shop)).get('4') ?? 0;
   const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
   shop.clock.advance(60_000);

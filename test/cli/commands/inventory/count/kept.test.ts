@@ -19,7 +19,7 @@ import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 const codesOf = (shop: Shop, ...rows: readonly string[]) =>
   changeFile(shop, ['code,petId', ...rows, ''].join('\n'), 'c.csv');
 
-test('takes digits that were scanned without the codes for a code once they are given', async ({ shop }) => {
+test('reads digits that were scanned without the codes as a code once they are given', async ({ shop }) => {
   const digits = '4006381333931';
   expect((await count(shop, `${digits} x2\nX-12\n`)).code).toBe(9);
   const codes = codesOf(shop, `${digits},4`, 'X-12,8');
@@ -40,7 +40,7 @@ test('hints at a file of codes if it knows no scanned code', async ({ shop }) =>
   expect(stderr).toContain(`Hint: petstock inventory count ${session} --codes '<codes.csv>' --yes --env staging\n`);
 });
 
-test('takes merged digits for a code once the codes are given', async ({ shop }) => {
+test('reads merged digits as a code once the codes are given', async ({ shop }) => {
   await count(shop, '4006381333931 x2\n', '--new --yes');
   await count(shop, '4006381333931\n', '--new --yes');
   const [one, two] = await sessionsIn(shop);
@@ -50,7 +50,7 @@ test('takes merged digits for a code once the codes are given', async ({ shop })
   expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
 });
 
-test('keeps units apart beside what is written, and continues with them alone by --codes', async ({ shop }) => {
+test('keeps unknown codes apart, and continues with them alone by --codes', async ({ shop }) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
   // A sale of what was written.
@@ -80,7 +80,7 @@ test('counts nothing twice with a shared state if the folder of this machine is 
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('adds no run again that another machine resumed and pruned: %s', async ([, sql]) => {
+] as const)('does not add a run again that another machine resumed and pruned: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;

@@ -28,7 +28,7 @@ test('counts a pet by its name as by its id', async ({ shop }) => {
   expect(JSON.parse(piped.stdout).counts).toMatchObject({ applied: 4 });
 });
 
-test('counts no word of several pets or none at a terminal, and lists those that may be meant', async ({ shop }) => {
+test('counts no word of several pets or none at a terminal, and lists the pets that may be meant', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await count(shop, 'hamster\nrabit\nxylophone\nrabbit\ndone\n', '--dry-run', person);
   const said = stderr.replaceAll('\r\x1b[K', '');
@@ -37,7 +37,7 @@ test('counts no word of several pets or none at a terminal, and lists those that
   expect(said).toContain("'xylophone' is no pet and no code: not counted");
 });
 
-test('keeps a word of several pets apart that comes through a pipe', async ({ shop }) => {
+test('keeps a word of several pets apart if it comes through a pipe', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets are named so', {
     stdin: 'hamster\nrabbit\ndone\n',
@@ -45,14 +45,14 @@ test('keeps a word of several pets apart that comes through a pipe', async ({ sh
   expect(stderr).toContain('Not counted: 1 unit of 1 unknown code');
 });
 
-test('code teaches an unknown code by the name of a pet, and a code goes before a name', async ({ shop }) => {
+test('teaches an unknown code by the name of a pet, and prefers a code to a name', async ({ shop }) => {
   await withNames(shop);
   const { stderr, stdout } = await count(shop, '777777\ncode rabbit\nabc\ndone\n', '--dry-run --json', person);
   expect(stderr).toContain('4 Rabbit: 1');
   expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
 });
 
-test('shows no difference for a sum that is set to what it was', async ({ shop }) => {
+test('shows no difference if a sum is set to what it was', async ({ shop }) => {
   const typed = { terminal: 80, stdin: '= 4 0\n= 4 2\n= 4 2\ndone\n' };
   const { stderr } = await shop.run('inventory count --new --dry-run', typed);
   expect(stderr).toContain('4: 2 (+2)\n');

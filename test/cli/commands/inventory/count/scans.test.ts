@@ -57,7 +57,7 @@ test('leaves nothing behind after a dry run of a pipe, except a session of unkno
   expect(later).toMatchObject({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('refuses a count of nothing, whatever --yes and --all say, and leaves nothing behind', async () => {
+test('refuses an empty count, whatever --yes and --all say, and leaves nothing behind', async () => {
   const shop = await openShop({ pets: 5 });
   const before = await stockOf(shop);
   for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {
@@ -74,7 +74,7 @@ test('refuses a count of nothing, whatever --yes and --all say, and leaves nothi
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('keeps unknown codes of a pipe to a terminal, and draws the sum', async ({ shop }) => {
+test('reports an unknown code of a pipe once at a terminal, and draws the sum', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);

@@ -4,7 +4,7 @@ import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn } from './count-rig.ts';
 
-test('shows a person the sum and what is unknown, and asks', async ({ shop }) => {
+test('shows the sum and the unknown codes at a terminal, and asks', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
@@ -96,7 +96,7 @@ test('reports an unknown code that is dropped', async ({ shop }) => {
   expect(stderr).not.toContain('0 kept apart');
 });
 
-test('draws what is typed behind the prompt in raw mode, and never mixes it with fast scans', async ({ shop }) => {
+test('draws what is typed at the prompt in raw mode, and never mixes it with fast scans', async ({ shop }) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);
@@ -130,7 +130,7 @@ test('asks for a pet again whose stock changes while it is counted, and counts i
   expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('takes code 5 for a code of pet 5 in the whole session', async ({ shop }) => {
+test('counts the last scanned code for pet 5 after "code 5", in the whole session', async ({ shop }) => {
   const lines = 'code 5\nfoo x2\ncode 99999\n-\ncode 8\n-\ncode 5\nfoo\nbar1\ndone\n';
   const taught = await count(shop, lines, '', { ...person, prompts: { confirm: async () => true } });
   expect(taught).toMatchObject({ code: 8, written: ['5 {"quantity":3}'] });
@@ -149,7 +149,7 @@ test('takes code 5 for a code of pet 5 in the whole session', async ({ shop }) =
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
-test('asks with how much is left out, and hints at how to continue', async ({ shop }) => {
+test('asks with the number of units left out, and hints at how to continue', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);

@@ -23,7 +23,7 @@ test('refuses a script while a session is unfinished, with the command that cont
   expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
 });
 
-test('keeps a session to one environment, and names it right', async ({ shop }) => {
+test('keeps a session to one environment, and names it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });

@@ -63,7 +63,7 @@ test('sets nothing to 0 with --all that the run of a session has written, merged
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
-test('begins another session with --all at a terminal, and leaves what a run has left', async ({ shop }) => {
+test('begins another session with --all at a terminal, and keeps what a run left unwritten', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
@@ -158,7 +158,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
       return () => service.sell(1, -8);
     },
   ],
-])('loses no units beside those of other pets: %s', async (_what, mode, fault) => {
+])('loses no units of one pet beside those of others: %s', async (_what, mode, fault) => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
