@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { getCurrentTest } from 'vitest/suite';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
@@ -53,8 +54,14 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   };
 }
 
+/** Skips the test that asks, in runs of mutants: a database waits on real clocks, and a mutant on every test that reaches it. */
+function skipWithoutPostgres(): void {
+  if (process.env.PETSTOCK_TEST_POSTGRES === 'none') getCurrentTest()?.context.skip();
+}
+
 /** @returns the address of the PostgreSQL of this run, as its superuser. @throws where none can be had */
 async function serverUrl(): Promise<string> {
+  skipWithoutPostgres();
   // With a connection of its own: one that is kept alive may be closed by the other side at this moment.
   const asking = request({ socketPath: inject('postgres'), path: '/', agent: false }).end();
   const [answer] = await once(asking, 'response');
@@ -85,6 +92,7 @@ export async function temporaryDatabase(): Promise<string> {
 
 /** A PostgreSQL of its own for a test that stops it, freezes it or asks for TLS; gone when the test is finished. */
 export async function temporaryPostgres(...options: Parameters<typeof startPostgres>): Promise<PostgresServer> {
+  skipWithoutPostgres();
   const server = await startPostgres(...options);
   onTestFinished(() => server.stop());
   return server;
