@@ -8,6 +8,7 @@ import { grouped } from '../inventory/items.ts';
 import { createFileAtomically, requireSafePlace, writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
+import { petstock } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
@@ -106,19 +107,31 @@ async function readWhole(file: string, context: Context, nothing?: string) {
 }
 
 /**
- * Appends codes to a file, in its own columns.
- * @returns those that were new
- * @throws UsageError if the file has an error, or has one of the codes for another pet; FailureError if it can't be
- * written
+ * Appends codes and names to a file, in its own columns.
+ * @returns the new lines, which have no code if only the name was new
+ * @throws UsageError if the file has an error, has one of the codes for another pet, or can't take a name;
+ * FailureError if it can't be written
  */
 export async function addCodes(file: string, added: readonly NewCode[], context: Context): Promise<readonly NewCode[]> {
   const { codes, layout } = await readWhole(file, context, 'nothing was added');
-  for (const { code, petId } of added) {
-    const other = codes.pets.get(code);
-    if (other === undefined || other === petId) continue;
-    throw new UsageError(`${quoted(code)} is the code of pet ${other} in ${file}. Nothing was added`);
-  }
-  const missing = added.filter(({ code }) => !codes.pets.has(code));
+  const missing = added.flatMap(({ code, petId, name = '' }): readonly NewCode[] => {
+    const [other, named] = [codes.pets.get(code), codes.names.get(petId)];
+    if (other !== undefined && other !== petId) {
+      throw new UsageError(`${quoted(code)} is the code of pet ${other} in ${file}. Nothing was added`);
+    }
+    if (name !== '' && named !== undefined && named !== name) {
+      const known = `Pet ${petId} has the name ${quoted(named)} in ${file}`;
+      throw new UsageError(`${known}: leave the name out, or change it there. Nothing was added`);
+    }
+    if (name !== '' && layout.columns.name < 0) {
+      throw new UsageError(
+        `${file} has no column name: add it to the first line, or leave the name out. Nothing was added`,
+        { hint: petstock`inventory codes add ${code} ${petId}` },
+      );
+    }
+    if (other === undefined) return [{ code, petId, name }];
+    return name === '' || named !== undefined ? [] : [{ code: '', petId, name }];
+  });
   if (missing.length > 0) requireSafePlace(file);
   try {
     // At its end, so that none is lost if two processes add codes at once.
@@ -147,13 +160,27 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
  * @param option the option that needs them
  */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
-  const file = codesFile(invocation);
-  if (file === undefined)
-    throw new UsageError(
-      `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
-      { hint },
-    );
+  const file = requireCodesFile(invocation, option);
   return (await invocation.shopCodes()) ?? readCodesFile(file, invocation.context, 'nothing was sent');
+}
+
+/**
+ * Returns the codes as the file has them now, and the file, which is created for the practice shop.
+ * @throws UsageError if there is none, with every error in it
+ */
+export async function requireCodesNow(invocation: CodesKeeper, option: string) {
+  requireCodesFile(invocation, option);
+  const file = (await writableCodesFile(invocation)) ?? '';
+  return { file, codes: await readCodesFile(file, invocation.context) };
+}
+
+function requireCodesFile(invocation: CodesKeeper, option: string): string {
+  const file = codesFile(invocation);
+  if (file !== undefined) return file;
+  throw new UsageError(
+    `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
+    { hint },
+  );
 }
 
 /**

@@ -73,7 +73,7 @@ test('counts a line that is wider than the terminal as the lines that it takes',
 });
 
 const misnamed =
-  /^▸ staging\nWarning: the pager "mroe -x" can't be run. To use another, set PETSTOCK_PAGER\nRate limit: /;
+  /^▸ staging\nWarning: the pager "mroe -x" can't be run. To use another, set PETSTOCK_PAGER\.\nRate limit: /;
 
 test.each([
   ['at once', undefined, /^▸ staging\nRate limit: /],

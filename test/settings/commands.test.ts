@@ -6,7 +6,7 @@ import { test } from './run-config.ts';
 const secret = 'psk_s3cretABCD';
 const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
-const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used\n`;
+const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used.\n`;
 
 test('set-key and unset-key name the environment, and the variable that overrides the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
@@ -20,7 +20,7 @@ test('set-key and unset-key name the environment, and the variable that override
   expect(config.stored().keys).toEqual({ staging: secret });
   await config.says('unset-key');
   expect(await config.says('unset-key', { env: { PETSTOCK_API_KEY_STAGING: secret } })).toBe(
-    'No key of staging is stored in FILE\nWarning: PETSTOCK_API_KEY_STAGING is set, so staging still has a key\n',
+    'No key of staging is stored in FILE\nWarning: PETSTOCK_API_KEY_STAGING is set, so staging still has a key.\n',
   );
 });
 
@@ -38,7 +38,7 @@ test('set-url stores a normalized URL and names the variable that overrides it; 
     expect(config.stored().urls).toEqual({ production: 'https://stock.example/v1' });
   }
   const none = await config.says('unset url', { env: { PETSTOCK_URL_STAGING: own } });
-  const warning = 'Warning: PETSTOCK_URL_STAGING is set, so staging still has a URL\n';
+  const warning = 'Warning: PETSTOCK_URL_STAGING is set, so staging still has a URL.\n';
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
@@ -151,7 +151,7 @@ test('config list shows every name, masks keys, and warns of what is overridden'
     { name: 'key.staging', value: '…WXYZ', source: 'PETSTOCK_API_KEY_STAGING' },
     { name: 'key.production', value: null, source: 'not set' },
   ]);
-  expect(stderr).toContain('Warning: PETSTOCK_API_KEY_STAGING is set, so the stored key of staging is not used\n');
+  expect(stderr).toContain('Warning: PETSTOCK_API_KEY_STAGING is set, so the stored key of staging is not used.\n');
   expect(stderr).toContain('Warning: PETSTOCK_URL_PRODUCTION is not valid');
   expect(stdout + stderr).not.toMatch(/s3cret|0ther/);
 });

@@ -3,6 +3,7 @@ import { drawsLive, type Paint, plainPaint } from '../../output/terminal.ts';
 import { barred, messageLines, truncate, visibleWidth } from '../../output/text-width.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
+import { sentence } from '../../shared/parsed.ts';
 import { singleLine, stripControls } from '../../shared/sanitize.ts';
 import type { Context } from '../context.ts';
 import { createLiveLine, type LiveLine } from '../progress/live-line.ts';
@@ -38,11 +39,13 @@ export class Messages {
   }
 
   /**
-   * Prints a line that starts with `Warning:`.
+   * Prints a sentence that starts with `Warning:`; its period may be left out.
    * @param words quoted text that belongs to it
    */
   async warn(line: string, words?: string): Promise<void> {
-    await this.#say('warning', this.options.isLog ? line : `Warning: ${line}`);
+    // A command is copied as it stands.
+    const text = /:(?: petstock .*)?$/s.test(line) ? line : sentence(line);
+    await this.#say('warning', this.options.isLog ? text : `Warning: ${text}`);
     if (words !== undefined) await this.quote(words, { always: true });
   }
 

@@ -194,7 +194,7 @@ test("makes the sandbox's key private again, with a warning", async ({ shop }) =
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
-  const said = `Warning: ${file} could be read by others. It is now private (0600)\n`;
+  const said = `Warning: ${file} could be read by others. It is now private (0600).\n`;
   expect((await shop.exits('--env sandbox inventory get 1', 0, said)).sent).toHaveLength(1);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -51,7 +51,7 @@ describe('--debug', () => {
 
 test('drops banner and rate limit with --quiet, never a warning', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
-  expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used\n');
+  expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used.\n');
 });
 
 test('takes a value as it is, though the program has options that begin like it', async ({ shop }) => {

@@ -1,8 +1,9 @@
-import { codeProblem, codeText } from '../../../inventory/count/scan-line.ts';
+import { bareNumber } from '../../../change-files/cell-values.ts';
+import { codeProblem, codeText, petIdOfCode } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { addCodes, requireShopCodes, writableCodesFile } from '../../shop-codes.ts';
+import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
 import { define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
 import { printOutcome } from '../print-record.ts';
@@ -17,21 +18,29 @@ export const defineCodesAdd = define({
     'Adds a line to the file of the setting `codes`. Sends nothing: whether there is such a pet is not checked.',
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
-    const code = codeText(text);
+    // As the file is read.
+    const code = codeText(bareNumber(text));
     const problem = codeProblem(code);
     if (problem !== undefined) throw new UsageError(sentence(problem));
     const petId = await petIdOf(invocation, pet);
-    await requireShopCodes(invocation, 'codes add');
-    const file = (await writableCodesFile(invocation)) ?? '';
-    const added = await addCodes(file, [{ code, petId, name }], invocation.context);
-    await invocation.messages.note(
-      added.length > 0
-        ? `Added ${code} to ${file}, for pet ${petId}.`
-        : `${code} is in ${file} already, for pet ${petId}.`,
-    );
-    await printOutcome(invocation, { code, petId, name: name ?? null, changed: added.length > 0 });
+    const { messages, context } = invocation;
+    const { file, codes } = await requireCodesNow(invocation, 'codes add');
+    const [added] = await addCodes(file, [{ code, petId, name: name?.trim() }], context);
+    if (added === undefined) await messages.note(`${code} is in ${file} already, for pet ${petId}.`);
+    else if (added.code === '') await messages.note(`Added the name of pet ${petId} to ${file}.`);
+    else await messages.note(`Added ${code} to ${file}, for pet ${petId}.`);
+    const other = petIdOfCode(code);
+    const known = new Set([...codes.pets.values(), ...codes.names.keys()]);
+    const mayBePet = other !== undefined && (known.has(other) || code.length < minCode);
+    if (mayBePet && other !== petId) {
+      await messages.warn(`${code} may be the id of another pet: scanned in a count it now means pet ${petId}.`);
+    }
+    await printOutcome(invocation, { code, petId, name: name ?? null, changed: added !== undefined });
   },
 });
+
+/** In digits: no bar code on goods is shorter. */
+const minCode = 8;
 
 const columns: readonly Column[] = [
   { field: 'code', title: 'Code', whole: true },
@@ -45,7 +54,11 @@ export const defineCodesList = define({
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   action: async (invocation) => {
-    const { pets, names, lows } = await requireShopCodes(invocation, 'codes list');
+    // Not the copy that other commands use if the file is gone.
+    const isOwn = invocation.config.settings.codes !== undefined;
+    const { pets, names, lows } = isOwn
+      ? (await requireCodesNow(invocation, 'codes list')).codes
+      : await requireShopCodes(invocation, 'codes list');
     const coded = new Set(pets.values());
     const about = (petId: bigint) => ({ petId, name: names.get(petId) ?? null, low: lows.get(petId) ?? null });
     const uncoded = [...new Set([...names.keys(), ...lows.keys()])].filter((petId) => !coded.has(petId));

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { changeFile, type Shop, test } from '../../../support/shop.ts';
 
@@ -18,6 +18,42 @@ test('codes add puts a code into the file by its columns, and codes list lists a
   expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is in');
   expect(await shop.refused('inventory codes add 007 5')).toContain('"007" is the code of pet 4 in');
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
+});
+
+test('codes add refuses a name that the file or the pet cannot take', async ({ shop }) => {
+  const file = await withCodes(shop, 'code,petId\n007,4\n');
+  const refused = await shop.refused(['inventory', 'codes', 'add', '008', '5', 'Rex']);
+  expect(refused).toMatch(/codes\.csv has no column name: .* Nothing was added\.\nHint: .* codes add 008 5\n$/);
+  writeFileSync(file, 'code,petId,name\n007,4,Rex\n009,6,\n');
+  for (const code of ['007', '008']) {
+    expect(await shop.refused(['inventory', 'codes', 'add', code, '4', 'Lady'])).toMatch(
+      /Error: Pet 4 has the name "Rex" in \S+codes\.csv: leave the name out, .* Nothing was added\.\n/,
+    );
+  }
+  await shop.exits(['inventory', 'codes', 'add', '008', '4', 'Rex'], 0, 'Added 008 to ');
+  await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, 'Added the name of pet 6 to ');
+  await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, '009 is in ');
+  expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\n009\t6\tMia\t\n008\t4\tRex\t\n');
+});
+
+test('codes add warns of a code that is the id of another pet, or is as short as one', async ({ shop }) => {
+  await withCodes(shop, 'code,petId,name\n,4006381333931,Rex\n');
+  const warning = (id: string, pet: string) =>
+    `Warning: ${id} may be the id of another pet: scanned in a count it now means pet ${pet}.\n`;
+  await shop.exits('inventory codes add 22 5', 0, warning('22', '5'));
+  await shop.exits('inventory codes add 4006381333931 6', 0, warning('4006381333931', '6'));
+  for (const words of ['4006381333948 5', '6 6', '007 5']) {
+    expect((await shop.run(`inventory codes add ${words}`)).stderr).not.toContain('Warning');
+  }
+});
+
+test('codes add and codes list report that the file is gone, although its names are still known', async ({ shop }) => {
+  const file = await withCodes(shop, 'code,petId,name\n007,4,Rex\n');
+  await shop.run('inventory list --name rex');
+  rmSync(file);
+  await shop.exits('inventory get rex', 0, 'bar codes and names are those that it had before.\n');
+  expect(await shop.refused('inventory codes list')).toBe(`Error: There is no file ${file}.\n`);
+  expect(await shop.refused('inventory codes add 008 4')).toBe(`Error: There is no file ${file}.\n`);
 });
 
 test('codes add begins a new line in a file whose last line has no end', async ({ shop }) => {

@@ -77,7 +77,7 @@ test('reports a file of codes that has moved, uses its content further, and rere
   changeFile(shop, 'code,petId\n4.00638E+12,7\n', 'codes.csv');
   const faulty = await shop.run('inventory get --code 55 -o tsv');
   expect(faulty.stdout).toMatch(/^7\t/);
-  expect(faulty.stderr).toContain('has an error; bar codes and names are those that it had before\n│ line 2, code: ');
+  expect(faulty.stderr).toContain('has an error; bar codes and names are those that it had before.\n│ line 2, code: ');
 });
 
 test('shows names in every format, and with set', async () => {
@@ -206,8 +206,8 @@ test('warns in apply of rows whose status or name was edited, and writes their q
   const csv = changeFile(shop, rows);
   const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
   expect(applied.stderr).toBe(
-    'Warning: the status on line 3 is not that of the service; apply changes no status\n' +
-      'Warning: the name on line 4 is not that of the codes file; apply changes no name\n',
+    'Warning: the status on line 3 is not that of the service; apply changes no status.\n' +
+      'Warning: the name on line 4 is not that of the codes file; apply changes no name.\n',
   );
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
   const json = changeFile(

@@ -83,7 +83,7 @@ test('goes on without the service, and reads the pets at the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
   const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
   expect(result.stderr).toMatch(
-    /Warning: [\s\S]*Pet ids are checked once the count\s+is\s+done\n│ This error was requested by a fault\.\n/,
+    /Warning: [\s\S]*Pet ids are checked once the count\s+is\s+done\.\n│ This error was requested by a fault\.\n/,
   );
   expect(result.stderr).toContain('777777: 1\n');
   expect(result.code).toBe(8);
