@@ -12,6 +12,7 @@ import { RepetitionError } from '../../../../state/older-copy.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { FlagValues } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
+import { openRunOf } from '../../../runs/open-run.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
@@ -154,15 +155,24 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   const { session } = counting;
   const { names } = session.codes;
   const { dryRun, failedOut } = options;
+  const repeated = await repeatedBy(run, rows);
   let isHandedOver = false;
   const job = {
     rows,
     stock,
     subject: { command: 'inventory count', contentHash: hashOf(session) },
-    intention: { verb: 'Write' as const, facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [] },
+    intention: {
+      verb: 'Write' as const,
+      earlier: repeated?.text,
+      facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [],
+    },
     names: names.size > 0 ? names : undefined,
     // Before the run begins: whatever its outcome, nothing of the session can be in another run.
     requireNotDuplicate: async () => {
+      if (repeated !== undefined && !run.invocation.questions.willAsk()) {
+        if (options.beganNow) session.end({ how: 'discarded' });
+        throw repeated.error;
+      }
       if (isHandedOver) throw new ConflictError(`Session ${shortOf(session)} is being written by another process`);
       isHandedOver = !dryRun;
       if (!dryRun) counting.note(counting.takenBy(rows));
@@ -194,6 +204,25 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   throw isHandedOver
     ? withLeft(error, run, { session, again, flags: { ...run.invocation.options, ...restFlags } })
     : error;
+}
+
+/**
+ * Finds an open run with the same units, as after a loss of the session that it was made of, and warns of one that has units of the same pets.
+ * @returns the error for a count that asks nothing, and what a question says instead
+ */
+async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
+  const open = await openRunOf(access, rows);
+  if (open === undefined) return undefined;
+  const { run, pets, isSame } = open;
+  const hint = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
+  if (!isSame) {
+    const text = `Run ${run.run} is unfinished, and has units of ${grouped(pets)} of these pets, too: a resume adds them to these`;
+    await access.invocation.messages.warn(text);
+    return undefined;
+  }
+  const has = 'has the same units of the same pets, and is unfinished';
+  const message = `Run ${run.run} ${has}. Nothing was sent`;
+  return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }
 
 /** Options that the command for the rest does not have. */

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { temporaryDatabase } from '../../../../support/postgres.ts';
 import { answers } from '../../../../support/scripted-actions.ts';
 import {
@@ -75,6 +75,37 @@ test('counts nothing twice with a shared state if the folder of this machine is 
   await count(shop, '4 x2\n', '--add --yes --new');
   await shop.run('inventory apply --resume latest --yes');
   expect((await stockOf(shop)).get('4')).toBe(before + 2);
+});
+
+test('refuses units that an open run has already, if the folder of this machine is gone', async () => {
+  const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
+  const before = await stockOf(shop);
+  shop.service.setFaults(['PATCH /inventory/5:status=401']);
+  expect((await count(shop, '4 x2\n5 x3\n', '--add --yes --concurrency 1')).code).toBe(8);
+  shop.service.setFaults([]);
+  rmSync(shop.folders.state, { recursive: true });
+  const [{ run }] = await shop.json('history list --json');
+  for (const options of ['--dry-run', '--yes']) {
+    const again = await count(shop, '4 x2\n5 x3\n', `--add --new ${options}`);
+    expect(again).toMatchObject({ code: 7, written: [] });
+    expect(again.stderr.replace(/\s+/g, ' ')).toContain(
+      `Error: Run ${run} has the same units of the same pets, and is unfinished. Nothing was sent. Hint: petstock inventory apply --resume ${run} `,
+    );
+  }
+  expect(await statesIn(shop)).toEqual(['discarded']);
+  const confirm = vi.fn(async (_question: string) => false);
+  await count(shop, '4 x2\n5 x3\ndone\n', '--add', { ...person, prompts: { confirm } });
+  expect(confirm.mock.calls.join()).toContain(`AGAIN? Run ${run.slice(-4)} has the same units`);
+  // A delivery of its own, of which one pet is in both.
+  const other = await count(shop, '5 x1\n6\n', '--add --new --yes');
+  expect(other).toMatchObject({ code: 0 });
+  expect(other.stderr.replace(/\s+/g, ' ')).toContain(
+    `Warning: Run ${run} is unfinished, and has units of 1 of these pets, too: a resume adds them to these`,
+  );
+  await shop.exits('inventory apply --resume latest --yes', 0);
+  expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes')).code).toBe(0);
+  const now = await stockOf(shop);
+  expect(['4', '5', '6'].map((pet) => (now.get(pet) ?? 0) - (before.get(pet) ?? 0))).toEqual([4, 7, 1]);
 });
 
 test.for([
