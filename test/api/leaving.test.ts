@@ -53,12 +53,14 @@ test('admits a request again whose permit expired before it was sent, and releas
   };
 
   const options = {
-    ...{ governor: { admit }, transport, clock: createTestClock(), timeout: 1000, interrupted: signal },
-    ...{
-      baseUrl: 'http://127.0.0.1:1/v1',
-      redact: (text: string) => text,
-      random: () => 0,
-    },
+    governor: { admit },
+    transport,
+    clock: createTestClock(),
+    timeout: 1000,
+    interrupted: signal,
+    baseUrl: 'http://127.0.0.1:1/v1',
+    redact: (text: string) => text,
+    random: () => 0,
   };
   const text = await send({ method: 'PATCH', url, headers: {}, repeatable: false }, options, (answer) =>
     answer.text({ most: 1000, of: 'PATCH' }),

@@ -173,8 +173,11 @@ describe('a 429 response', () => {
     const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
-      ...{ name: 'RateLimitedError', message: 'The key is banned.', status: 429 },
-      ...{ retryAfterSeconds: 9, serviceError: { code: 'key_banned' } },
+      name: 'RateLimitedError',
+      message: 'The key is banned.',
+      status: 429,
+      retryAfterSeconds: 9,
+      serviceError: { code: 'key_banned' },
     });
     expect(server.requests).toHaveLength(3);
   });

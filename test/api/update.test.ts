@@ -94,7 +94,11 @@ describe('an update with a permit', () => {
   test('reports that nothing was carried out after a 429, and can be sent again later', async () => {
     const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
-      ...{ kind: 'rate-limited', status: 429, notCarriedOut: true, mayBeInFlight: false, retryAfterSeconds: 5 },
+      kind: 'rate-limited',
+      status: 429,
+      notCarriedOut: true,
+      mayBeInFlight: false,
+      retryAfterSeconds: 5,
     });
     await client.updateInventory(7n, 3);
     expect(sentAt()).toEqual([0, 5000]);

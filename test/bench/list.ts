@@ -164,7 +164,10 @@ function shapeTable(shapes: readonly Found[]): string {
     const { shape, results, size } = found;
     const seconds = (name: string) => (results.median(name, 'ms') / 1000).toFixed(2);
     return [
-      ...[shape.name, times(size), seconds(names.curl), seconds(names.tsv)],
+      shape.name,
+      times(size),
+      seconds(names.curl),
+      seconds(names.tsv),
       ...[perByte(found, 'ms'), perByte(found, 'cpuMs'), fasterThanFetch(found)].map(times),
       whole(results.median(names.tsv, 'peakMb')),
       results.get(names.tsv)?.fault ?? 'yes',

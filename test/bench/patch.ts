@@ -164,7 +164,9 @@ function goalsOf(few = new Results(), many = new Results()): Report['goals'] {
     '`apply`, `undo`, `--resume` of 100,000',
     "at most 200 MB; 100 us a row of CPU beyond undici's own",
     [
-      ...[memory(names.ours, '`apply`'), memory(names.undo, '`undo`'), memory(names.resume, '`--resume`')],
+      memory(names.ours, '`apply`'),
+      memory(names.undo, '`undo`'),
+      memory(names.resume, '`--resume`'),
       judged(micros, `${micros} us a row`, micros <= 100),
       ...faultsOf(many, [names.ours, names.undo, names.resume]),
     ],

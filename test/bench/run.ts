@@ -39,8 +39,11 @@ if (chosen.length > 0) {
 async function runOne(name: string, rounds: number | undefined): Promise<void> {
   const number = (value: string | undefined) => (value === undefined ? undefined : Number(value));
   const options: Options = {
-    ...{ isQuick: values.quick, nodes: values.nodes, only: values.only?.split(',') },
-    ...{ pets: number(values.pets), seed: number(values.seed) },
+    isQuick: values.quick,
+    nodes: values.nodes,
+    only: values.only?.split(','),
+    pets: number(values.pets),
+    seed: number(values.seed),
     rounds: number(values.runs) ?? (values.quick ? undefined : rounds),
   };
   const began = performance.now();

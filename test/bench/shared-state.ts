@@ -62,7 +62,12 @@ async function untilSeen(isSeen: () => boolean): Promise<number> {
 
 async function measureAdmissions(one: Shared, rounds: number): Promise<Figure> {
   const governor = new Governor({
-    ...{ clock, limits: one.limits, scope: 'free', env: 'staging', maxWait: 1000, lease: 30_000 },
+    clock,
+    limits: one.limits,
+    scope: 'free',
+    env: 'staging',
+    maxWait: 1000,
+    lease: 30_000,
     self: { host: 'a', namespace: '', boot: 'b', pid: 1, startedAt: '1' },
     random: Math.random,
     onWait: () => {},

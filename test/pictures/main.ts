@@ -105,7 +105,9 @@ async function progress(): Promise<string> {
     },
   };
   const line = createProgress(clock, createLiveLine({ clock, stderr }), {
-    ...{ total: 1200, note: () => {}, paint: await createPaint(true) },
+    total: 1200,
+    note: () => {},
+    paint: await createPaint(true),
     limitSeconds: (rows) => rows / 10,
   });
   for (let done = 0; done <= 512; done += 8) {

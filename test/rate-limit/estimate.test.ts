@@ -68,7 +68,8 @@ property('estimates how long a bulk run takes that is alone on its key', [runs],
   const { endedAt } = await run({
     service: { window: 60_000, limit, start },
     processes: [{ requests, concurrency: 8, bulk: true }],
-    ...{ latency: [1, 20], seed },
+    latency: [1, 20],
+    seed,
   });
   const estimated = estimate(requests, [minute(limit, limit)], start).seconds * 1000;
   expect(endedAt).toBeGreaterThanOrEqual(estimated);

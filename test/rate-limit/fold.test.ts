@@ -15,11 +15,25 @@ import type { LimitRecord, ResponseRecord } from '../../src/rate-limit/records.t
 const now = Date.UTC(2026, 0, 15, 12);
 const applyStart: LimitRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };
 const intents = (ids: string, at = 0, minPermits: 1 | 2 = 1): LimitRecord => ({
-  ...{ type: 'intent', ids: ids.split(' '), minPermits, by: 'me', at, expires: at + 31_000, bulk: false },
+  type: 'intent',
+  ids: ids.split(' '),
+  minPermits,
+  by: 'me',
+  at,
+  expires: at + 31_000,
+  bulk: false,
 });
 const applyResponse = (id: string, at: number, changes: Partial<ResponseRecord> = {}): LimitRecord => ({
-  ...{ type: 'answer', id, at, wall: now + at, status: 200, date: now + at },
-  ...{ limit: 20, remaining: 10, reset: now + 60_000, ...changes },
+  type: 'answer',
+  id,
+  at,
+  wall: now + at,
+  status: 200,
+  date: now + at,
+  limit: 20,
+  remaining: 10,
+  reset: now + 60_000,
+  ...changes,
 });
 const asked = (id: string, at: number, changes: Partial<ResponseRecord> = {}) => [
   intents(id, at),
@@ -112,8 +126,12 @@ test.each<[string, LimitRecord[], object]>([
   [
     'doubles the minimum wait with each episode, with jitter',
     [
-      ...[...both, refusal('a', 300, { retryAfter: 0 }), intents('b', 1300), refusal('b', 1400, { retryAfter: 0 })],
-      ...[intents('c', 3400), refusal('c', 3500, { retryAfter: 0, random: 0.5 })],
+      ...both,
+      refusal('a', 300, { retryAfter: 0 }),
+      intents('b', 1300),
+      refusal('b', 1400, { retryAfter: 0 }),
+      intents('c', 3400),
+      refusal('c', 3500, { retryAfter: 0, random: 0.5 }),
     ],
     gated(7700, 3),
   ],
@@ -183,8 +201,11 @@ test.each<[string, LimitRecord[], object]>([
   [
     'extends the gate with later 503s, and never shortens it',
     [
-      ...[...probed, intents('a b c', 200), down('a', 300)],
-      ...[down('b', 400, { retryAfter: 9000 }), down('c', 500, { retryAfter: 1000 })],
+      ...probed,
+      intents('a b c', 200),
+      down('a', 300),
+      down('b', 400, { retryAfter: 9000 }),
+      down('c', 500, { retryAfter: 1000 }),
     ],
     { gate: { at: 9400 }, episodes: 0 },
   ],
@@ -207,12 +228,12 @@ test.each<[string, LimitRecord[], object]>([
   [
     'brings back no old window and opens no gate after the response to a request that was given up',
     [
-      ...[...probed, intents('late', 200), intents('b', 61_000)],
-      ...[
-        applyResponse('b', 61_100, { reset: now + 120_000, remaining: 19 }),
-        intents('c', 61_200),
-        refusal('c', 61_300),
-      ],
+      ...probed,
+      intents('late', 200),
+      intents('b', 61_000),
+      applyResponse('b', 61_100, { reset: now + 120_000, remaining: 19 }),
+      intents('c', 61_200),
+      refusal('c', 61_300),
       applyResponse('late', 70_000, { date: now + 300, remaining: 9 }),
     ],
     { minute: { reset: now + 120_000 }, halfOpen: true, episodes: 1 },
@@ -229,7 +250,9 @@ test.each<[string, LimitRecord[], object]>([
   [
     'notices others also if our requests are refused because of them',
     [
-      ...[...probed, intents('a', 1000), intents('b', 1000)],
+      ...probed,
+      intents('a', 1000),
+      intents('b', 1000),
       ...['a', 'b'].map((id) => applyResponse(id, 2100, { status: 429, remaining: 0, ...wait })),
     ],
     { foreignRate: 5 },
@@ -237,12 +260,10 @@ test.each<[string, LimitRecord[], object]>([
   [
     'does not infer others from responses that arrive out of order',
     [
-      ...[
-        ...sent,
-        intents('b', 210),
-        applyResponse('b', 300, ofDay),
-        applyResponse('a', 310, { ...ofDay, remaining: 10 }),
-      ],
+      ...sent,
+      intents('b', 210),
+      applyResponse('b', 300, ofDay),
+      applyResponse('a', 310, { ...ofDay, remaining: 10 }),
       ...asked('c', 400, { ...ofDay, remaining: 8 }),
     ],
     { foreignRate: 0 },
@@ -297,7 +318,9 @@ test('follows a backend that is 4 s behind to the end of its window, however oft
 
 describe('encodeState and decodeState', () => {
   const rich = stateAfter(
-    ...[...probed, intents('a b c', 200), intents('d', 210)],
+    ...probed,
+    intents('a b c', 200),
+    intents('d', 210),
     applyResponse('b', 250, { status: 429, retryAfter: 5000, random: 0.5 }),
     applyResponse('x', 300, { ...ofDay, remaining: 50 }),
   );

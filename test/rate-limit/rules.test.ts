@@ -9,8 +9,17 @@ const at = 10_000;
 
 /** Told at the monotonic 0, when the service's clock said `start`. */
 const seen = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
-  ...{ reset: start + 40_000, limit: 60, remaining: 10, sentAt: 0, receivedAt: 0, asOf: 0 },
-  ...{ meanwhile: 0, missed: 0, refused: false, tolerance: 1000, ...changes },
+  reset: start + 40_000,
+  limit: 60,
+  remaining: 10,
+  sentAt: 0,
+  receivedAt: 0,
+  asOf: 0,
+  meanwhile: 0,
+  missed: 0,
+  refused: false,
+  tolerance: 1000,
+  ...changes,
 });
 const window = (remaining: number, endsIn = 40_000, limit = 60): Window =>
   observe(undefined, seen({ reset: start + endsIn, limit, remaining }), false);

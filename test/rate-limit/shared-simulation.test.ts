@@ -74,16 +74,28 @@ const stores = inDatabase();
 /** The crash at 10.95 s takes the row. One machine writes it anew while the other, which is stopped, goes by what it had read of it. */
 const rowIsLost: Given = {
   scenario: {
-    ...{ latency: [290, 290], connecting: [50, 1500], seed: 861_274_750, foreign: 12, maxWait: 90_000 },
+    latency: [290, 290],
+    connecting: [50, 1500],
+    seed: 861_274_750,
+    foreign: 12,
+    maxWait: 90_000,
     service: { window: 10_000, limit: 16, start: 1_768_478_440_932 },
     processes: [
       {
-        ...{ requests: 7, concurrency: 3, startsAt: 56, want: { min: 2, max: 2 } },
-        ...{ ahead: { monotonic: 621_304_958, wall: -30_000 }, stops: [[9866, 13_233]] },
+        requests: 7,
+        concurrency: 3,
+        startsAt: 56,
+        want: { min: 2, max: 2 },
+        ahead: { monotonic: 621_304_958, wall: -30_000 },
+        stops: [[9866, 13_233]],
       },
       {
-        ...{ requests: 24, concurrency: 3, startsAt: 7, want: { min: 1, max: 8 } },
-        ...{ ahead: { monotonic: 643_393_723, wall: 30_000 }, stops: [[50, 6473]] },
+        requests: 24,
+        concurrency: 3,
+        startsAt: 7,
+        want: { min: 1, max: 8 },
+        ahead: { monotonic: 643_393_723, wall: 30_000 },
+        stops: [[50, 6473]],
       },
     ],
   },
@@ -93,16 +105,28 @@ const rowIsLost: Given = {
 /** What is restored has been written as often, with a gate, as what the crash has taken when the stopped machine goes on. */
 const versionComesAgain: Given = {
   scenario: {
-    ...{ latency: [8, 8], connecting: [50, 1500], seed: 1_872_163_163, foreign: 10, maxWait: 90_000 },
+    latency: [8, 8],
+    connecting: [50, 1500],
+    seed: 1_872_163_163,
+    foreign: 10,
+    maxWait: 90_000,
     service: { window: 10_000, limit: 8, start: 1_768_478_419_611 },
     processes: [
       {
-        ...{ requests: 13, concurrency: 7, startsAt: 80, want: { min: 1, max: 8 } },
-        ...{ ahead: { monotonic: 428_636_457, wall: -30_000 }, stops: [[5452, 7820]] },
+        requests: 13,
+        concurrency: 7,
+        startsAt: 80,
+        want: { min: 1, max: 8 },
+        ahead: { monotonic: 428_636_457, wall: -30_000 },
+        stops: [[5452, 7820]],
       },
       {
-        ...{ requests: 7, concurrency: 1, startsAt: 138, want: { min: 2, max: 2 } },
-        ...{ ahead: { monotonic: 763_096_832, wall: 86_400_000 }, stops: [[3439, 7325]] },
+        requests: 7,
+        concurrency: 1,
+        startsAt: 138,
+        want: { min: 2, max: 2 },
+        ahead: { monotonic: 763_096_832, wall: 86_400_000 },
+        stops: [[3439, 7325]],
       },
     ],
   },

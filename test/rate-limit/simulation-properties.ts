@@ -60,31 +60,49 @@ vi.setConfig({ testTimeout: 3_600_000 });
 /** A request leaves one process in the 20 ms in which the 429 of another is on its way to the store. */
 const leavesWhile429IsWritten: Scenario = {
   service: { window: 2000, limit: 17, start: noon + 55_687, drift: 0.0001, late: 0, refusal: 'no Retry-After' },
-  ...{ latency: [30, 30], connecting: [50, 3000], skew: -30_000, seed: 371_909_227, storeLatency: 40, lost: 0 },
-  ...{ foreign: 10, maxWait: 90_000 },
+  latency: [30, 30],
+  connecting: [50, 3000],
+  skew: -30_000,
+  seed: 371_909_227,
+  storeLatency: 40,
+  lost: 0,
+  foreign: 10,
+  maxWait: 90_000,
   processes: [
     {
-      ...{ requests: 54, concurrency: 4, startsAt: 15_157, killedAt: 7236, steps: [[37_049, -10_126]] },
-      ...{ bulk: true, want: { min: 2, max: 2 }, machine: 0 },
+      requests: 54,
+      concurrency: 4,
+      startsAt: 15_157,
+      killedAt: 7236,
+      steps: [[37_049, -10_126]],
+      bulk: true,
+      want: { min: 2, max: 2 },
+      machine: 0,
     },
     {
-      ...{ requests: 5, concurrency: 2, startsAt: 9429, killedAt: 45_050, bulk: false, machine: 1 },
-      ...{
-        stops: [[31_065, 5778]],
-        steps: [
-          [26_356, 10_502],
-          [9158, -64_971],
-        ],
-      },
+      requests: 5,
+      concurrency: 2,
+      startsAt: 9429,
+      killedAt: 45_050,
+      bulk: false,
+      machine: 1,
+      stops: [[31_065, 5778]],
+      steps: [
+        [26_356, 10_502],
+        [9158, -64_971],
+      ],
     },
     {
-      ...{ requests: 46, concurrency: 10, startsAt: 7287, bulk: true, want: { min: 2, max: 2 }, machine: 1 },
-      ...{
-        stops: [
-          [54_693, 18_558],
-          [32_624, 31_668],
-        ],
-      },
+      requests: 46,
+      concurrency: 10,
+      startsAt: 7287,
+      bulk: true,
+      want: { min: 2, max: 2 },
+      machine: 1,
+      stops: [
+        [54_693, 18_558],
+        [32_624, 31_668],
+      ],
     },
   ],
 };
@@ -92,7 +110,10 @@ const leavesWhile429IsWritten: Scenario = {
 /** Answers tell of the minute and of the day by turns: the first that tells of the day was overtaken by one of the minute. */
 const dayIsToldLate: Scenario = {
   service: { window: 2000, limit: 32, start: noon + 56_593, drift: 0.0001, dayLimit: 34 },
-  ...{ latency: [183, 931], skew: 30_000, seed: 1_739_478_377, maxWait: 90_000 },
+  latency: [183, 931],
+  skew: 30_000,
+  seed: 1_739_478_377,
+  maxWait: 90_000,
   processes: [
     { requests: 13, concurrency: 7, startsAt: 2236, want: { min: 2, max: 2 } },
     { requests: 19, concurrency: 9, startsAt: 3475, want: { min: 1, max: 1 } },
@@ -103,7 +124,11 @@ const dayIsToldLate: Scenario = {
 /** By the clock of the backend that answers first the window has ended while five requests connect. */
 const othersOnTheirWay: Scenario = {
   service: { window: 60_000, limit: 6, start: noon + 50_038, drift: 0, ahead: 4000 },
-  ...{ latency: [53, 499], connecting: [50, 3000], skew: 0, seed: 1_011_092_650, storeLatency: 0 },
+  latency: [53, 499],
+  connecting: [50, 3000],
+  skew: 0,
+  seed: 1_011_092_650,
+  storeLatency: 0,
   processes: [
     { requests: 21, concurrency: 11, startsAt: 3269 },
     { requests: 35, concurrency: 5, startsAt: 2944 },
@@ -183,7 +208,10 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     check(
       'whatever the windows, the latency, the clocks and the number of processes',
       fc.record({
-        ...{ ...always, connecting, storeLatency, processes: upTo(4) },
+        ...always,
+        connecting,
+        storeLatency,
+        processes: upTo(4),
         // Of two backends, one request alone would show only one.
         service: fc
           .tuple(service, fc.constantFrom(0, 0, 4000))
@@ -200,7 +228,9 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     check(
       'with a limit per day that is spent on the way',
       fc.record({
-        ...{ ...always, processes: upTo(3), maxWait: fc.constantFrom(90_000, Number.POSITIVE_INFINITY) },
+        ...always,
+        processes: upTo(3),
+        maxWait: fc.constantFrom(90_000, Number.POSITIVE_INFINITY),
         service: fc.tuple(service, integer(20, 80)).map(([options, dayLimit]) => ({ ...options, dayLimit })),
       }),
       (outcome, { maxWait }) => {
@@ -228,7 +258,10 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     check(
       'with processes that are killed with answers that no other has seen',
       fc.record({
-        ...{ service: lossyService, skew, seed, storeLatency },
+        service: lossyService,
+        skew,
+        seed,
+        storeLatency,
         latency: integer(0, 15).map((ms) => [ms, ms + 10] as const),
         processes: fc.array(killed, { minLength: 2, maxLength: 6 }).map((processes) => [...processes, rest]),
       }),
@@ -242,7 +275,8 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       fc.record({
         service: fc.record({ window: fc.constantFrom(4000, 10_000, 60_000), limit: integer(1, 30), start }),
         latency: integer(1, 150).map((ms) => [ms, ms] as const),
-        ...{ skew, seed },
+        skew,
+        seed,
         processes: fc
           .tuple(share, integer(min, max))
           .map(([process, count]) => Array<ProcessPlan>(count).fill(process)),
@@ -276,7 +310,10 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     check(
       'with others on the key, a late service, bare 429s, several machines, kills and lost requests',
       fc.record({
-        ...{ ...always, connecting, storeLatency, lost },
+        ...always,
+        connecting,
+        storeLatency,
+        lost,
         service: fc
           .tuple(service, fc.constantFrom(0, 900), ways)
           .map(([options, late, way]) => ({ ...options, late, ...way })),
@@ -301,7 +338,9 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     check(
       'others of 2 requests a second on the key: at most one episode per window',
       fc.record({
-        ...{ ...always, foreign: fc.constant(2), processes: upTo(3) },
+        ...always,
+        foreign: fc.constant(2),
+        processes: upTo(3),
         service: fc
           .record({ window: fc.constantFrom(4000, 10_000, 60_000), limit: integer(2, 20), start })
           .map((options) => ({ ...options, limit: options.limit + (2 * options.window) / 1000 })),

@@ -14,7 +14,9 @@ function openFolder() {
   const folder = fs.realpathSync(newFolder());
   const at = (name: string) => join(folder, name);
   return {
-    ...{ folder, at, write: (name: string, text: string) => fs.writeFileSync(at(name), text) },
+    folder,
+    at,
+    write: (name: string, text: string) => fs.writeFileSync(at(name), text),
     read: (name: string) => fs.readFileSync(at(name), 'utf8'),
     modeOf: (name: string) => fs.statSync(at(name)).mode & 0o7777,
     names: () => fs.readdirSync(folder).sort(),

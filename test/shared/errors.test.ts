@@ -9,8 +9,12 @@ test('keeps the kind and the details of an error that is changed', () => {
   const changed = error.with({ message: 'Nothing was written: Down.', notCarriedOut: true, hint: undefined });
   expect(changed).toBeInstanceOf(UnavailableError);
   expect(changed).toMatchObject({
-    ...{ ...kept, name: 'UnavailableError', kind: 'unavailable', message: 'Nothing was written: Down.' },
-    ...{ notCarriedOut: true, mayBeInFlight: false },
+    ...kept,
+    name: 'UnavailableError',
+    kind: 'unavailable',
+    message: 'Nothing was written: Down.',
+    notCarriedOut: true,
+    mayBeInFlight: false,
   });
   expect([changed.hint, changed.cause, error.notCarriedOut]).toEqual([undefined, error, false]);
 });

@@ -110,7 +110,10 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
   )
   .map((runs) =>
     runs.map(({ state, undoes, lasts }, index) => ({
-      ...{ run: `run-${index}`, state, began: index * 4, touched: index * 4 + lasts },
+      run: `run-${index}`,
+      state,
+      began: index * 4,
+      touched: index * 4 + lasts,
       // One that was removed is behind it.
       undoes: undoes === undefined ? undefined : undoes < index ? `run-${undoes}` : 'run-gone',
     })),
@@ -148,7 +151,12 @@ property(
 
 const mark = { sequence: 4, at: 100 };
 const written = (run: string, touched: number, changes: Partial<ConcurrentWrite> = {}): ConcurrentWrite => ({
-  ...{ run, command: 'inventory set', result: 'applied', touched, inFlightUntil: undefined, ...changes },
+  run,
+  command: 'inventory set',
+  result: 'applied',
+  touched,
+  inFlightUntil: undefined,
+  ...changes,
 });
 const lost = (inFlightUntil: number) => written('a', 4, { result: 'unknown', inFlightUntil });
 const by = (run: string) => ({ run, command: 'inventory set' });

@@ -355,8 +355,15 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('keeps the head of a run, and counts its rows', async () => {
         const head = {
-          ...{ user: undefined, store: 'north', file: 'a.csv', contentHash: 'ff', hasDeltas: true, reason: 'count' },
-          ...{ unchanged: 4, skipped: 2, notEdited: 7 },
+          user: undefined,
+          store: 'north',
+          file: 'a.csv',
+          contentHash: 'ff',
+          hasDeltas: true,
+          reason: 'count',
+          unchanged: 4,
+          skipped: 2,
+          notEdited: 7,
         };
         const error = { code: 'pet_not_found', message: 'no such pet', status: 404 };
         const rows = [
@@ -367,13 +374,31 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await ours.history.begin(headOf(head), rows);
         expect(await runOf(log)).toEqual({
           ...headOf(head),
-          ...{ undoes: undefined, run: log.run, at: clock.now(), host: 'till', undoneBy: [], undone: 0, changes: 3 },
-          ...{ units: 8n, pets: [1n, 2n, 3n], state: 'running', isDiscarded: false },
+          undoes: undefined,
+          run: log.run,
+          at: clock.now(),
+          host: 'till',
+          undoneBy: [],
+          undone: 0,
+          changes: 3,
+          units: 8n,
+          pets: [1n, 2n, 3n],
+          state: 'running',
+          isDiscarded: false,
           counts: {
-            ...{ pending: 2, applied: 0, unchanged: 4, failed: 1, conflict: 0, differs: 0, unknown: 0 },
-            ...{ skipped: 2, notEdited: 7 },
+            pending: 2,
+            applied: 0,
+            unchanged: 4,
+            failed: 1,
+            conflict: 0,
+            differs: 0,
+            unknown: 0,
+            skipped: 2,
+            notEdited: 7,
           },
-          ...{ began: expect.any(Number), sequence: expect.any(Number), touched: expect.any(Number) },
+          began: expect.any(Number),
+          sequence: expect.any(Number),
+          touched: expect.any(Number),
         });
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });

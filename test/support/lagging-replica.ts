@@ -21,7 +21,9 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     if (method === 'PATCH') before.push({ at: clock.monotonic(), stock: await stockNow() });
     const { authorization = '', 'content-type': type = 'application/json' } = headers;
     const answer = await fetch(new URL(incoming.url ?? '', url), {
-      ...{ method, redirect: 'manual', headers: { authorization, 'content-type': type } },
+      method,
+      redirect: 'manual',
+      headers: { authorization, 'content-type': type },
       ...(method === 'PATCH' && { body: sent }),
     });
     let body = Buffer.from(await answer.arrayBuffer());

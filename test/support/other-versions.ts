@@ -36,11 +36,9 @@ const kinds: Readonly<Record<string, Kind>> = {
       return { PETSTOCK_TEST_POSTGRES: join(installPackage(folder, name, `${version}`), 'native', 'bin') };
     },
     runs: [
-      ...[['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared', 'test/service/store']],
-      ...[
-        ['e2e', 'test/e2e/team'],
-        ['long', 'test/long/service/replicas', 'test/long/team'],
-      ],
+      ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared', 'test/service/store'],
+      ['e2e', 'test/e2e/team'],
+      ['long', 'test/long/service/replicas', 'test/long/team'],
     ].map((run) => ['--project', ...run]),
   },
 };

@@ -20,7 +20,10 @@ export interface TestRow {
 export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>, pid = 7): Promise<T> {
   const self = { host: 'till-1', namespace: 'pid:[1]', boot: shop.clock.boot(), pid, startedAt: `${pid}` };
   const state = await openState({
-    ...{ folder: shop.folders.state, need: 'history', clock: shop.clock, command: 'inventory apply' },
+    folder: shop.folders.state,
+    need: 'history',
+    clock: shop.clock,
+    command: 'inventory apply',
     processes: { self, isGone: () => false, isStopped: () => false },
     random: Math.random,
     warn: (line) => {
@@ -54,8 +57,15 @@ export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Part
 /** The head of a run that anna began with a file. */
 export function headOf(shop: Shop): RunHead {
   return {
-    ...{ command: 'inventory apply', env: 'staging', store: undefined, baseUrl: shop.service.url, scope: 'scope' },
-    ...{ serviceName: shop.service.url, user: 'anna', file: 'stock.csv', unchanged: 0 },
+    command: 'inventory apply',
+    env: 'staging',
+    store: undefined,
+    baseUrl: shop.service.url,
+    scope: 'scope',
+    serviceName: shop.service.url,
+    user: 'anna',
+    file: 'stock.csv',
+    unchanged: 0,
   };
 }
 

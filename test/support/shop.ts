@@ -46,7 +46,9 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   onTestFinished(() => service.close());
   const folders = await temporaryFolders();
   return shopOf({
-    ...{ service, clock, folders },
+    service,
+    clock,
+    folders,
     env: { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key },
   });
 }
@@ -118,8 +120,16 @@ export function confirming(...answers: readonly boolean[]) {
 
 /** The counts of a report in which there is nothing. */
 export const noCounts = {
-  ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },
-  ...{ unknown: 0, differs: 0, skipped: 0, notEdited: 0, planned: 0 },
+  applied: 0,
+  unchanged: 0,
+  failed: 0,
+  conflict: 0,
+  notAttempted: 0,
+  unknown: 0,
+  differs: 0,
+  skipped: 0,
+  notEdited: 0,
+  planned: 0,
 };
 
 /** The error that a command with `--json` ends with: one object on the last line of stderr. */

@@ -105,7 +105,10 @@ property(
     const { known, stock } = happen(ours === 'committed' ? after : before, events);
     const { kind } = verdictOn({
       write: { petId: 7n, before, after },
-      ...{ wasSent: true, isResumed: true, stock: new Map([[7n, stock]]), laterWrites: known },
+      wasSent: true,
+      isResumed: true,
+      stock: new Map([[7n, stock]]),
+      laterWrites: known,
     });
     if (kind === 'applied') expect(ours).toBe('committed');
     if (kind === 'open') expect(ours).toBe('lost');
@@ -127,7 +130,10 @@ property(
     const wasSent = ours !== 'never sent';
     const { kind } = verdictOn({
       write: { petId: 7n, before, after, delta },
-      ...{ wasSent, isResumed: true, stock: new Map([[7n, stock]]), laterWrites: known },
+      wasSent,
+      isResumed: true,
+      stock: new Map([[7n, stock]]),
+      laterWrites: known,
     });
     expect(kind).not.toBe('unchanged');
     if (!wasSent) expect(kind).toBe('open');

@@ -18,26 +18,30 @@ describe('InventoryScanner and the JSON parser', () => {
     (_, code) => `{"petId":1,"quantity":2,"status":"a${String.fromCharCode(code)}b"}`,
   );
   const numbers = [
-    ...[...'0 -0 01 -01 00 - +1 1. .5 1e 1e1 1e-1 1_0 0x1 １ "" null'.split(' '), '1 2'],
-    ...['999999999', '1000000000', '-1000000000', '999999999999999', '1000000000000000', '9007199254740991'],
-    ...['9007199254740992', '-9007199254740991', '-9007199254740992', '999999999999999999', '1000000000000000000'],
-    ...['9223372035999999999', '9223372036000000000', '9223372036854775807', '9223372036854775808'],
-    ...['-9223372036854775808', '-9223372036854775809', '9999999999999999999', '10000000000000000000', '1'.repeat(40)],
+    ...'0 -0 01 -01 00 - +1 1. .5 1e 1e1 1e-1 1_0 0x1 １ "" null 999999999 1000000000 -1000000000'.split(' '),
+    ...'999999999999999 1000000000000000 9007199254740991 9007199254740992 -9007199254740991'.split(' '),
+    ...'-9007199254740992 999999999999999999 1000000000000000000 9223372035999999999 9223372036000000000'.split(' '),
+    ...'9223372036854775807 9223372036854775808 -9223372036854775808 -9223372036854775809'.split(' '),
+    ...'9999999999999999999 10000000000000000000'.split(' '),
+    '1 2',
+    '1'.repeat(40),
   ];
   const shapes = [
-    ...['{}', '{"petId":1}', '{"petId":1,"quantity":2}', '{"petId":1,"status":"a"}', '{"quantity":2,"status":"a"}'],
-    ...[
-      '{"petId":1,"quantity":2,"status":"a",}',
-      '{,"petId":1,"quantity":2,"status":"a"}',
-      '{"petId":1 "quantity":2,"status":"a"}',
-    ],
-    ...['{"petId" : 1 , "quantity" :2,"status": "a" }', '{"petId":1,"quantity":2,"status":"a","a":1}'],
-    ...['{"petid":1,"quantity":2,"status":"a"}', '{"petIds":1,"petId":1,"quantity":2,"status":"a"}'],
-    ...[
-      '{"petId":1,"quantity":2,"status":"a"]',
-      '{"petId":1,"quantity":2,"status":a}',
-      '{"petId":1,"quantity":2,"status":1}',
-    ],
+    '{}',
+    '{"petId":1}',
+    '{"petId":1,"quantity":2}',
+    '{"petId":1,"status":"a"}',
+    '{"quantity":2,"status":"a"}',
+    '{"petId":1,"quantity":2,"status":"a",}',
+    '{,"petId":1,"quantity":2,"status":"a"}',
+    '{"petId":1 "quantity":2,"status":"a"}',
+    '{"petId" : 1 , "quantity" :2,"status": "a" }',
+    '{"petId":1,"quantity":2,"status":"a","a":1}',
+    '{"petid":1,"quantity":2,"status":"a"}',
+    '{"petIds":1,"petId":1,"quantity":2,"status":"a"}',
+    '{"petId":1,"quantity":2,"status":"a"]',
+    '{"petId":1,"quantity":2,"status":a}',
+    '{"petId":1,"quantity":2,"status":1}',
   ];
 
   test.each([

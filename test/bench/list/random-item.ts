@@ -17,7 +17,11 @@ const names = ['petId', 'quantity', 'status', ...extras.map((_, index) => `extra
 const space = constantFrom('', '', ' ', '\n    ', '\t');
 const ending = constantFrom('', '', '', '.0', 'e0', '.000E+0', '0e-1');
 const spelling = record({
-  ...{ before: space, behind: space, inside: space, idEnding: ending, quantityEnding: ending },
+  before: space,
+  behind: space,
+  inside: space,
+  idEnding: ending,
+  quantityEnding: ending,
   order: shuffledSubarray(names, { minLength: names.length }),
   leftOut: subarray(names.slice(3), { minLength: 4 }),
   escaped: subarray(names, { maxLength: 2 }),

@@ -30,7 +30,9 @@ describe('JSON', () => {
     expect([stdout, errorJson(stderr).error]).toEqual([
       '',
       expect.objectContaining({
-        ...{ code: 'usage', kind: 'usage', exitCode: 2 },
+        code: 'usage',
+        kind: 'usage',
+        exitCode: 2,
         faults: [
           { line: 2, column: 'quantity', message: expect.any(String) },
           { line: 3, column: 'petId', message: expect.any(String) },
