@@ -1,4 +1,4 @@
-import { type Readable, Transform, type Writable } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
 
@@ -62,14 +62,8 @@ function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Tr
  */
 function withSize(output: Writable): Writable {
   if (!('columns' in output) || output.columns !== 0) return output;
-  return new Proxy(output, {
-    get: (target, name) => {
-      if (name === 'columns') return 80;
-      if (name === 'rows') return 24;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  const write = (chunk: unknown, _encoding: unknown, done: () => void) => void output.write(chunk, done);
+  return Object.assign(new Writable({ write }), { isTTY: true, columns: 80, rows: 24 });
 }
 
 export interface PromptStreams {

@@ -29,6 +29,7 @@ import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
 import type { Invocation } from './invocation/invocation.ts';
+import { Sink } from './invocation/sink.ts';
 import { interruptedAsking } from './prompts.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
 
@@ -52,6 +53,8 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const exitCode = exitCodeOf(error, context.interrupted);
   const { stderr, env } = context;
   const at = new Date(context.clock.now()).toISOString();
+  const paint = () => createPaint(wantsColor({ flag: globals.color, env, isTerminal: stderr.isTerminal }));
+  const sink = new Sink(stderr, paint, async () => {});
   const texts = {
     ...error,
     message: sentence(await explained(error, options)),
@@ -60,8 +63,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   // A refusal of the service is not about a typing error.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Before the error, which comes last on stderr.
-  if (globals.debug === 'text' && error.cause instanceof Error)
-    await stderr.write(`${stackText(error.cause, stderr)}\n`);
+  if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
   if (logs) {
     const message = [facts.message, ...facts.lines].join('\n');
     await stderr.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
@@ -71,11 +73,9 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   } else if (invocation?.results.wantsJson ?? wantsJson(globals)) {
     await stderr.write(errorJson(facts, exitCode));
   } else {
-    const paint = await createPaint(wantsColor({ flag: globals.color, env, isTerminal: stderr.isTerminal }));
-    const shown = stderr.isTerminal ? { ...facts, lines: firstOf(facts.lines) } : facts;
-    const { isTerminal, columns = 80, redact = same } = stderr;
-    const safe = { ...shown, message: redact(shown.message), lines: shown.lines.map(redact) };
-    await stderr.write(errorText(safe, paint, isTerminal ? columns : undefined));
+    const lines = stderr.isTerminal ? firstOf(facts.lines) : facts.lines;
+    const safe = { ...facts, message: sink.redact(facts.message), lines: lines.map((line) => sink.redact(line)) };
+    await sink.write(errorText(safe, await sink.paint(), sink.width));
   }
   return exitCode;
 }
@@ -95,11 +95,9 @@ function firstOf(lines: readonly string[]): readonly string[] {
  * Returns where an error was thrown. Its message may quote the service: a terminal shows it with a bar in front of each
  * line.
  */
-function stackText({ stack = '' }: Error, { isTerminal, columns = 80, redact = same }: Context['stderr']): string {
-  return barred(stripControlsFromBody(redact(stack)), isTerminal ? columns : undefined).join('\n');
+function stackText({ stack = '' }: Error, sink: Sink): string {
+  return barred(stripControlsFromBody(sink.redact(stack)), sink.width).join('\n');
 }
-
-const same = (text: string): string => text;
 
 function wantsJson({ json, output }: SharedOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';

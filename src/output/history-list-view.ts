@@ -1,4 +1,5 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
+import { countRows } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { targetName } from '../shared/target.ts';
@@ -55,22 +56,12 @@ function toListRow(facts: RunRecord): Row {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
 }
 
+/** The counts of a run, in the order of those of a report. */
+const countFields = [...Object.keys(countRows([])), 'pending'];
+
 export const runFields = [
   ...['run', 'at', 'env', 'store', 'baseUrl', 'command', 'user', 'host', 'file', 'reason', 'undoes', 'undoneBy'],
-  ...['changes', 'units', 'pets'],
-  ...[
-    'applied',
-    'unchanged',
-    'failed',
-    'conflict',
-    'notAttempted',
-    'unknown',
-    'differs',
-    'skipped',
-    'notEdited',
-    'planned',
-  ],
-  ...['pending', 'state'],
+  ...['changes', 'units', 'pets', ...countFields, 'state'],
 ];
 
 /** Number of characters of a run id; every command accepts these last characters. */
@@ -183,22 +174,9 @@ export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: 
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
-export function runCounts({ counts }: RunRecord) {
-  const { applied, unchanged, failed, conflict, unknown, differs, skipped, notEdited, pending } = counts;
-  // A row that was not attempted is pending in the history. Reports count it separately; both have the same fields.
-  return {
-    applied,
-    unchanged,
-    failed,
-    conflict,
-    notAttempted: 0,
-    unknown,
-    differs,
-    skipped,
-    notEdited,
-    planned: 0,
-    pending,
-  };
+/** A row that was not attempted is pending in the history. Reports count it separately; both have the same fields. */
+function runCounts({ counts }: RunRecord) {
+  return { ...countRows([]), ...counts };
 }
 
 export function runJson(facts: RunRecord) {

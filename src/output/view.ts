@@ -37,6 +37,22 @@ export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
 }
 
+/**
+ * Returns the view of facts about one thing: one row for programs, and line by line, with perhaps a remark, in a table.
+ * @param json the value for JSON, if it has more than the row
+ */
+export function factsView(flat: Row, lines: readonly Row[], json: unknown = flat): View & { readonly table: Grid } {
+  const columns = factColumns.filter(({ field }) => lines.some((line) => field in line));
+  const table = { columns, rows: [lines] };
+  return { shape: 'list', isFacts: true, columns: plainColumns(Object.keys(flat)), rows: [[flat]], table, json };
+}
+
+const factColumns: readonly Column[] = [
+  { field: 'name', title: 'Name', whole: true },
+  { field: 'value', title: 'Value', whole: true },
+  { field: 'source', title: 'Source', whole: true },
+];
+
 export interface Grid {
   readonly columns: readonly Column[];
   readonly rows: Batches<Row>;

@@ -143,6 +143,16 @@ async function isAsWritten(path: string, stateFolder: string): Promise<boolean> 
   return note !== undefined && note === (await digestOf(path));
 }
 
+/** Writes a file, which may be replaced as long as it is unchanged. */
+export async function writeReplaceable(
+  invocation: Invocation,
+  file: string,
+  text: AsyncIterable<string> | readonly string[],
+): Promise<void> {
+  await writeFileAtomically(file, text);
+  await rememberWritten(invocation, file);
+}
+
 /** Call this after writing a file: it may be replaced as long as it is unchanged. */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;

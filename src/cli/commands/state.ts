@@ -1,7 +1,7 @@
 import { damagedSessions } from '../../counts/count-sessions.ts';
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import { plainColumns, type Row, type View } from '../../output/view.ts';
+import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
@@ -60,22 +60,8 @@ function infoView(
     }),
   ];
   const facts = { engine, location, schema, bytes, runs, rows };
-  const shared = clockAhead === undefined ? {} : { clockAhead };
-  const flat: Row = { ...facts, present: present.length, ...shared };
-  return {
-    shape: 'list',
-    isFacts: true,
-    columns: plainColumns(Object.keys(flat)),
-    rows: [[flat]],
-    table: {
-      columns: [
-        { field: 'name', title: 'Name', whole: true },
-        { field: 'value', title: 'Value', whole: true },
-      ],
-      rows: [lines],
-    },
-    json: { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) },
-  };
+  const flat = { ...facts, present: present.length, ...(clockAhead !== undefined && { clockAhead }) };
+  return factsView(flat, lines, { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) });
 }
 
 /** `1.2 s ahead of this machine` */

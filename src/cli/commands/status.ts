@@ -1,6 +1,6 @@
 import { grouped } from '../../inventory/items.ts';
 import { isoTime, localTime } from '../../output/time.ts';
-import { type Column, plainColumns, type Row, type View } from '../../output/view.ts';
+import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveProxy } from '../../settings/proxy.ts';
 import { describeShadows, knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
@@ -164,24 +164,13 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
   const forPeople =
     rateLimit &&
     `${grouped(rateLimit.remaining)} of ${grouped(rateLimit.limit)} left, resets at ${localTime(Date.parse(rateLimit.resetAt), now)}`;
-  const lines = { columns: statusColumns, rows: [rowsWith(forPeople)] };
   const { rateLimit: _, ...facts } = report;
   const known = { ...facts, accepted: report.keyAccepted };
   const flat: Row = { ...known, ...(rateLimit ?? { limit: null, remaining: null, resetAt: null }) };
-  return {
-    shape: 'list',
-    isFacts: true,
-    ...(details === undefined ? { columns: plainColumns(Object.keys(flat)), rows: [[flat]] } : lines),
-    table: lines,
-    json: { ...known, rateLimit, ...(details !== undefined && { details: details.json }) },
-  };
+  const json = { ...known, rateLimit, ...(details !== undefined && { details: details.json }) };
+  const view = factsView(flat, rowsWith(forPeople), json);
+  return details === undefined ? view : { ...view, ...view.table };
 }
-
-const statusColumns: readonly Column[] = [
-  { field: 'name', title: 'Name', whole: true },
-  { field: 'value', title: 'Value', whole: true },
-  { field: 'source', title: 'Source', whole: true },
-];
 
 function row(name: string, value: string, source: string | null = null): Row {
   return { name, value, source };

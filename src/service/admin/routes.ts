@@ -4,7 +4,7 @@ import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
-import { notAPet, petIdOf, readAdvance, readBan, readPet, readFaults, readSeed, readUsage, refused } from './bodies.ts';
+import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
 /** A response: a body as JSON, or text of another type. A string is a message. */
 export interface Reply {

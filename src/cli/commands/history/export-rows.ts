@@ -10,7 +10,7 @@ import { define } from '../define.ts';
 import { exportFormat } from '../export-format.ts';
 import { chosenPets, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { parseDate } from './selection.ts';
+import { periodOf } from './selection.ts';
 
 export const defineHistoryExport = define({
   needsConfig: false,
@@ -38,11 +38,9 @@ export const defineHistoryExport = define({
   ],
   action: async (invocation, options, file = '-') => {
     const { context, globals } = invocation;
-    const now = context.clock.now();
     const filter: SettledFilter = {
       ...namedTarget(invocation),
-      since: parseDate('--since', options.since, now, 'start'),
-      until: parseDate('--until', options.until, now, 'end'),
+      ...periodOf(invocation, options),
       after: wholeNumberOf('--after', options.after),
       petIds: await chosenPets(invocation, { pet: options.pet === undefined ? undefined : [options.pet] }),
       ref: options.ref,

@@ -40,6 +40,15 @@ export async function findRun(
   throw new NotFoundError(`There is no run of ${namedTargetText(invocation)}`, { hint });
 }
 
+/** Returns the period of `--since` and `--until`, in milliseconds since the Unix epoch. */
+export function periodOf({ context }: Invocation, options: { readonly since?: string; readonly until?: string }) {
+  const now = context.clock.now();
+  return {
+    since: parseDate('--since', options.since, now, 'start'),
+    until: parseDate('--until', options.until, now, 'end'),
+  };
+}
+
 const unitLengths = { w: 604_800_000, d: 86_400_000, h: 3_600_000, min: 60_000 } as const;
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 

@@ -13,7 +13,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
-import { daysText, findRun, namedTargetText, parseDate } from './selection.ts';
+import { daysText, findRun, namedTargetText, periodOf } from './selection.ts';
 
 const maxShown = 20;
 
@@ -104,15 +104,13 @@ function onlyText({ pet, name, ref, user, mine, state }: ListOptions, limit: num
 }
 
 async function filterOf(invocation: Invocation, options: ListOptions): Promise<RunFilter> {
-  const now = invocation.context.clock.now();
   return {
     ...namedTarget(invocation),
+    ...periodOf(invocation, options),
     // Names of the practice shop are of its own pets alone.
     ...(options.name !== undefined && invocation.config.settings.codes === undefined && { env: 'sandbox' }),
     petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
-    since: parseDate('--since', options.since, now, 'start'),
-    until: parseDate('--until', options.until, now, 'end'),
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),
     user: options.user,
     by: options.mine ? callerOf(invocation.context) : undefined,

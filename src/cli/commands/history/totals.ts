@@ -12,7 +12,7 @@ import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define, fieldsOption } from '../define.ts';
-import { daysText, namedTargetText, parseDate } from './selection.ts';
+import { daysText, namedTargetText, periodOf } from './selection.ts';
 
 export const defineHistoryTotals = define({
   needsConfig: false,
@@ -39,15 +39,11 @@ export const defineHistoryTotals = define({
   ],
   action: async (invocation, options) => {
     const { context, results, messages, target } = invocation;
-    const now = context.clock.now();
-    const period = {
-      since: parseDate('--since', options.since, now, 'start'),
-      until: parseDate('--until', options.until, now, 'end'),
-    };
+    const period = periodOf(invocation, options);
     await withExistingState(invocation, async (state) => {
       const totals = state === undefined ? [] : await totalsOf(invocation, state, period);
       const title = `In and out of ${namedTargetText(invocation)}${daysText(period)}`;
-      const page = { title, facts: [`Printed ${localMinute(now)}`] };
+      const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
       await results.print(totalsView(totals, { place: targetName(target), page }));
       const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
       if (unknown === 0) return;

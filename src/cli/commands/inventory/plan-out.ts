@@ -2,11 +2,10 @@ import { changeFileText } from '../../../change-files/change-file-text.ts';
 import type { BulkRow } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
 import { batchesOf } from '../../../output/view.ts';
-import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { isOneOf, rememberWritten } from '../replace-file.ts';
+import { isOneOf, writeReplaceable } from '../replace-file.ts';
 import { requireChangeFile } from './failed-out.ts';
 
 /**
@@ -26,8 +25,7 @@ export async function openPlanOut(
     throw new UsageError(`${file} is what this command reads. Nothing was sent; name another file for --plan-out`);
   }
   await requireChangeFile(invocation, '--plan-out', file, { force });
-  await writeFileAtomically(file, []);
-  await rememberWritten(invocation, file);
+  await writeReplaceable(invocation, file, []);
   return async (rows) => {
     const planned = rows.filter(({ result }) => result === 'planned');
     const names = await invocation.petNames();
@@ -38,8 +36,7 @@ export async function openPlanOut(
       batchesOf(() => planned, exported),
       { names: names !== undefined },
     );
-    await writeFileAtomically(file, text);
-    await rememberWritten(invocation, file);
+    await writeReplaceable(invocation, file, text);
     const next = petstock`inventory apply ${fileOperand(file)} ${targetWords(invocation.target)}`;
     await invocation.messages.note(
       `The plan of ${counted(planned.length, 'change')} is in ${file}. To write it: ${next}`,
