@@ -5,7 +5,7 @@ import { ownOptions, type PetstockCommand, runningCommand, typedSharedOptions } 
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
 import type { FlagValues } from './invocation/globals.ts';
-import type { Action, ActionResult, Invocation, Run } from './invocation/invocation.ts';
+import type { Action, Invocation, Run } from './invocation/invocation.ts';
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';
 
@@ -34,15 +34,14 @@ export async function main(given: Context): Promise<number> {
       const globals = { ...ofAll, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
       const options = ownOptions<Options>(command);
       opened = await openInvocation(context, { globals, options: options as FlagValues }, running);
-      let end: ActionResult | undefined;
       try {
-        end = (await action(opened, options, ...operands)) ?? undefined;
+        await action(opened, options, ...operands);
       } catch (error) {
         // The outcome of the command matters more than an error after it.
         await finish(opened).catch(() => {});
         throw error;
       }
-      await finish(opened, end);
+      await finish(opened);
     };
   const writeOut = (text: string) => {
     help += text;
@@ -67,9 +66,9 @@ export async function main(given: Context): Promise<number> {
   }
 }
 
-async function finish({ connections }: Invocation, end?: ActionResult): Promise<void> {
+async function finish({ connections }: Invocation): Promise<void> {
   try {
-    if (!end?.showedRateLimit) await connections.showRateLimit();
+    await connections.showRateLimit();
   } finally {
     await connections.close();
   }

@@ -224,8 +224,7 @@ function readAll(connection: SqliteConnection, which: string) {
 
 /** Reports whether a part of a session was already written, so that missing pets may be in that part. */
 export function isPartial(session: SessionContent): boolean {
-  const { hasRest = false, merged } = session.head;
-  return hasRest || merged?.length === 1 || accountOf(session).runs > 0;
+  return accountOf(session).runs > 0;
 }
 
 /**
@@ -253,8 +252,7 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
     const pet = typeof what === 'bigint' ? what : undefined;
     scans.push(record('base', { units, code: byCode.has(pet) ? '' : `${what}`, pet }));
   }
-  const { merged: _, hasRest: _rest, ...head } = first.head;
-  return { head, codes: all, scans };
+  return { head: first.head, codes: all, scans };
 }
 
 /** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is still unknown. */

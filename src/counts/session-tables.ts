@@ -22,13 +22,6 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   readonly label?: string;
   /** The user who began it. */
   readonly user?: string;
-  /**
-   * In sessions of 0.2: the ids of the sessions merged into it; a single id if it has what that session's run did not
-   * write.
-   */
-  readonly merged?: readonly string[];
-  /** In sessions of 0.2: whether it was merged with one that has what a run did not write. */
-  readonly hasRest?: boolean;
 }
 
 export type CountSessionOutcome =

@@ -36,14 +36,11 @@ export const defineStatus = define({
       const details = verbose ? await detailsOf(invocation, offline) : undefined;
       await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
     };
-    if (offline) {
-      await print(report);
-      return { showedRateLimit: true };
-    }
+    if (offline) return print(report);
     const { findings, error } = await probe(invocation);
     await print({ ...report, ...findings });
     if (error !== undefined) throw hinted(error, invocation, report, verbose);
-    return { showedRateLimit: invocation.context.stdout.isTerminal };
+    invocation.connections.hasShownRateLimit = invocation.context.stdout.isTerminal;
   },
 });
 

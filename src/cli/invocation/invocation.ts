@@ -50,16 +50,11 @@ export interface Invocation extends ResolvedTarget {
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
 
-export interface ActionResult {
-  /** Whether the result already contains the rest of the rate limit, so that stderr need not repeat it. */
-  readonly showedRateLimit: boolean;
-}
-
 export type Action<Options extends object> = (
   invocation: Invocation,
   options: Options,
   ...operands: string[]
-) => Promise<void> | Promise<ActionResult>;
+) => Promise<void>;
 
 /** Converts an action for Commander's `.action()`: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;

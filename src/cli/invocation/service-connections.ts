@@ -25,6 +25,8 @@ export class ServiceConnections {
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
   /** When the state was last tried, by the monotonic clock. */
   #triedAt = 0;
+  /** Whether the result has the rest of the rate limit, so that stderr need not repeat it. */
+  hasShownRateLimit = false;
 
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
@@ -141,6 +143,7 @@ export class ServiceConnections {
   async showRateLimit(): Promise<void> {
     const { context, messages } = this.options;
     const { isTerminal } = context.stderr;
+    if (this.hasShownRateLimit) return;
     const all = await this.#opened();
     for (const connection of all) {
       const seen = connection.governor.lastSeen;
