@@ -183,14 +183,14 @@ test('leaves no setting behind after a transaction, which a pooler would pass on
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
-test('waits for the disk with every intent, although the database waits for none by default', async () => {
+test('waits for the disk with intents and gates, although the database waits for none by default', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const settings: string[] = [];
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {
     const wire = await openWire(server, onNotice);
     return asking(wire, async (statements, within) => {
-      const end = statements.findIndex(({ sql }) => sql === 'COMMIT');
+      const end = statements.findIndex(({ sql }) => sql === 'COMMIT' || sql.includes('pg_logical_emit_message'));
       if (end < 0) return wire.query(statements, within);
       const shown = statement("SELECT current_setting('synchronous_commit') AS now");
       const answers = await wire.query(statements.toSpliced(end, 0, shown), within);
@@ -206,6 +206,9 @@ test('waits for the disk with every intent, although the database waits for none
   expect(settings).toEqual(['on', 'on', 'on']);
   await state.pets.lock(serviceName, 9n).tryAcquire();
   expect(settings.at(-1)).toBe('off');
+  const refused = { type: 'answer', id: 'a', at: 1001, wall: 1001, status: 429, retryAfter: 60_000 } as const;
+  await state.limits.fold('key', [...admission, refused]);
+  expect(settings.slice(-2)).toEqual(['off', 'on']);
 });
 
 test('refuses a pooler that gives each transaction another connection, and writes nothing more', async () => {

@@ -5,9 +5,8 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { inject, onTestFinished, TestRunner } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { getCurrentTest } from 'vitest/suite';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
@@ -56,7 +55,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 
 /** Skips the test that asks, in runs of mutants: a database waits on real clocks, and a mutant on every test that reaches it. */
 function skipWithoutPostgres(): void {
-  if (process.env.PETSTOCK_TEST_POSTGRES === 'none') getCurrentTest()?.context.skip();
+  if (process.env.PETSTOCK_TEST_POSTGRES === 'none') TestRunner.getCurrentTest()?.context.skip();
 }
 
 /** @returns the address of the PostgreSQL of this run, as its superuser. @throws where none can be had */
