@@ -9,18 +9,27 @@ import { requireShopCodes } from './shop-codes.ts';
 
 type Names = ReadonlyMap<bigint, string>;
 
+/** A name that no pet has: sentences for an error, with the pets that were most likely meant. */
+export interface UnknownName {
+  readonly message: string;
+  /** After the message and what was sent; empty if no name is near. */
+  readonly question: string;
+  readonly lines: readonly string[];
+  readonly hint: string | undefined;
+}
+
 /**
  * Returns the pet that a word of the command line names, and shows it.
- * @throws UsageError with the possible pets, if there is not exactly one
+ * @throws UsageError with the possible pets, if there are several
  */
-export async function petIdOfName(invocation: Invocation, text: string): Promise<bigint> {
+export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
   const { names } = await requireShopCodes(invocation, 'a name');
   const [petId, ...others] = petsNamed(names, text);
   if (petId === undefined) {
     const near = petsNear(names, text);
     const { question, lines } = nearText(names, near);
     const hint = near.length === 1 && near[0] !== undefined ? mended(invocation, text, near[0]) : undefined;
-    throw new UsageError(`No pet has ${quoted(text)} in its name. Nothing was sent.${question}`, { lines, hint });
+    return { message: `No pet has ${quoted(text)} in its name.`, question, lines, hint };
   }
   if (others.length > 0) {
     const found = [petId, ...others];

@@ -1,7 +1,8 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
 import { mayBeName } from '../../inventory/pet-names.ts';
-import { UsageError } from '../../shared/errors.ts';
+import { NotFoundError, UsageError } from '../../shared/errors.ts';
 import type { Invocation } from '../invocation/invocation.ts';
+import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
 
@@ -23,7 +24,11 @@ export function listOf<T>(
   parse: (text: string) => Parsed<T>,
 ): ReadonlySet<T> | undefined {
   if (texts === undefined) return undefined;
-  return new Set(texts.flatMap((text) => text.split(',')).map((part) => required(parse(part.trim()), option)));
+  return new Set(partsOf(texts).map((part) => required(parse(part), option)));
+}
+
+export function partsOf(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.split(',')).map((part) => part.trim());
 }
 
 /**
@@ -31,10 +36,39 @@ export function listOf<T>(
  * @throws UsageError for a name that no pet or several pets have
  */
 export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
+  const found = await findPet(invocation, text, what);
+  if (typeof found === 'bigint') return found;
+  throw nothingSent(found);
+}
+
+function nothingSent({ message, question, ...details }: UnknownName): UsageError {
+  return new UsageError(`${message} Nothing was sent.${question}`, details);
+}
+
+async function findPet(invocation: Invocation, text: string, what?: string): Promise<bigint | UnknownName> {
   const petId = parsePetId(text);
   if (petId.ok || !invocation.hasCodes || !mayBeName(text)) return required(petId, what);
-  const { petIdOfName } = await import('../named-pets.ts');
-  return petIdOfName(invocation, text);
+  const { petOfName } = await import('../named-pets.ts');
+  return petOfName(invocation, text);
+}
+
+/**
+ * Returns the pets of several ids and names before those of bar codes, and the errors of names that no pet has: they
+ * come after the others.
+ * @throws UsageError for a name that several pets have, or if there are no others
+ */
+export async function petIdsOf(
+  invocation: Invocation,
+  texts: readonly string[],
+  { what, coded = [] }: { readonly what?: string; readonly coded?: readonly bigint[] } = {},
+) {
+  const found: (bigint | UnknownName)[] = [];
+  for (const text of texts) found.push(await findPet(invocation, text, what));
+  const petIds = [...found.filter((each) => typeof each === 'bigint'), ...coded];
+  const unknown = found.filter((each) => typeof each !== 'bigint');
+  if (unknown[0] !== undefined && petIds.length === 0) throw nothingSent(unknown[0]);
+  const errors = unknown.map(({ message, question, ...details }) => new NotFoundError(message + question, details));
+  return { petIds, errors };
 }
 
 /**
@@ -46,9 +80,7 @@ export async function chosenPets(
   { pet, name }: { readonly pet?: readonly string[] | undefined; readonly name?: string | undefined },
 ): Promise<ReadonlySet<bigint> | undefined> {
   const petIds = pet && new Set<bigint>();
-  for (const text of (pet ?? []).flatMap((list) => list.split(','))) {
-    petIds?.add(await petIdOf(invocation, text.trim(), '--pet'));
-  }
+  for (const text of partsOf(pet ?? [])) petIds?.add(await petIdOf(invocation, text, '--pet'));
   if (name === undefined) return petIds;
   const { petsOfName } = await import('../named-pets.ts');
   const named = await petsOfName(invocation, name);

@@ -2,7 +2,7 @@ import { inventoryItemView, inventoryListView } from '../../../output/inventory-
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { collect, define, fieldsOption } from '../define.ts';
-import { petIdOf } from '../option-values.ts';
+import { petIdsOf } from '../option-values.ts';
 import { findItems, requireWhole, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({
@@ -18,9 +18,7 @@ export const defineGet = define({
     ['petstock inventory get 4 --json'],
   ],
   action: async (invocation, { code = [] }, ...texts) => {
-    const petIds: bigint[] = [];
-    for (const text of texts) petIds.push(await petIdOf(invocation, text));
-    petIds.push(...(await petIdsOfCodes(invocation, code)));
+    const { petIds, errors } = await petIdsOf(invocation, texts, { coded: await petIdsOfCodes(invocation, code) });
     if (petIds.length === 0) {
       throw new UsageError('The petId is missing: name a pet by its id or name, or by its bar code with --code', {
         hint: 'petstock inventory get 4',
@@ -34,13 +32,13 @@ export const defineGet = define({
     const items = await findItems(invocation, client, asked, unreadable);
     const found = petIds.flatMap((petId) => items.get(petId) ?? []);
     const [first] = found;
-    if (petIds.length > 1) {
+    if (texts.length + code.length > 1) {
       await invocation.results.print(inventoryListView([found], options), { noteWhenEmpty: false });
     } else if (first !== undefined) {
       await invocation.results.print(inventoryItemView(first, options));
     }
     const absent = [...asked].filter((petId) => !items.has(petId));
-    requireWhole(invocation, unreadable, absent, ({ petId }) => asked.has(petId));
+    requireWhole(invocation, unreadable, { absent, errors, matters: ({ petId }) => asked.has(petId) });
   },
 });
 

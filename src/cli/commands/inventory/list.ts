@@ -1,6 +1,12 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
 import type { ColumnBatches } from '../../../inventory/item-columns.ts';
-import { type Parsed, parsePetStatus, parseQuantity, petStatuses } from '../../../inventory/items.ts';
+import {
+  type Parsed,
+  parsePetStatus,
+  parseQuantity,
+  petStatuses,
+  type UnreadableItem,
+} from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
@@ -8,7 +14,7 @@ import { inventoryFields, parseFields, withPage } from '../../../output/view.ts'
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, listOf, oneOf, quantityOf, required } from '../option-values.ts';
+import { chosenPets, listOf, oneOf, partsOf, petIdsOf, quantityOf, required } from '../option-values.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
@@ -41,8 +47,12 @@ export const defineList = define({
     ['petstock inventory list --summary --json'],
   ],
   action: async (invocation, options) => {
-    const petIds = await chosenPets(invocation, { pet: options.pet });
-    const selection = parseSelection(options, petIds, invocation.hasCodes ? namedFields : inventoryFields);
+    const { petIds, errors } = await petIdsOf(invocation, partsOf(options.pet ?? []), { what: '--pet' });
+    const selection = parseSelection(
+      options,
+      options.pet && new Set(petIds),
+      invocation.hasCodes ? namedFields : inventoryFields,
+    );
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
     const { client } = await invocation.connections.connectToRead();
     const unreadable = new UnreadablePets();
@@ -67,7 +77,8 @@ export const defineList = define({
       const view = inventoryColumnsView(arrange(found, selection), { ...remarks, names, fields, page });
       await invocation.results.print(view);
     }
-    requireWhole(invocation, unreadable, [...missing], (item) => criteria.every((each) => mayMeet(each, item)));
+    const matters = (item: UnreadableItem) => criteria.every((each) => mayMeet(each, item));
+    requireWhole(invocation, unreadable, { absent: [...missing], errors, matters });
   },
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../../../inventory/items.ts';
 import { FailureError, NotFoundError, type PetstockError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
+import { sentence } from '../../../shared/parsed.ts';
 import { type Target, targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
@@ -67,24 +68,30 @@ export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): N
   });
 }
 
-/**
- * @param absent pets that were not found; unreadable ones exist
- * @param matters see `UnreadablePets.error`
- * @throws FailureError, otherwise NotFoundError, if pets are unreadable or missing: one error that lists all of them
- */
+interface WholeOptions {
+  /** Pets that were not found; unreadable ones exist. */
+  readonly absent?: readonly bigint[];
+  /** Of names that no pet has. */
+  readonly errors?: readonly NotFoundError[];
+  /** See `UnreadablePets.error`. */
+  readonly matters?: (item: UnreadableItem) => boolean;
+}
+
+/** @throws FailureError, otherwise NotFoundError, if pets are unreadable or missing: one error that lists all of them */
 export function requireWhole(
   invocation: Invocation,
   unreadable: UnreadablePets,
-  absent: readonly bigint[] = [],
-  matters?: (item: UnreadableItem) => boolean,
+  { absent = [], errors = [], matters }: WholeOptions = {},
 ): void {
   const leftOut = unreadable.error(invocation.target, matters);
   const missing = absent.filter((petId) => !unreadable.has(petId));
-  const notFound = missing.length > 0 ? noSuchPets(invocation, missing) : undefined;
+  const notFound = missing.length > 0 ? [noSuchPets(invocation, missing), ...errors] : errors;
+  const [error, ...others] = leftOut === undefined ? notFound : [leftOut, ...notFound];
+  if (error === undefined) return;
+  if (others.length === 0) throw error;
   // First, because a terminal shows only the beginning of many lines.
-  if (leftOut && notFound) throw leftOut.with({ lines: [`${notFound.message}.`, ...leftOut.lines] });
-  const error = leftOut ?? notFound;
-  if (error) throw error;
+  const lines = others.flatMap((other) => [sentence(other.message), ...other.lines]);
+  throw error.with({ lines: [...lines, ...error.lines] });
 }
 
 const maxNamed = 20;

@@ -50,6 +50,7 @@ test('lists several pets of a name with their ids, and sends nothing', async () 
     'set hamster 5',
     'adjust hamster=+5',
     'get hamster',
+    'get 4 hamster nosuch',
     'list --pet 4,hamster',
     'watch --pet hamster',
   ]) {
@@ -78,6 +79,21 @@ test('hints after an unknown name at the nearest one, in the line that was typed
   expect(await shop.exits('inventory list --name rabit -o json', 0, 'Did you mean 1 Rabbit?')).toMatchObject({
     stdout: '[]\n',
   });
+});
+
+test.for([
+  ['get 4 nosuch 5', 'No pet has "nosuch" in its name.'],
+  ['get rabbit rabit', 'No pet has "rabit" in its name. Did you mean 1 Rabbit?'],
+  ['list --pet 4,nosuch', 'No pet has "nosuch" in its name.'],
+  ['list --pet 4,fodo --summary', 'No pet has "fodo" in its name. Did you mean one of these?\n│ 4 Rabbit food\n'],
+  ['get 4 99999 nosuch', 'There is no pet 99999 in staging.\n│ No pet has "nosuch" in its name.\n'],
+  ['get 4 nosuch other', 'No pet has "nosuch" in its name.\n│ No pet has "other" in its name.\n'],
+] as const)('shows the others and exits with 9 if a name of several has no pet: %s', async ([words, said]) => {
+  const shop = await namedShop();
+  const { stdout, stderr } = await shop.run(`inventory ${words}`);
+  expect(stderr).toContain(`Error: ${said}`);
+  expect(stdout).not.toBe('');
+  expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
 });
 
 test('never takes a number for a name, and a letter or two only as a word of it', async () => {
