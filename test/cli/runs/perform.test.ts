@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { savingMemory } from '../../../src/cli/runs/perform.ts';
+import { changeFile, confirming, openShop, test } from '../../support/shop.ts';
+
+const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
+const two = 'petId,quantity\n4,12\n5,9\n';
+
+describe('savingMemory', () => {
+  const changes = async (rows: number, work: () => Promise<string>) => {
+    const told: boolean[] = [];
+    const result = await savingMemory({ saveMemory: (isSaved) => told.push(isSaved) }, rows, work).catch(String);
+    return { told, result };
+  };
+
+  test('saves memory from 20,000 rows on, and ends that with the work', async () => {
+    expect(await changes(19_999, async () => 'done')).toEqual({ told: [], result: 'done' });
+    expect(await changes(20_000, async () => 'done')).toEqual({ told: [true, false], result: 'done' });
+  });
+
+  test('ends that if the work fails, too', async () => {
+    const failing = () => Promise.reject(new Error('full'));
+    expect(await changes(20_000, failing)).toEqual({ told: [true, false], result: 'Error: full' });
+  });
+});
+
+describe('a dry run', () => {
+  test('ends with 3 for changes with --exit-code, after its report', async ({ shop }) => {
+    const command = `inventory apply ${changeFile(shop, two)} --dry-run --exit-code --json`;
+    const { stdout } = await shop.exits(command, 3);
+    expect(JSON.parse(stdout).counts).toMatchObject({ planned: 2 });
+  });
+
+  test('prints no report at a terminal whose preview has shown every row', async ({ shop }) => {
+    const command = `inventory apply ${changeFile(shop, two)} --dry-run`;
+    expect(await shop.exits(command, 0, /4 +39 → 12/, atTerminal)).toMatchObject({ stdout: '' });
+    for (const more of [' -o tsv', ' --quiet'])
+      expect((await shop.exits(`${command}${more}`, 0, [], atTerminal)).stdout).toMatch(/39\s+12/);
+  });
+
+  test('keeps no plan of a file whose run is unfinished', async ({ shop }) => {
+    const file = changeFile(shop, two);
+    const plan = join(shop.folders.state, '..', 'plan.csv');
+    shop.service.setFaults(['PATCH /inventory/*:status=401']);
+    await shop.run(`inventory apply ${file} --yes`);
+    shop.service.setFaults([]);
+    const { stdout } = await shop.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 7, 'is unfinished');
+    expect([stdout, existsSync(plan) ? readFileSync(plan, 'utf8') : '']).toEqual(['', '']);
+  });
+});
+
+describe('the preview and the question of a run', () => {
+  test('are shown even with --quiet, since an answer needs them', async ({ shop }) => {
+    const { asked, prompts } = confirming(true);
+    const command = `inventory apply ${changeFile(shop, two)} --quiet`;
+    const { stderr } = await shop.run(command, { ...atTerminal, prompts });
+    expect(stderr).toMatch(/4 +39 → 12/);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('leave out the preview of one row, which the question already has', async ({ shop }) => {
+    const { asked, prompts } = confirming(true);
+    const command = `inventory apply ${changeFile(shop, 'petId,quantity\n4,12\n')}`;
+    const { stderr } = await shop.run(command, { ...atTerminal, prompts });
+    expect(asked).toEqual([expect.stringMatching(/^Pet 4 in staging: 39 → 12/)]);
+    expect(stderr).not.toMatch(/4 +39 → 12/);
+  });
+
+  test('warn that the run stops at the limit of the day, unless --max-wait says to wait', async () => {
+    const shop = await openShop({ limits: { minute: 1000, day: 3 } });
+    await shop.run('inventory list');
+    const command = `inventory apply ${changeFile(shop, two)} --dry-run`;
+    const warning = 'stops when the daily quota is used up';
+    expect((await shop.run(command)).stderr).toContain(warning);
+    expect((await shop.run(`${command} --max-wait 90000`)).stderr).not.toContain(warning);
+  });
+});
+
+describe('a resume of a run of which nothing is left', () => {
+  test.for([
+    ['each row was written', 0, [], 'All rows of the run were already written.'],
+    ['a row was refused', 8, ['PATCH /inventory/5:status=400'], 'already have their outcome: 1 applied, 1 failed.'],
+  ] as const)('asks nothing, and says what became of the rows: %s', async ([_what, code, faults, said], { shop }) => {
+    shop.service.setFaults(faults);
+    await shop.run(`inventory apply ${changeFile(shop, two)} --yes`);
+    const [{ run }] = await shop.json('history list --json');
+    await shop.exits(`inventory apply --resume ${run}`, code, said, atTerminal);
+  });
+});
+
+describe('the summary of a run', () => {
+  test('is printed before the report, but not for one row that the table shows', async ({ shop }) => {
+    const command = (text: string) => `inventory apply ${changeFile(shop, text)} --yes`;
+    await shop.exits(command(two), 0, '2 applied.', atTerminal);
+    const one = await shop.run(command('petId,quantity\n4,13\n'), atTerminal);
+    expect([one.stdout, one.stderr]).toEqual([
+      expect.stringContaining('13'),
+      expect.not.stringContaining('1 applied.'),
+    ]);
+    await shop.exits(command('petId,quantity\n4,13\n'), 0, 'Nothing to write.', atTerminal);
+  });
+
+  test('is printed for one row elsewhere than at a terminal', async ({ shop }) => {
+    await shop.exits(`inventory apply ${changeFile(shop, 'petId,quantity\n4,13\n')} --yes`, 0, '1 applied.');
+  });
+});
