@@ -22,7 +22,7 @@ export interface Context {
    * Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP (the terminal was closed) unless `onHangup` was called.
    */
   readonly interrupted: AbortSignal;
-  /** A second Ctrl-C or SIGTERM, which ends the process at once, writes the line that `lastWords` returns to stderr. */
+  /** If a second Ctrl-C or SIGTERM ends the process at once, writes the line that `lastWords` returns to stderr. */
   onSecondInterrupt?(lastWords: (signal: EndingSignal) => string): void;
   /** Calls `listener` with each SIGHUP, which otherwise interrupts the command. */
   onHangup(listener: () => void): void;
@@ -43,11 +43,11 @@ export interface Context {
 
 export interface Input {
   readonly isTerminal: boolean;
-  /** The bytes as they arrive. Nothing is read before the first call of its iterator. */
+  /** The bytes as they arrive. Nothing is read before the iterator is first called. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** The keys of a terminal as they are pressed, without echo; absent: the terminal can't do that. */
   keys?(): AsyncIterable<Uint8Array>;
-  /** The descriptor of an open file, as with `< counts.csv`; absent: it is no file. */
+  /** The descriptor of an open file, like with `< counts.csv`; absent if the input is not a file. */
   readonly descriptor?: number | undefined;
 }
 
@@ -62,9 +62,7 @@ export interface Output {
    * @throws ClosedPipeError if the reader has exited
    */
   write(chunk: string | Uint8Array): Promise<void>;
-  /**
-   * Removes keys from text before it is truncated or wrapped; written text never contains any. Absent: there are none.
-   */
+  /** Removes keys from text before it is truncated or wrapped; written text never contains any. Absent if there are none. */
   redact?(text: string): string;
 }
 
@@ -85,15 +83,9 @@ export interface PagerCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/**
- * A program that has the terminal until the user quits it. Ctrl-C does not end petstock meanwhile, but aborts its
- * signal.
- */
+/** A program that uses the terminal until the user quits it. Ctrl-C does not end petstock meanwhile, but aborts its signal. */
 export interface Pager {
-  /**
-   * Resolves once it accepts more.
-   * @throws ClosedPipeError if it accepts no more
-   */
+  /** Resolves once it accepts more. @throws ClosedPipeError if its input is closed */
   write(text: string): Promise<void>;
   end(): void;
   /** Resolves when it has ended. `missing`: it could not be run, and has shown nothing. */

@@ -24,7 +24,7 @@ export function guardedContext(context: Context): Context {
       const transport = context.openTransport(options);
       return (request) => {
         const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-        // A key is a secret from its first request on: no service can repeat it before.
+        // A key is secret from its first request on, because the service can only repeat it after that.
         if (!keys.has(key)) redactKeys = redactorOf(keys.add(key));
         return transport(request);
       };
@@ -38,7 +38,7 @@ export function guardedContext(context: Context): Context {
 }
 
 function guardedOutput(output: Output, { redact, always }: { redact: Redact; always: boolean }): Output {
-  // A piece of bytes may end within a character.
+  // A chunk may end within a character.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const textOf = (chunk: string | Uint8Array) =>
     typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
@@ -61,8 +61,8 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
 }
 
 /**
- * On a terminal, Ctrl-C leaves `^C` at the cursor, so the next output begins on a new line. A line that is redrawn
- * begins with a carriage return and overwrites the `^C`.
+ * On a terminal, Ctrl-C leaves `^C` at the cursor, so the next output starts a new line. A redrawn line begins with a carriage return and
+ * overwrites the `^C`.
  */
 function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Output {
   const { write } = stderr;
@@ -76,7 +76,7 @@ function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Outpu
   });
 }
 
-/** A question is one line of text, whatever names it contains. */
+/** A question is one line of text, even if a name in it contains line ends. */
 function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
   const shown = (question: string) => redact(singleLine(question));
   return {

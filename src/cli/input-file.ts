@@ -8,8 +8,8 @@ import { capitalized } from '../shared/parsed.ts';
 import type { Context } from './context.ts';
 
 /**
- * Yields the bytes of a file that a person names; `-` is stdin.
- * @param nothing the effect, appended to a message
+ * Yields the bytes of a file that the user named; `-` is stdin.
+ * @param nothing the clause to append to a message, such as `nothing was sent`
  * @throws UsageError if the file can't be read; the reason of an interruption
  */
 export async function* readNamedFile(
@@ -21,7 +21,7 @@ export async function* readNamedFile(
     yield* file === '-' ? stdin.chunks : readInput(file, interrupted);
   } catch (cause) {
     const code = systemCode(cause) ?? '';
-    // An error that concerns no particular file, such as a failing disk, names none.
+    // An error that is not about a particular file, such as a failing disk, mentions none.
     if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
     throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
   }
@@ -50,15 +50,12 @@ async function* readInput(path: string, interrupted: AbortSignal): AsyncGenerato
 }
 
 function unreadableText(file: string, code: string, cause: unknown): string {
-  if (file === '') return 'The name of the file is empty';
+  if (file === '') return 'The file name is empty';
   if (code === 'ENOENT') return `There is no file ${file}`;
   return `${file === '-' ? 'stdin' : file} can't be read: ${readErrorReason(cause)}`;
 }
 
-/**
- * Returns the error with everything that is wrong with a file.
- * @param nothing the effect: `nothing was sent`
- */
+/** Returns an error that lists all problems of a file. @param nothing the clause to append: `nothing was sent` */
 export function faultyFile(
   file: string,
   {

@@ -34,7 +34,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
   if (others.length > 0) {
     const found = [petId, ...others];
     throw new UsageError(
-      `${counted(found.length, 'pet')} have ${quoted(text)} in their name: name one by its id. Nothing was sent`,
+      `${counted(found.length, 'pet')} have ${quoted(text)} in their name. Give the id of one. Nothing was sent`,
       {
         lines: petLines(names, found),
         hint: petstock`inventory list --name ${text} ${targetWords(invocation.target)}`,
@@ -49,8 +49,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
 }
 
 /**
- * Returns the pets of `--name`: all with a text in their name. If there are none, the error says which was probably
- * meant.
+ * Returns the pets of `--name`: all with a text in their name. If there are none, the error suggests the most likely ones.
  * @throws UsageError if the shop has no names
  */
 export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
@@ -64,7 +63,7 @@ export async function petsOfName(invocation: Invocation, text: string): Promise<
   return new Set(found);
 }
 
-/** Several are listed after the question, and so is a name that could be mistaken for petstock's words. */
+/** If there are several, they are listed after the question; so is a name that could be mistaken for petstock's own words. */
 function nearText(names: Names, near: readonly bigint[]) {
   const [petId, ...others] = near;
   if (petId === undefined) return { question: '', lines: [] };

@@ -12,12 +12,12 @@ export interface ProgramOptions {
   writeOut(text: string): void;
   /** Characters per line. */
   readonly width: number;
-  /** Reports whether help is shown in colour. Called once the options are parsed. */
+  /** Reports whether help is shown in colour. Call this after the options were parsed. */
   hasColor(): boolean;
   readonly run: Run;
 }
 
-/** Creates the tree of commands, by their outlines. Created anew for every run, so nothing is left for the next. */
+/** Creates the tree of commands from their outlines. Created for every run, so that no run affects the next. */
 export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions): PetstockCommand {
   const program: PetstockCommand = new PetstockCommand('petstock')
     .helpCommand(false)
@@ -48,7 +48,7 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
   return program;
 }
 
-/** Commander throws an error for `--help`, `--version` and a noun without a verb, although nothing failed. */
+/** Commander also throws for `--help`, `--version` and a noun without a verb, which are not failures. */
 export async function parse(program: PetstockCommand, argv: readonly string[]): Promise<void> {
   program.typed = argv;
   try {

@@ -2,20 +2,17 @@ import { type Readable, Transform, Writable } from 'node:stream';
 import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
 
-/** Questions on a terminal. Loads the library that draws them with the first question. */
+/** Questions on a terminal. The library that draws them is loaded with the first question. */
 export function createPrompts(streams: PromptStreams): Prompts {
   return {
     password: (question) => ask(streams, 'password', question),
-    // Not `clack.confirm`, which accepts a single key: a bar code with a Y in it, or a word typed ahead, is no Yes.
+    // `clack.confirm` is not used, because it accepts a single key: a scanned bar code or a word typed ahead could contain a Y.
     confirm: async (question) => isYes(await ask(streams, 'text', `${question} (y/N)`)),
     text: (question) => ask(streams, 'text', question),
   };
 }
 
-/**
- * Clack would wait forever if its input ends, as on Ctrl-D or on a terminal that was closed: that ends the question,
- * too.
- */
+/** Clack would wait forever if its input ends, as on Ctrl-D or a closed terminal, so that ends the question, too. */
 async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 'text', message: string) {
   const clack = await import('@clack/prompts');
   const ended = new AbortController();
@@ -39,10 +36,7 @@ async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 
   }
 }
 
-/**
- * Ctrl-Z does nothing. readline would stop the process and lose its settings: the next input, such as a key, would be
- * echoed.
- */
+/** Ctrl-Z is ignored. readline would stop the process and lose its settings, so the next input, such as a key, would be echoed. */
 function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
   const suspend = 0x1a;
   const keys = new Transform({
@@ -123,7 +117,7 @@ export function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** The message of a question that Ctrl-C has ended, in a command that has changed nothing before it. */
+/** The message if Ctrl-C ends a question and the command has changed nothing before it. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
 
 export function interruptedQuestion(): InterruptedError {
@@ -140,7 +134,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // The next message begins on a new line. A password ends its own.
+      // The next message starts on a new line. A password prompt ends its own line.
       if (answerOf === firstLine) output.write('\n');
       reject(interruptedQuestion());
     };
@@ -163,7 +157,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
 function firstLine(typed: Buffer): Line | undefined {
   const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end === -1) return undefined;
-  // Windows ends a line with both: the second must not answer another question.
+  // Windows ends a line with both characters; the second must not answer another question.
   const rest = typed.subarray(typed[end] === 0x0d && typed[end + 1] === 0x0a ? end + 2 : end + 1);
   return { text: typed.subarray(0, end).toString('utf8'), rest };
 }

@@ -62,7 +62,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   };
   // A refusal of the service is not about a typing error.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
-  // Before the error, which comes last on stderr.
+  // Printed before the error, which is the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
   if (logs) {
     const message = [facts.message, ...facts.lines].join('\n');
@@ -80,14 +80,14 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   return exitCode;
 }
 
-/** More would push the error itself off the screen. */
+/** More lines would scroll the error itself off the screen. */
 const maxLines = 20;
 
 /** The first lines, and how many more there are. A single further line is shown instead. */
 function firstOf(lines: readonly string[]): readonly string[] {
   if (lines.length <= maxLines + 1) return lines;
   const more = grouped(lines.length - maxLines);
-  const rest = `… and ${more} more lines. To see all of them, run it again with 2> faults.txt`;
+  const rest = `… and ${more} more lines. To see all of them, run it again with 2> errors.txt`;
   return [...lines.slice(0, maxLines), rest];
 }
 
@@ -112,12 +112,12 @@ async function defect(thrown: unknown): Promise<PetstockError> {
   const shortage = memoryShortage(thrown);
   if (shortage !== undefined) return shortage;
   return new FailureError(
-    `This is a bug in petstock, please report it: ${message}. The same command with --debug shows where it happened`,
+    `This is a bug in petstock. Please report it: ${message}. To see where it happened, add --debug`,
     { cause: thrown },
   );
 }
 
-/** Returns the message with what is only known here: the time of day, and the source of the key. */
+/** Returns the message with facts that are only known here: the time of day, and the source of the key. */
 async function explained(error: PetstockError, { context, invocation }: ReportOptions): Promise<string> {
   if (error instanceof InterruptedError && invocation !== undefined && (await hasWrittenNothing(error, invocation))) {
     return 'Interrupted. Nothing was written.';

@@ -10,15 +10,15 @@ import type { Context } from './context.ts';
 export const sandboxPlan = 'business';
 
 /**
- * Starts the embedded service: for one command, or with given options. Its key keeps its plan, unless the options name
- * one: a command must not change the limits of a running `sandbox serve`.
+ * Starts the embedded service: for one command, or with given options. Its key keeps its plan, unless the options set one, because a
+ * command must not change the limits of a running `sandbox serve`.
  * @throws UsageError for an invalid fault, port, address or file
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');
   const own = await openSandbox(context.folders.state);
   const { file = own.file, database, clock = context.clock } = options;
-  // A server in memory is independent of the sandbox: the service creates a key for it.
+  // A server in memory is independent of the sandbox, so the service creates a key for it.
   const key = options.key ?? (file === ':memory:' ? undefined : own.key);
   const isFile = database === undefined && file !== ':memory:';
   const folder = dirname(resolve(file));
@@ -50,13 +50,13 @@ export function named<Result>(read: () => Result): Result {
 }
 
 interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
-  /** Whether it is that of `--env sandbox`. */
+  /** Whether it is the database of `--env sandbox`. */
   readonly isOwn?: boolean;
 }
 
 /**
- * Converts an error of the store; returns any other error unchanged. Only a damaged sandbox can be reset: another file
- * is not petstock's, and one of a later version has a stock.
+ * Converts an error of the storage; returns any other error unchanged. Only a damaged sandbox can be reset: another file does not belong
+ * to petstock, and one of a later version has a stock.
  */
 export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
   const { StorageError } = await import('../service/index.ts');
@@ -81,7 +81,7 @@ function listenError(
   const hint = petstock`sandbox serve ${option} 0`;
   switch (cause.code) {
     case 'EADDRINUSE':
-      return new UsageError(`Port ${cause.port} on ${host} is taken by another program`, { cause, hint });
+      return new UsageError(`Another program uses port ${cause.port} on ${host}`, { cause, hint });
     case 'EACCES':
       return new UsageError(`You have no permission to use port ${cause.port} on ${host}`, { cause, hint });
     case 'EADDRNOTAVAIL':
@@ -94,7 +94,7 @@ function listenError(
 }
 
 /**
- * Returns the database and the key that are kept between commands, created on first use.
+ * Returns the database and the key that are kept between commands. They are created on first use.
  * @throws FailureError for a folder that is not private to this user
  */
 export async function openSandbox(stateFolder: string) {
@@ -113,7 +113,7 @@ export function ownKey(stateFolder: string): string | undefined {
 }
 
 /**
- * Makes a key that others could read private.
+ * Makes a key private that others could read.
  * @returns a warning for the user.
  * @throws FailureError if the file belongs to another user
  */

@@ -49,7 +49,7 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
   return file;
 }
 
-/** Clears the codes that the practice shop has learned, because it has a fresh stock, or one with other pets. */
+/** Clears the codes that the practice shop has learned, because it has a fresh stock or other pets. */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
   if (codes === 'as it opens') rmSync(file, { force: true });
@@ -83,7 +83,7 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
   } catch (error) {
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
     const instead =
-      copy === undefined ? 'there are no bar codes and names' : 'bar codes and names are those that it had before';
+      copy === undefined ? 'petstock has no bar codes and names' : 'petstock uses its previous bar codes and names';
     await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
     const lines = error instanceof UsageError ? error.lines : [];
     for (const line of lines.slice(0, maxNamed)) await messages.quote(line, { always: true });
@@ -134,7 +134,7 @@ export async function addCodes(file: string, added: readonly NewCode[], context:
   });
   if (missing.length > 0) requireSafePlace(file);
   try {
-    // At its end, so that none is lost if two processes add codes at once.
+    // Appended to the end of the file, so that no code is lost if two processes add some at the same time.
     if (missing.length > 0) appendFileSync(file, codeLines(layout, missing));
   } catch (cause) {
     throw new FailureError(`${file} can't be written: ${(cause as Error).message}`, { cause });
@@ -177,10 +177,9 @@ export async function requireCodesNow(invocation: CodesKeeper, option: string) {
 function requireCodesFile(invocation: CodesKeeper, option: string): string {
   const file = codesFile(invocation);
   if (file !== undefined) return file;
-  throw new UsageError(
-    `${option} needs the file of your bar codes, with the columns code,petId,name. Nothing was sent`,
-    { hint },
-  );
+  throw new UsageError(`${option} needs a file of your bar codes, with the columns code,petId,name. Nothing was sent`, {
+    hint,
+  });
 }
 
 /**

@@ -8,7 +8,7 @@ const hidden = '[not shown]';
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const keyPath = /^p?sk\//i;
-/** Matches `exports/` and `StockExports/` before the last slash. Letters in random order, as in Base64, are no name. */
+/** Matches `exports/` and `StockExports/` before the last slash. Letters in random order, like in Base64, are not a name. */
 const folderName = /(?:^|\/)(?:[A-Z]{2,}|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*)\//;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
@@ -26,15 +26,15 @@ export function looksLikeKey(word: string): boolean {
   return word.split(/[-_./]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
 }
 
-/** Throws UsageError, which does not repeat it, for a key where a name, an id or a file is expected. */
+/** Throws UsageError, without repeating the word, if a name, an id or a file looks like a key. */
 export function refuseTypedKey(operands: readonly string[], command: string): void {
-  // No key is shorter, and compiling the pattern takes 0.4 ms of a start. An omitted operand is absent.
+  // No key is shorter, and compiling the pattern takes 0.4 ms of each start. An omitted operand is absent.
   if (!operands.some((word) => /.{11}/.test(word) && keyPrefix.test(word))) return;
-  throw new UsageError(`petstock ${command} takes no key. ${inHistory}`, { hint: 'petstock config set-key' });
+  throw new UsageError(`petstock ${command} does not take a key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
 
 const inHistory =
-  'A key on the command line stays in the history of the shell: if that was a real one, remove it there';
+  'A key on the command line stays in the history of the shell. If that was a real one, remove it there';
 
 /**
  * Returns an error without typed text that may be a key. This is the only such place, so messages may repeat what was
@@ -57,7 +57,7 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
   const lines = texts.lines.map(hide);
   const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;
   const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
-  // Only the hint repeats it: the error is another one, and no hint is better than one about keys.
+  // Only the hint repeats it. The error is about something else, and no hint is better than one about keys.
   if (isSame) return { ...texts, hint: isHintSame ? texts.hint : undefined };
   const hint = isHintSame ? texts.hint : 'petstock config set-key';
   return { ...texts, message, lines: [...lines, `${inHistory}.`], hint };

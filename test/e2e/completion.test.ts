@@ -29,7 +29,7 @@ test('completes commands, options and their values in bash, quoted or in the mid
 
 test('lists candidates with their meaning in bash, and types only what they have in common', async () => {
   const shell = await openShell('bash');
-  expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one pet or several *\r?$/m);
+  expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one or more pets *\r?$/m);
   expect(await shell.complete('petstock config se', 2)).toBe('petstock config set');
   expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
 });

@@ -14,7 +14,7 @@ test('names a port that is taken', async () => {
   const { port } = new URL((await serve()).url);
   expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
     code: 2,
-    stderr: `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve --port 0\n`,
+    stderr: `Error: Another program uses port ${port} on 127.0.0.1.\nHint: petstock sandbox serve --port 0\n`,
   });
 });
 

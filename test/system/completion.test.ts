@@ -18,7 +18,7 @@ test('completes commands, options and their values in zsh', async () => {
     ['config set confirm al', 'config set confirm always '],
   ] as const)
     expect(await shell.complete(`petstock ${typed}`)).toBe(`petstock ${completed}`);
-  expect(await shell.list('petstock inventory ')).toMatch(/^set +-- set the stock of one pet or several/m);
+  expect(await shell.list('petstock inventory ')).toMatch(/^set +-- set the stock of one or more pets/m);
 });
 
 test('proposes files and runs in zsh, and quotes them', async () => {
@@ -63,7 +63,7 @@ test('completes commands, options, values and files in fish', async () => {
     return shown.trim().split('\n');
   };
   expect(complete('inv')).toEqual(['inventory\tlist, get, set, adjust, apply, export, count, codes, diff, watch']);
-  expect(complete('inventory list --sum')).toEqual(['--summary\tcount pets and units by status, and in all']);
+  expect(complete('inventory list --sum')).toEqual(['--summary\tcount pets and units, by status and in total']);
   expect(complete('--env=pro')).toEqual(['--env=production']);
   expect(complete('inventory list --status available,pe')).toEqual(['available,pending']);
   const files = ['$(touch pwned).csv', 'counts.csv', 'north/', 'sold today.csv'];

@@ -18,14 +18,14 @@ type StatusAndHeaders = Pick<CheckedHead, 'status' | 'headers'>;
 
 export const defineApi = define({
   formats: ['json'],
-  operands: { '<method>': methods.join(', '), '<path>': 'what follows /v1 in the address, such as /inventory' },
+  operands: { '<method>': methods.join(', '), '<path>': 'the part of the URL after /v1, such as /inventory' },
   description:
-    'Sends any request to the chosen environment, with its key, and prints the body of the answer as it came. ' +
+    'Sends any request to the chosen environment, with its key, and prints the body of the response unchanged. ' +
     'Takes one request.',
   options: [
     ['--data <json>', 'the body; @file reads it from a file, - from stdin'],
-    ['-H, --header <header>', "one more header, 'name: value'; may be given several times", collect],
-    ['-i, --include', 'show the status and the headers of the answer before its body'],
+    ['-H, --header <header>', "an additional header, 'name: value'; may be given several times", collect],
+    ['-i, --include', 'show the status and headers of the response before its body'],
   ],
   examples: [
     ['petstock api GET /inventory'],
@@ -39,9 +39,9 @@ export const defineApi = define({
     const headers = headersOf(header);
     const isRead = readingMethods.has(method);
     const { json, stringIds } = invocation.globals;
-    if (json && include) throw new UsageError('The status and the headers are not JSON: leave out -i or --json');
-    if (stringIds) throw new UsageError('A body is printed as it came: leave out --string-ids');
-    if (data !== undefined && isRead) throw new UsageError(`A ${method} has no body: leave --data out`);
+    if (json && include) throw new UsageError('The status and headers are not JSON. Leave out -i or --json');
+    if (stringIds) throw new UsageError('A body is printed unchanged. Leave out --string-ids');
+    if (data !== undefined && isRead) throw new UsageError(`A ${method} request has no body. Leave out --data`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
     const { client } = isRead
       ? await invocation.connections.connect()
@@ -82,7 +82,7 @@ function unsure(error: unknown, request: string): unknown {
 function methodOf(text: string): string {
   const method = text.toUpperCase();
   if (methods.includes(method)) return method;
-  throw new UsageError(`There is no method "${text}"; there are ${methods.join(', ')}`, {
+  throw new UsageError(`There is no method "${text}". The methods are ${methods.join(', ')}`, {
     hint: 'petstock api GET /inventory',
   });
 }
@@ -96,7 +96,7 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   return Buffer.concat(pieces);
 }
 
-/** The key is petstock's, so that a limit applies; the others describe the length of the body and the connection. */
+/** petstock sets the key, so that the rate limit applies. The other headers describe the body's length and the connection. */
 const ownHeaders =
   /^(authorization|proxy-authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$/;
 
@@ -108,24 +108,24 @@ function headersOf(lines: readonly string[]): Record<string, string> {
     const key = name.toLowerCase();
     // The typed text is not repeated: it may be a key.
     if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII. Nothing was sent");
-    if (ownHeaders.test(key)) throw new UsageError(`petstock sends the header ${key} itself. Nothing was sent`);
+    if (ownHeaders.test(key)) throw new UsageError(`petstock itself sends the header ${key}. Nothing was sent`);
     headers[key] = key in headers ? `${headers[key]}, ${value.trim()}` : value.trim();
   }
   return headers;
 }
 
-/** Only a path: with a whole URL the key could be sent anywhere. */
+/** Only a path is allowed, because with a whole URL the key could be sent anywhere. */
 function pathOf(text: string): string {
   const path = text.startsWith('/') ? text : `/${text}`;
   if (/^\/v1(\/|$)/.test(path)) {
-    throw new UsageError(`The path begins after /v1, which is a part of the address: leave it out of "${text}"`, {
+    throw new UsageError(`The path begins after /v1, which is part of the service address. Leave it out of "${text}"`, {
       hint: petstock`api GET ${path.slice(3) || '/inventory'}`,
     });
   }
   const base = 'http://service.invalid/v1';
   const inBase = URL.canParse(base + path) && isBelow(base, new URL(base + path));
   if (/^[a-z][a-z0-9+.-]*:/i.test(text) || text.startsWith('//') || !inBase || /[\s#\\]/.test(text)) {
-    throw new UsageError(`Invalid path "${text}": it starts with a slash and stays below /v1, such as /inventory`, {
+    throw new UsageError(`Invalid path "${text}". A path starts with a slash and stays below /v1, such as /inventory`, {
       hint: 'petstock api GET /inventory',
     });
   }
@@ -141,7 +141,7 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
   await results.write(`${lines.join('\n')}\n\n`);
 }
 
-/** In bytes. More can't be read on a screen. */
+/** In bytes. Nobody can read more on a screen. */
 const maxShown = 16 * 1024 * 1024;
 
 const lineFeed = 10;
@@ -157,7 +157,7 @@ function bodyPrinter({ context, results }: Invocation) {
       if (!isTerminal) return results.write(chunk);
       if (held.length + chunk.length > maxShown) {
         throw new FailureError(
-          'The response is longer than 16 MiB, which is not shown on a terminal. Redirect it to a file',
+          'The response is longer than 16 MiB, which is too much for a terminal. Redirect it to a file',
         );
       }
       held.add(chunk);
@@ -166,9 +166,7 @@ function bodyPrinter({ context, results }: Invocation) {
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
     },
-    /**
-     * Puts text that follows a body without a line end on a line of its own, if both streams go to one place (`2>&1`).
-     */
+    /** Starts a new line for text that follows a body without a line end, if both streams go to the same place (`2>&1`). */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');

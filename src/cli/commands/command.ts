@@ -24,7 +24,7 @@ export interface NounOutline {
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
-  /** Applies to all of its commands. */
+  /** Applies to all of its subcommands. */
   readonly facts?: CommandTraits;
   readonly commands: readonly Outline[];
   readonly group?: string | undefined;
@@ -36,14 +36,14 @@ export function outlineName({ usage }: Outline): string {
   return usage.replace(/ .*/, '');
 }
 
-/** Commander's command, with UsageErrors for parsing errors, and with `help` only as a command of the program. */
+/** Commander's command with UsageErrors for parsing errors. Only the program has `help` as a subcommand. */
 export class PetstockCommand extends Command {
   outlines: readonly Outline[] = [];
-  /** Only for the program: the words of the command line. */
+  /** The words of the command line; only set for the program. */
   typed: readonly string[] = [];
-  /** The line in the help of the parent; undefined for the program. */
+  /** The line in the parent's help; undefined for the program. */
   outline: Outline | undefined;
-  /** Adds what the outline leaves out; undefined once that is done. */
+  /** Adds what the outline leaves out; undefined after that. */
   define: (() => Promise<void>) | undefined;
   facts: CommandTraits = {};
   /** The error of the first invalid value. */
@@ -59,7 +59,7 @@ export class PetstockCommand extends Command {
     return command;
   }
 
-  /** @throws UsageError, once it is known how to show it */
+  /** @throws UsageError, once petstock knows how to show it */
   override parseOptions(argv: string[]): ParseOptionsResult {
     const parsed = super.parseOptions(argv);
     if (this.invalid !== undefined) throw this.invalid;
@@ -68,7 +68,7 @@ export class PetstockCommand extends Command {
     if (found === undefined) return parsed;
     const { option, swallowed } = found;
     return this.error(
-      `option '${option.flags}' argument missing: '${swallowed}' is an option (${option.long}=… takes it as it is)`,
+      `option '${option.flags}' argument missing: '${swallowed}' is an option (to use it as a value, write ${option.long}=…)`,
     );
   }
 
@@ -78,7 +78,7 @@ export class PetstockCommand extends Command {
     const problem = safe.replaceAll("'", '"');
     const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(problem) ?? [];
     if (kind === 'option' && optionsOf(this).includes(word)) {
-      throw new UsageError(`Option "${word}" takes no value`, { hint: `${commandPath(this)} --help` });
+      throw new UsageError(`Option "${word}" does not take a value`, { hint: `${commandPath(this)} --help` });
     }
     const [, missing] = /^missing required argument "([^"]*)"$/.exec(problem) ?? [];
     const operand = this.registeredArguments.find((argument) => argument.name() === missing);
@@ -131,7 +131,7 @@ function restBehind(parent: Command, word: string): readonly string[] {
   return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
 }
 
-/** The hint is the typed line, with the command that was probably meant. */
+/** The hint is the typed line with the probable command. */
 function unknownCommand(parent: Command, sentence: string, word: string): UsageError {
   const rest = restBehind(parent, word);
   const other = otherName(word, rest);
@@ -144,7 +144,7 @@ function unknownCommand(parent: Command, sentence: string, word: string): UsageE
   return new UsageError(`${sentence}${suggestion}`, { hint });
 }
 
-/** Words after a command that takes none, or fewer. */
+/** Handles words after a command that takes none, or fewer. */
 function tooMany(command: Command): UsageError {
   const path = commandPath(command);
   const count = command.registeredArguments.length;
@@ -153,7 +153,7 @@ function tooMany(command: Command): UsageError {
   const meant = meantLine(names, restBehind(command.parent ?? command, command.name()));
   const isMended = meant !== undefined && names.join(' ') === 'inventory list';
   const hint = isMended ? petstock`${meant}` : `${path} --help`;
-  return new UsageError(`"${word}" is one word too many for ${path}`, { hint });
+  return new UsageError(`Unexpected word "${word}": ${path} does not take it`, { hint });
 }
 
 /** Reports whether a command needs more words than were typed. */
@@ -249,7 +249,7 @@ function addSharedOptions(command: Command): void {
   }
 }
 
-/** The program, and the subcommands that the command line names, as far as Commander has got. */
+/** Returns the program and the subcommands that Commander has reached on the command line. */
 function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
   return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
 }

@@ -21,9 +21,9 @@ export const defineCompletion = define({
   needsConfig: false,
   operands: { '<shell>': shellNames.join(', ') },
   description:
-    'Prints a script with which a shell completes petstock at TAB: commands, options and their values, the latest runs and the ' +
-    'pets in them, stores, sessions of stock-takes, files. A TAB reads what is on this machine; it sends nothing and needs ' +
-    'no key. The script asks the petstock that is in the PATH, so it need not be generated again for a later version.',
+    'Prints a script with which a shell completes petstock commands at TAB: commands, options and their values, the latest runs and their ' +
+    'pets, stores, sessions of stock-takes, and files. A TAB reads only this machine: it sends nothing and needs ' +
+    'no key. The script calls the petstock in the PATH, so it stays valid after an update.',
   before: installation,
   examples: [
     ['petstock completion bash', 'look at it'],
@@ -32,7 +32,7 @@ export const defineCompletion = define({
   action: async ({ results }, _options, shell) => {
     const name = shellNames.find((known) => known === shell);
     if (name === undefined) {
-      throw new UsageError(`There is no completion for the shell "${shell}"; there is for ${shellNames.join(', ')}`, {
+      throw new UsageError(`There is no completion for the shell "${shell}". The shells are ${shellNames.join(', ')}`, {
         hint: 'petstock completion --help',
       });
     }
@@ -154,7 +154,7 @@ else
 fi
 `;
 
-/** For fish, which quotes what it proposes. */
+/** For fish, which quotes the suggestions. */
 export const fishScript = `# fish completion for petstock
 function __petstock_complete
     set -l words (commandline -opc)

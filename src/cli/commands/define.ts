@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { bold } from '../../output/terminal.ts';
 import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
-/** Adds to a command what only its own help and its run need. */
+/** Adds the parts of a command that only its own help and its run need. */
 export type Define = (command: Command & { facts: CommandTraits; invalid: unknown }, run: Run) => void;
 
 /** An option for Commander. `read` receives each value, and its result for the previous one. */
@@ -37,9 +37,9 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
 export type Example = readonly [command: string, does?: string];
 
 export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
-  /** Default: what Commander makes of the operands. */
+  /** Default: the operands as Commander parses them. */
   readonly usage?: string;
-  /** The description of each operand: `'<petId>'`, `'[file]'`. */
+  /** The description of each operand, by its name: `'<petId>'`, `'[file]'`. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly description: string;
   readonly options?: Rows;

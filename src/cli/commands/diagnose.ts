@@ -17,8 +17,8 @@ import type { SeenHead } from '../invocation/network.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 
 /**
- * Returns everything that a bug report needs, for programs and as rows of `status`. It contains no secret: of variables
- * that may contain one, only the name is included. Null: unknown, or absent.
+ * Returns everything that a bug report needs, for programs and as rows of `status`. It contains no secret: variables that may hold one
+ * are only named. Null: unknown, or absent.
  * @param head of the latest response; undefined: there was none
  */
 export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
@@ -48,9 +48,9 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
     ['terminal', terminalText(terminal), terminal.kind],
     ['locale', terminal.locale ?? 'not set'],
     ...(completion.length === 0
-      ? [['completion', 'not installed in a usual place'] as const]
+      ? [['completion', 'not installed in a usual folder'] as const]
       : completion.map(({ shell, path }) => ['completion', shell, path] as const)),
-    ['variables', variables.length === 0 ? 'none that matter' : variables.join(', ')],
+    ['variables', variables.length === 0 ? 'no relevant variables' : variables.join(', ')],
   ];
   return { json, rows };
 }
@@ -116,7 +116,7 @@ function freeOn(path: string): number | null {
 /** `read and write, 0700, 12.3 GB free` */
 function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof folderFacts>): string {
   if (problem !== null) return `can't be used: ${problem}`;
-  if (rights === 'missing') return 'not made yet';
+  if (rights === 'missing') return 'not created yet';
   const parts = [rights === 'none' ? 'you have no permission to read it' : rights];
   if (mode !== null) parts.push(mode);
   if (isOwn === false) parts.push("another user's");
@@ -145,7 +145,7 @@ async function stateFacts(invocation: Invocation) {
 }
 
 function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof stateFacts>>): string {
-  if (sound === null) return engine ?? 'none that can be read';
+  if (sound === null) return engine ?? 'none can be read';
   return `${engine}, schema ${schema}, ${counted(runs, 'run')}, ${sound ? 'sound' : 'damaged'}`;
 }
 
@@ -161,10 +161,10 @@ function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
   return { aheadSeconds: seconds((least + most) / 2), uncertaintySeconds: seconds((most - least) / 2) };
 }
 
-/** `as the service's, within 0.6 s`, `183.2 s ahead of the service's, within 0.6 s` */
+/** `the same as the service's, within 0.6 s`, `183.2 s ahead of the service's, within 0.6 s` */
 function clockText({ aheadSeconds, uncertaintySeconds }: NonNullable<ReturnType<typeof clockFacts>>): string {
   const within = `within ${uncertaintySeconds} s`;
-  if (Math.abs(aheadSeconds) <= uncertaintySeconds) return `as the service's, ${within}`;
+  if (Math.abs(aheadSeconds) <= uncertaintySeconds) return `the same as the service's, ${within}`;
   const way = aheadSeconds > 0 ? 'ahead of' : 'behind';
   return `${Math.abs(aheadSeconds)} s ${way} the service's, ${within}`;
 }
@@ -181,13 +181,10 @@ function tlsFacts({ context: { env }, config }: Invocation) {
 function tlsText({ caFile, extraCaFile, checksCertificates }: ReturnType<typeof tlsFacts>): string {
   if (!checksCertificates) return 'certificates are not checked (NODE_TLS_REJECT_UNAUTHORIZED=0)';
   const more = [caFile, extraCaFile].filter((file) => file !== null);
-  return more.length === 0 ? 'authorities of the runtime' : `authorities of the runtime, and ${more.join(', ')}`;
+  return more.length === 0 ? "the runtime's authorities" : `the runtime's authorities, and ${more.join(', ')}`;
 }
 
-/**
- * The streams that are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable
- * that is set.
- */
+/** Reports which streams are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable that is set. */
 function terminalFacts({ stdin, stdout, stderr, env }: Context) {
   const streams = Object.entries({ stdin, stdout, stderr });
   return {
@@ -206,15 +203,15 @@ function terminalText({ streams, columns, color }: ReturnType<typeof terminalFac
 }
 
 /**
- * Returns the shells whose completion is in a usual place, with the file that installs it. PowerShell's profile has no
- * such place.
+ * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell's profile has no usual
+ * place.
  */
 function completionFacts(env: Context['env']) {
   const home = env.HOME ?? '';
   const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
   const config = env.XDG_CONFIG_HOME ?? join(home, '.config');
   const roots = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
-  /** Scripts that the shell finds. */
+  /** Folders in which shells look for scripts. */
   const scripts = {
     bash: [data, ...roots].map((root) => join(root, 'bash-completion', 'completions', 'petstock')),
     zsh: roots.flatMap((root) =>
@@ -225,7 +222,7 @@ function completionFacts(env: Context['env']) {
       ...roots.map((root) => join(root, 'fish', 'vendor_completions.d', 'petstock.fish')),
     ],
   };
-  /** Settings files that may load one. */
+  /** Start-up files that may load a script. */
   const settings = {
     bash: ['.bashrc', '.bash_profile', '.profile'].map((name) => join(home, name)),
     zsh: [join(env.ZDOTDIR ?? home, '.zshrc')],

@@ -4,12 +4,12 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { requireFileName } from './option-values.ts';
 
 /**
- * Returns the format of a file that is written: the one that was asked for, else that of its name. The setting `output` is about what a
- * person is shown.
+ * Returns the format of a file to be written: the requested one, otherwise that of its name. The setting `output` only applies to the
+ * screen.
  * @param file `-`: stdout
- * @param usual if nothing says one
- * @param known the formats that the command writes
- * @throws UsageError if a reader would take the file for another
+ * @param usual the format if neither determines one
+ * @param known the formats that the command can write
+ * @throws UsageError if a reader would mistake the file's format
  */
 export function exportFormat(
   { globals, command }: Pick<Invocation, 'globals' | 'command'>,
@@ -25,19 +25,19 @@ export function exportFormat(
   const isTable = (one: ChangeFormat | undefined) => one === 'csv' || one === 'tsv';
   if (/\.(?:xlsx?|ods)$/i.test(file)) {
     throw new UsageError(
-      `${command} writes text, and ${file} would be taken for a workbook: name it .csv, and open that`,
+      `${command} writes text, but a program would open ${file} as a workbook. Name it .csv, and open that`,
     );
   }
   if (named !== undefined && format !== named && !(isTable(format) && isTable(named))) {
     throw new UsageError(
-      `${command} writes ${format} here, and ${file} would be taken for ${named}: name it .${format}`,
+      `${command} writes ${format} here, but a reader would expect ${named} in ${file}. Name it .${format}`,
     );
   }
   return format;
 }
 
-/** @throws UsageError if the file is asked for without the header line by which it is read again */
+/** @throws UsageError if the header line is left out of a file that needs it when it is read again */
 export function requireHeader({ globals, command }: Pick<Invocation, 'globals' | 'command'>): void {
   if (globals.typed.header !== false) return;
-  throw new UsageError(`${command} writes a header line, by which the file is read again. Leave --no-header out`);
+  throw new UsageError(`${command} needs its header line, because the file is read again by it. Leave out --no-header`);
 }

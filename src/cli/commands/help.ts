@@ -18,7 +18,7 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
     .description(`Shows help for a command, or for one of the topics ${topicNames.join(', ')}.`)
     .action(async (words: readonly string[]) => {
       const { json, output } = typedSharedOptions(help.parent as PetstockCommand);
-      if (json || output !== undefined) throw new UsageError('help prints text of its own: leave out -o and --json');
+      if (json || output !== undefined) throw new UsageError('help prints its own text. Leave out -o and --json');
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
       if (topic === undefined) return (await find(help, words)).outputHelp();
       writeOut(helpText(topic === 'options' ? optionParts(help) : topics[topic], width));
@@ -34,8 +34,8 @@ function optionParts(help: Command): readonly HelpPart[] {
   return [
     'Global options, before or after the command',
     { terms },
-    'A variable in brackets counts if the option is not given; one that names no value takes that of the option, or true or false. ' +
-      'No variable answers a question.',
+    "The variable in brackets applies if the option is not given. A variable without a value in brackets takes the option's value, or true or false. " +
+      'Variables never answer questions.',
   ];
 }
 
@@ -45,7 +45,7 @@ async function find(help: Command, words: readonly string[]): Promise<Command> {
     const child = found.commands.find((candidate) => candidate.name() === word);
     if (child === undefined) {
       const meant = meantCommand(found, word);
-      throw new UsageError(`There is no help for "${words.join(' ')}"; the topics are ${topicNames.join(', ')}`, {
+      throw new UsageError(`There is no help for "${words.join(' ')}". The topics are ${topicNames.join(', ')}`, {
         hint: `${meant?.join(' ') ?? 'petstock'} --help`,
       });
     }
@@ -55,7 +55,7 @@ async function find(help: Command, words: readonly string[]): Promise<Command> {
   return found;
 }
 
-/** The text of `help <topic>`; `options` is made of the program's options. */
+/** The texts of `help <topic>`. The topic `options` is generated from the program's options. */
 export const topics = {
   'exit-codes': [
     'Exit codes',
@@ -63,16 +63,16 @@ export const topics = {
       indent: 0,
       terms: {
         '  0  ok': '',
-        '  1  failure': 'an invalid response, a full disk, a bug, a setting that is not set',
-        '  2  usage': 'arguments, settings, a file that is not valid, a confirmation that was refused or is missing',
+        '  1  failure': 'an invalid response, a full disk, a bug, a missing setting',
+        '  2  usage': 'arguments, settings, an invalid file, a confirmation that was refused or is missing',
         '  3  changes': 'only with --exit-code: a dry run or a comparison found changes',
         '  4  auth': 'no key, or the service did not accept it (401)',
         '  5  unavailable': 'network, time-out, or 5xx after all retries',
         '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
         '  7  conflict': 'the stock is not the expected one (nothing was written)',
         '  8  partial':
-          'some rows were written and some were not; or it is not known whether some were written (unknown); or the ' +
-          'service wrote another quantity than asked (differs). Single writes too',
+          'some rows were written and others were not; or it is not known whether some were written (unknown); or the ' +
+          'service wrote another quantity than requested (differs). Also for single writes',
         '  9  not-found': '404, or no such pet in the list',
         ' 10  rejected': '400, or another 4xx',
         '130  interrupted': 'Ctrl-C',
@@ -80,7 +80,7 @@ export const topics = {
         '129  interrupted': 'SIGHUP: the terminal was closed',
       },
     },
-    'Errors are two lines on stderr: "Error: …" and, where there is something to do, "Hint: petstock …". With --json an ' +
+    'Errors are two lines on stderr: "Error: …" and, if there is something you can do, "Hint: petstock …". With --json an ' +
       'error is one JSON object on the last line of stderr:',
     {
       lines: [
@@ -88,11 +88,11 @@ export const topics = {
         '    "message":"…","status":404,"exitCode":9,"hint":"…"}}',
       ],
     },
-    'stdout then stays empty, except for the report of a bulk run or of `petstock status`, and for the beginning of a long list that breaks off: ' +
-      'it has no closing bracket.',
-    '"Nothing was written" appears only if that is certain; "no change has reached the stock so far" if a request ' +
-      'without an answer may still be carried out. After exit 8, `petstock history show <run>` shows the ' +
-      'result of each row, and `petstock inventory apply --resume <run>` checks again those that are unknown.',
+    'stdout then stays empty, with two exceptions: the report of a bulk run or of `petstock status`, and the beginning of a long list that breaks off, ' +
+      'which has no closing bracket.',
+    '"Nothing was written" appears only if that is certain; "no change has reached the stock so far" if an unanswered ' +
+      'request may still be carried out. After exit code 8, `petstock history show <run>` shows the ' +
+      'result of each row, and `petstock inventory apply --resume <run>` checks the unknown ones again.',
   ],
   environment: [
     'Environments, keys and variables',
@@ -106,23 +106,23 @@ export const topics = {
         address: 'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
         'shared state': 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url',
         folders:
-          "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, else the platform's own (XDG on Linux)",
+          "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, otherwise the platform's own (XDG on Linux)",
         proxy:
           'HTTPS_PROXY or HTTP_PROXY, ALL_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
         authorities: "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file",
         pager:
-          'PETSTOCK_PAGER, PAGER, less (as LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
+          'PETSTOCK_PAGER, PAGER, less (with LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
         'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
         colour:
           '--color, PETSTOCK_COLOR, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, whether it is a terminal',
-        'global options': `the option, else its variable: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,
+        'global options': `the option, otherwise its variable: ${[...new Set(optionVariables().map(([source]) => source.replace(/=.*/, '')))].join(', ')} (petstock help options)`,
       },
     },
-    'The first that is set counts. An address is https, or http on this machine (loopback), and ends in /v1.',
-    'A stored key belongs to the origin that it was stored for: with another address it is not sent (exit 4) until it is ' +
-      'stored again. A key from a variable goes with whatever address is in force.',
-    'A named store has variables of its own and no others: PETSTOCK_NORTH_API_KEY_STAGING and PETSTOCK_NORTH_URL_STAGING ' +
-      'for --store north. Settings that are made with --store go before those of all stores.',
+    'The first one that is set applies. An address is https, or http on this machine (loopback), and ends in /v1.',
+    'A stored key belongs to the origin it was stored for. It is not sent to another address (exit code 4) until it is ' +
+      'stored again. A key from a variable is sent to whatever address is in force.',
+    'A named store has only its own variables: PETSTOCK_NORTH_API_KEY_STAGING and PETSTOCK_NORTH_URL_STAGING ' +
+      'for --store north. Settings made with --store take precedence over those of all stores.',
     '--env sandbox needs neither key nor address: it is a real service on this machine, started for one command.',
   ],
   output: [
@@ -130,28 +130,28 @@ export const topics = {
     {
       terms: {
         '-o table':
-          'for people; the default on a terminal. Low means available, and at or below its level in the codes, else the setting low-stock',
-        '-o tsv': 'the default elsewhere: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
+          'for people; the default on a terminal. Low means available, and at or below its level in the codes, or else the setting low-stock',
+        '-o tsv': 'the default otherwise: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
         '-o csv':
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
-        '-o json': 'one array or object; ids are numbers with every digit: read them with a parser that keeps int64',
-        '-o ndjson': 'one object a line',
-        '-o html': 'one page to print, without scripts; for inventory list, history list, show and totals',
+        '-o json': 'one array or object; ids are numbers with every digit, which need a parser that keeps int64',
+        '-o ndjson': 'one object per line',
+        '-o html': 'a page to print, without scripts; for inventory list, history list, show and totals',
         '--string-ids': 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)',
       },
     },
-    '--header and --no-header apply to csv, tsv and table. --fields chooses the columns; given twice it adds up. stdout carries the result and ' +
-      'nothing else; banner, rate limit, warnings, questions and errors are on stderr. --quiet leaves only warnings and errors there.',
-    'A command that has no such format refuses -o with exit 2. PETSTOCK_OUTPUT and the setting output name what is usual, and refuse nothing. ' +
-      'A file that is exported has the format of its name, unless -o is given.',
+    '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
+      'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings and errors.',
+    'A command refuses a format that it does not have (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, which never fail. ' +
+      'An exported file has the format of its name, unless -o is given.',
     'The result of a row:',
     {
       terms: {
         planned: 'it would be written',
         applied: 'it was written',
         unchanged: 'the stock already had this quantity',
-        failed: 'the service refused it, or failed each time and did not write it (then pending in the history)',
-        conflict: 'the stock was not what was expected; not written, unless its error says that this is not known',
+        failed: 'the service refused it, or each attempt failed without writing it (then pending in the history)',
+        conflict: 'the stock was not the expected one; not written, unless its error says that this is not known',
         notAttempted: 'it was not sent (pending in the history)',
         unknown: 'it is not known whether it was written',
         differs: 'the service wrote another quantity, which the row shows',
@@ -161,35 +161,35 @@ export const topics = {
   files: [
     'Files',
     'Configuration (petstock config path): settings, addresses and keys. Mode 0600, in a folder of mode 0700.',
-    'State (petstock state info): in PETSTOCK_STATE_DIR, else $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:',
+    'State (petstock state info): in PETSTOCK_STATE_DIR, otherwise $XDG_STATE_HOME/petstock or ~/.local/state/petstock on Linux:',
     {
       terms: {
         'state.db':
           'one SQLite database for all commands: the rate limits of each key, which command writes which pet, and every ' +
-          'change of stock that this machine has made (petstock history list). While it is in use, state.db-wal and ' +
+          'change of stock made by this machine (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
-        'codes-*.json': 'what the file of the setting codes held when it was last read',
+        'codes-*.json': 'the content of the codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':
-          'the rows that a command was about to send, and how far the state had come: after a kill, or behind an older copy of ' +
-          'the state, they tell what was written',
-        written: 'a hash of each file that petstock wrote: as long as it is the same, it may be replaced',
+          'the rows that a command was about to send, and the version of the state: after a kill, or if an older copy of ' +
+          'the state was restored, they show what was written',
+        written: 'a hash of each file that petstock wrote; while it matches, the file may be replaced',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
-        'sandbox-codes.csv': 'the codes and names of the pets in the sandbox, once they were changed',
+        'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",
       },
     },
-    'Until when nothing may be sent with a key is also in two folders beside it, so that it outlasts the state: ' +
-      'PETSTOCK_RUNTIME_DIR alone, or of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
-      'temporary folder the first two that can be used. All of them are read, whoever is logged in.',
-    'Compiled code for a quicker start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
-      '(PETSTOCK_NO_CACHE=1: none is kept or read).',
-    'All are of mode 0600. Keys are in the configuration and in sandbox.key only; elsewhere a hash stands for them. The ' +
-      'folder has to be on a local disk, since locks do not work on a network file system.',
+    'The time before which nothing may be sent with a key is also saved in two other folders, so that it survives the state: ' +
+      'PETSTOCK_RUNTIME_DIR alone, or the first two usable ones of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
+      'temporary folder. All of them are read, whoever is logged in.',
+    'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
+      '(PETSTOCK_NO_CACHE=1 disables it).',
+    'All files have mode 0600. Only the configuration and sandbox.key contain keys; other files contain a hash. The ' +
+      'folder must be on a local disk, because locks do not work on a network file system.',
     {
       terms: {
-        'petstock state check': 'reads all of it and says whether it is sound',
-        'petstock limits clear': 'removes the known limits of a key, a time to wait included',
-        'petstock history export': 'writes all of the history as NDJSON, for grep and audit',
+        'petstock state check': 'checks the whole state',
+        'petstock limits clear': 'removes the known limits of a key, including any time to wait',
+        'petstock history export': 'writes the whole history as NDJSON, for grep and audits',
         'petstock history prune': 'removes old runs; a change takes 70 to 300 bytes',
       },
     },
@@ -201,10 +201,10 @@ export const topics = {
         'delta (or adjust)': 'instead of quantity: what to add to the stock',
         expected: 'write only if the stock is this',
         'reason, ref': 'for the history',
-        'status, name': 'for the reader, not written; any other column is refused',
+        'status, name': 'for the reader, not written; any other column is an error',
       },
     },
-    'Columns stand in any order; upper and lower case, spaces, _ and - make no difference. From a spreadsheet, save as ' +
-      '"CSV UTF-8", and format ids as text first, or begin with `petstock inventory export --spreadsheet`.',
+    'Columns may be in any order; upper and lower case, spaces, _ and - make no difference. In a spreadsheet, save as ' +
+      '"CSV UTF-8", and format ids as text first, or start with `petstock inventory export --spreadsheet`.',
   ],
 } satisfies Readonly<Record<string, readonly HelpPart[]>>;

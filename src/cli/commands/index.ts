@@ -6,7 +6,7 @@ import type { HelpOptions } from './help.ts';
 /** A heading in the help of the program. */
 type Group = 'Stock' | 'Service and setup' | 'Tools';
 
-/** Returns the outline of a command. @param file imports the one that has its definition under `name` */
+/** Returns the outline of a command. @param file imports the file that defines it as `name` */
 function verb<Name extends string>(
   usage: string,
   summary: string,
@@ -54,21 +54,26 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'inventory',
     summary: 'list, get, set, adjust, apply, export, count, codes, diff, watch',
     group: 'Stock',
-    description: 'Looks at and changes the stock levels of the pets in the store.',
+    description: 'Shows and changes the stock levels of the pets in the store.',
     commands: [
       verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
-      verb('get [petId...]', 'show the stock level of one pet or several', stockGet, 'defineGet'),
-      verb('set <petId> [quantity...]', 'set the stock of one pet or several', stockWrite, 'defineSet'),
-      verb('adjust <petId> [delta...]', 'add to the stock of one pet, or take from it', stockWrite, 'defineAdjust'),
-      verb('apply [file]', 'write the stock levels that a file asks for', apply, 'defineApply'),
+      verb('get [petId...]', 'show the stock level of one or more pets', stockGet, 'defineGet'),
+      verb('set <petId> [quantity...]', 'set the stock of one or more pets', stockWrite, 'defineSet'),
+      verb(
+        'adjust <petId> [delta...]',
+        'add to or subtract from the stock of one or more pets',
+        stockWrite,
+        'defineAdjust',
+      ),
+      verb('apply [file]', 'write the stock levels of a file', apply, 'defineApply'),
       verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
-      verb('count [session]', 'count the shop with a scanner, and set the stock to it', count, 'defineCount'),
+      verb('count [session]', 'count the shop with a scanner, and set the stock to the result', count, 'defineCount'),
       {
         usage: 'codes',
-        summary: 'the file of your bar codes, without an editor',
+        summary: 'show and extend the file of your bar codes',
         description: 'The bar codes, names and levels of your pets: the file of the setting `codes`.',
         commands: [
-          verb('add <code> <petId> [name]', 'add a bar code of a pet', codes, 'defineCodesAdd'),
+          verb('add <code> <petId> [name]', 'add a bar code for a pet', codes, 'defineCodesAdd'),
           verb('list', 'list all bar codes', codes, 'defineCodesList'),
         ],
       },
@@ -83,7 +88,7 @@ export const commandOutlines: readonly Outline[] = [
     group: 'Stock',
     description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
     commands: [
-      verb('list', 'list the runs, the latest first', historyShow, 'defineHistoryList'),
+      verb('list', 'list the runs, latest first', historyShow, 'defineHistoryList'),
       verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),
       verb('discard <run>', 'close a run that will not be resumed', discard, 'defineHistoryDiscard'),
       verb('totals', 'add up what came in and went out by pet', historyTotals, 'defineHistoryTotals'),
@@ -98,20 +103,21 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'show or check what petstock keeps on this machine',
     group: 'Service and setup',
     description:
-      'What petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
+      'The data that petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
     facts: { needsConfig: false },
     commands: [
       verb('info', 'show where it is, how large, and who uses it', state, 'defineStateInfo'),
-      verb('check', 'check whether it is sound', state, 'defineStateCheck'),
-      verb('init', 'make the tables of a shared state, as their owner', state, 'defineStateInit'),
-      verb('grant', 'print the rights that a role needs of a shared state', state, 'defineStateGrant'),
+      verb('check', 'check whether it is damaged', state, 'defineStateCheck'),
+      verb('init', 'create the tables of a shared state, as their owner', state, 'defineStateInit'),
+      verb('grant', 'print the rights that a role needs for a shared state', state, 'defineStateGrant'),
     ],
   },
   {
     usage: 'config',
     summary: 'store keys, addresses and settings',
     group: 'Service and setup',
-    description: 'Keys, URLs and settings of this machine. Nothing here talks to the service.',
+    description:
+      "Keys, URLs and settings of this machine. These commands don't contact the service, except set-key --check.",
     facts: { takesKeys: true, needsConfig: true },
     examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
@@ -125,23 +131,23 @@ export const commandOutlines: readonly Outline[] = [
       verb('set <name> [value]', 'change a setting', configSet, 'defineSet'),
       verb('get <name>', 'print one value', configShow, 'defineGet'),
       verb('unset <name>', 'remove a setting or URL', configSet, 'defineUnset'),
-      verb('list', 'show everything that is set, and where it comes from', configShow, 'defineList'),
+      verb('list', 'show all settings and their sources', configShow, 'defineList'),
       verb('stores', 'show the address of each store, and whether it has a key', configStores, 'defineStores'),
-      verb('path', 'print where the configuration file is', configShow, 'definePath'),
+      verb('path', 'print the path of the configuration file', configShow, 'definePath'),
     ],
   },
   {
     usage: 'pets',
     summary: 'show a pet record (deprecated by the service)',
     group: 'Stock',
-    description: 'Looks at pet records. The service has deprecated this operation.',
+    description: 'Shows pet records. The service has deprecated this operation.',
     commands: [verb('get <petId>', 'show the record of one pet', payloads, 'definePetsGet')],
   },
   {
     usage: 'orders',
     summary: 'list store orders',
     group: 'Stock',
-    description: 'Looks at store orders.',
+    description: 'Shows store orders.',
     commands: [verb('list', 'list the store orders', payloads, 'defineOrdersList')],
   },
   verb('api <method> <path>', 'send any request, within the rate limit', api, 'defineApi', 'Service and setup'),
@@ -149,28 +155,23 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'sandbox',
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
-    description: 'The embedded service: a real one, on this machine alone. `--env sandbox` starts it for one command.',
+    description: 'The embedded service: a real one, on this machine only. `--env sandbox` starts it for one command.',
     facts: { needsConfig: false, takesKeys: true },
     commands: [
       verb('serve', 'serve the embedded service on a port, for any client', serve, 'defineServe'),
-      verb('reset', 'throw the stock of the sandbox away and seed a fresh one', sandboxInfo, 'defineReset'),
+      verb('reset', 'replace the stock of the sandbox with fresh stock', sandboxInfo, 'defineReset'),
       verb('info', 'show where the sandbox is kept, its key and its plan', sandboxInfo, 'defineInfo'),
-      verb(
-        'import <file>',
-        'put a stock of your own in the place of the one that is there',
-        sandboxFiles,
-        'defineImport',
-      ),
+      verb('import <file>', 'replace the stock with your own', sandboxFiles, 'defineImport'),
       verb('export [file]', 'write the stock as CSV or JSON', sandboxFiles, 'defineExport'),
-      verb('backup <file>', 'copy the database, while it is served or not', sandboxFiles, 'defineBackup'),
+      verb('backup <file>', 'copy the database, even while it is served', sandboxFiles, 'defineBackup'),
       {
         usage: 'keys',
         summary: 'issue, list and revoke keys of the embedded service',
-        description: 'Issues, lists and revokes keys of the embedded service, while it is served or not.',
+        description: 'Issues, lists and revokes keys of the embedded service, even while it is served.',
         commands: [
           verb('create', 'issue a key', sandboxKeys, 'defineCreate'),
           verb('list', 'list all keys', sandboxKeys, 'defineList'),
-          verb('revoke <id>', 'end the validity of a key', sandboxKeys, 'defineRevoke'),
+          verb('revoke <id>', 'revoke a key', sandboxKeys, 'defineRevoke'),
         ],
       },
       verb('openapi', 'print the contract of the service as an OpenAPI document', sandboxInfo, 'defineOpenApi'),

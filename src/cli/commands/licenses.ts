@@ -3,7 +3,7 @@ import { define } from './define.ts';
 export const defineLicenses = define({
   formats: ['json', 'ndjson'],
   needsConfig: false,
-  description: 'Prints the licences of petstock and of all the software that goes with it, as text.',
+  description: 'Prints the licences of petstock and of all bundled software, as text.',
   examples: [['petstock licenses'], ['petstock licenses > LICENSES.txt']],
   action: async ({ context, results }) => {
     const text = await context.licences();

@@ -27,9 +27,9 @@ export const defineLimits: Define = (command, run) => {
 
 const limits = define({
   description:
-    'Shows what is left of the rate limit of each key, as far as its last answers said, and until when nothing may be sent with it. ' +
-    'Of every environment, unless --env names one. Sends nothing.',
-  options: [['--refresh', 'ask the service first, for the chosen environment; takes one request'], fieldsOption],
+    'Shows the known rate limits of each key, as of its last responses, and the time before which nothing may be sent with it. ' +
+    'Covers every environment, unless --env names one. Sends nothing.',
+  options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
     const { context, messages, results, connections } = invocation;
@@ -75,8 +75,8 @@ async function withLimits<Result>(invocation: Invocation, look: (store: LimitsSt
 
 const clear = define({
   description:
-    'Forgets what the service said of a key, once you have agreed: what is left, and until when nothing may be sent. Of ' +
-    'every key of this configuration, unless --env names an environment. Requests on their way stay counted. Sends nothing.',
+    'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
+    'every key of this configuration, unless --env names an environment. Pending requests stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
     const { messages, questions, target, context } = invocation;
@@ -89,7 +89,7 @@ const clear = define({
       const others = keys.filter(({ target }) => target === undefined);
       if (others.length > 0) {
         await messages.note(
-          `Kept, since it is of another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
+          `Kept, because they belong to another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
         );
       }
       if (chosen.length === 0) {
@@ -113,7 +113,7 @@ const clear = define({
   },
 });
 
-/** Returns the last known windows of a key. The rest of an ended window is not known: a new one may have begun. */
+/** Returns the last known windows of a key. When a window has ended, the rest is not known, because a new one may have begun. */
 function windowsOf(key: KnownKey, clock: Clock) {
   const current = currentLimits([key], clock);
   return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
@@ -133,7 +133,9 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   const now = clock.now();
   const windows = windowsOf(key, clock).map(({ limit, remaining, resetAt, isOver }) => {
     const at = localTime(resetAt, now);
-    return isOver ? `a limit of ${limit}, whose window was over at ${at}` : `${remaining} of ${limit} left until ${at}`;
+    return isOver
+      ? `a limit of ${limit}, in a window that ended at ${at}`
+      : `${remaining} of ${limit} left until ${at}`;
   });
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
@@ -154,10 +156,10 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
   const { configured, printed } = await configuredKeys(invocation);
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;
-    // The key that a command prints is not known here: one that was used with the same target is assumed to be it.
+    // A key that a command prints is not known here, so a key used with the same target is taken for it.
     const places =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
-    // A key of two targets is shown with the one that used it first, if that is selected.
+    // A key of two targets is shown with the one that used it first, if that one is selected.
     const meant = places.filter((target) => isNamed(invocation, target));
     const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];

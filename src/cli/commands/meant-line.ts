@@ -1,7 +1,4 @@
-/**
- * Words that people type by habit, and the commands here.
- * @param rest the words after them
- */
+/** Words that people type out of habit, and the commands here. @param rest the words after them */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
   ls: (rest) => listLine(rest),
   low: (rest) => ['inventory', 'list', '--low', ...rest],
@@ -11,7 +8,7 @@ const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly 
   add: (rest) => ['inventory', 'adjust', ...signed(rest, '+')],
 };
 
-/** `4 2` as `4 -2`; one of a pet, if no number follows it. */
+/** Turns `4 2` into `4 -2`; without a number, the change is one unit. */
 function signed([petId, units, ...others]: readonly string[], sign: string): readonly string[] {
   if (petId === undefined) return ['--help'];
   const isNumber = /^[+-]?\d+$/.test(units ?? '');
@@ -19,7 +16,7 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
   return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
 }
 
-/** Returns the words of the command that another name means; undefined if it means none. */
+/** Returns the words of the command behind another name; undefined if there is none. */
 export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
   return Object.hasOwn(otherNames, word) ? otherNames[word]?.(isShowable(rest) ? rest : []) : undefined;
 }

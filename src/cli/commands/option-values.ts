@@ -6,10 +6,7 @@ import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
 
-/**
- * Returns the value, or throws a UsageError with its problem.
- * @param what `--limit`, put in front unless the problem mentions it
- */
+/** Returns the value, or throws a UsageError with its problem. @param what such as `--limit`; put in front unless the problem mentions it */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
   const { problem } = parsed;
@@ -91,9 +88,9 @@ export function quantityOf(text: string | undefined, option: string): number | u
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
 
-/** @throws UsageError for an empty name, such as that of a variable which is not set */
+/** @throws UsageError for an empty name, for example from a variable that is not set */
 export function requireFileName(file: string, what: string): void {
-  if (file === '') throw new UsageError(`${what} takes a file, and its name is empty`);
+  if (file === '') throw new UsageError(`The file name after ${what} is empty`);
 }
 
 /** @returns undefined if the option is absent */
@@ -113,16 +110,19 @@ const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
 /** For the help of commands that change stock. */
-export const experimental = 'The service marks updates as experimental: their form may change.';
+export const experimental = 'The service marks updates as experimental, so their format may change.';
 
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
   ['--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)'],
   ['--max-zero <n>', 'refuse a plan that sets more rows to 0 or below than this (setting max-zero)'],
-  ['--fail-fast', 'stop after the first row that cannot be written'],
-  ['--changed', 'leave rows that need no change out of the report'],
-  ['--concurrency <n>', `requests in flight at once, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`],
+  ['--fail-fast', "stop after the first row that can't be written"],
+  ['--changed', 'leave unchanged rows out of the report'],
+  [
+    '--concurrency <n>',
+    `maximum number of requests in flight, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`,
+  ],
 );
 export type BulkFlags = OptionsOf<typeof bulkOptions>;
 

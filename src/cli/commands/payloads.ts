@@ -9,7 +9,7 @@ import { petIdOf } from './option-values.ts';
 
 export const definePetsGet = define({
   operands: { '<petId>': 'the pet, by its id or name' },
-  description: 'Shows the record of one pet, as the service sends it. Deprecated by the service. Takes one request.',
+  description: 'Shows the record of one pet, as the service returns it. Deprecated by the service. Sends one request.',
   examples: [['petstock pets get 4'], ['petstock pets get 4 --json']],
   action: async (invocation, _options, petIdText) => {
     const petId = await petIdOf(invocation, petIdText ?? '');
@@ -27,7 +27,7 @@ export const definePetsGet = define({
 });
 
 export const defineOrdersList = define({
-  description: 'Lists the store orders, as the service sends them. Takes one request.',
+  description: 'Lists the store orders, as the service returns them. Sends one request.',
   options: [fieldsOption],
   examples: [['petstock orders list'], ['petstock orders list --json']],
   action: async (invocation) => {
@@ -37,21 +37,21 @@ export const defineOrdersList = define({
   },
 });
 
-/** Prints a response of unspecified shape: in columns if it has them, otherwise as JSON. */
+/** Prints a response of undefined shape: in columns if it has them, otherwise as JSON. */
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
   const { results, globals } = invocation;
   if (results.isFormatNamed && (results.format === 'csv' || results.format === 'tsv')) {
-    throw new FailureError(`This answer has no columns, so it can't be ${results.format}: use --json`);
+    throw new FailureError(`This response has no columns, so it can't be ${results.format}. Use --json`);
   }
   const text = exactJson(value, globals.stringIds);
   await results.quote(text);
 }
 
 /**
- * Returns a view of JSON of unspecified shape: a column for each field of a flat object, or of an array of them. Nested
- * values are shown as JSON text, and JSON output is the value itself.
+ * Returns a view of JSON of undefined shape: a column for each field of a flat object, or of an array of them. Nested values are shown as
+ * JSON text, and JSON output is the value itself.
  * @returns undefined if the value is neither, so it has no columns
  */
 export function payloadView(value: unknown): View | undefined {
@@ -79,7 +79,7 @@ export function payloadView(value: unknown): View | undefined {
   };
 }
 
-/** Columns for objects with hardly any common field would be nearly all blank. */
+/** Objects with hardly any common field would fill columns that are nearly all blank. */
 const blankShare = 100;
 const maxBlank = 100_000;
 
@@ -94,7 +94,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A number with more digits is no id: converting it would take more than linear time. */
+/** A number with more digits is not an id; converting it would take more than linear time. */
 const integer = /^-?(0|[1-9]\d{0,39})$/;
 
 function toScalar(value: unknown): Scalar {

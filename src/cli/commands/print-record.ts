@@ -1,7 +1,7 @@
 import type { Row } from '../../output/view.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
-/** Prints one record: its numbers to the right, its texts uncut. */
+/** Prints one record, with right-aligned numbers and complete texts. */
 export async function printRecord({ results }: Invocation, record: Row): Promise<void> {
   const columns = Object.entries(record).map(([field, value]) => ({
     field,
@@ -11,7 +11,7 @@ export async function printRecord({ results }: Invocation, record: Row): Promise
   await results.print({ shape: 'one', columns, rows: [[record]] });
 }
 
-/** Prints what a command has done, if a format was named. A person has read it in a sentence on stderr. */
+/** Prints the result of a command as a record if a format was given. People have already read it as a sentence on stderr. */
 export async function printOutcome(invocation: Invocation, record: Row): Promise<void> {
   if (invocation.results.isFormatNamed) await printRecord(invocation, record);
 }

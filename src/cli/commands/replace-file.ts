@@ -18,18 +18,14 @@ export const forceOption = [
 
 export interface ReplacingOptions {
   readonly force: boolean;
-  /**
-   * The files that the same command reads; `-` is stdin. They are never replaced, except for a file that petstock
-   * wrote.
-   */
+  /** The files that the command itself reads; `-` is stdin. They are never replaced, unless petstock wrote them. */
   readonly inputs?: readonly string[];
 }
 
 /**
- * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
- * work. Anything that is no file, such as a pipe, is written without a question.
- * @throws UsageError if the answer is no, if no one can be asked, and for an input; FailureError for a link of another
- * user
+ * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of work. Pipes and
+ * other special files are written without a question.
+ * @throws UsageError if the answer is no, if no one can be asked, and for an input file; FailureError for a link of another user
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);
@@ -43,13 +39,11 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   if (!isOurs && (await hasNoRows(file))) return;
   if (await isAsWritten(file, context.folders.state)) return;
   if (isOurs) {
-    throw new UsageError(
-      `${file} is where petstock keeps what it knows. Nothing was sent; name another file to write to`,
-    );
+    throw new UsageError(`${file} is in petstock's own folder. Nothing was sent. Choose another file to write to`);
   }
   if (isInput) {
     throw new UsageError(
-      `${file} is what this command reads, and may hold the only copy of its content. Nothing was sent; name another file to write to`,
+      `This command reads ${file}, which may hold the only copy of its content. Nothing was sent. Choose another file to write to`,
     );
   }
   if (!(context.stdin.isTerminal && context.stderr.isTerminal)) {
@@ -58,13 +52,10 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
     });
   }
   if (!questions.willAsk() || (await context.prompts.confirm(`${file} already exists. Replace it?`))) return;
-  throw new UsageError(`Not confirmed; ${file} is as it was`);
+  throw new UsageError(`Not confirmed. ${file} was not changed`);
 }
 
-/**
- * Reports whether a file is one of those that a command reads (`-`: stdin), following links of both kinds. A pipe never
- * is.
- */
+/** Reports whether a file is one of those that a command reads (`-`: stdin), also through hard and symbolic links. A pipe never is. */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
   const written = statsOf(file);
   return inputs.some((input) => {
@@ -108,13 +99,13 @@ export function requireCsvName(file: string, what: string): void {
   requireFileName(file, what);
   const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
   if (extension === undefined) return;
-  throw new UsageError(`${what} writes CSV, and ${file} would be taken for something else: name it .csv`);
+  throw new UsageError(`${what} writes CSV, but the name ${file} has another extension. Name it .csv`);
 }
 
 /** @param file a path, or an open descriptor */
 function statsOf(file: string | number): BigIntStats | undefined {
   try {
-    // Windows has numbers that a double can't represent.
+    // Windows has file numbers that a double can't represent.
     return typeof file === 'number' ? fstatSync(file, { bigint: true }) : statSync(file, { bigint: true });
   } catch {
     return undefined;
@@ -122,15 +113,12 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /**
- * The files that petstock wrote, and their content: a note for each in the state folder, named by the path, so that no
- * process overwrites another's note. A file with unchanged content may be replaced without a question. Without a note,
- * there is a question too many, never one too few.
+ * The files that petstock wrote, and hashes of their content: one note per file in the state folder, so that processes don't overwrite
+ * each other's notes. A file with unchanged content may be replaced without a question. If a note is missing, petstock asks once too
+ * often, never too rarely.
  */
 const notesFolder = 'written';
-/**
- * Notes of files that were not written for this long are removed once there are many: a CI may give each run its own
- * folder.
- */
+/** If there are many notes, those of files not written for this long are removed; a CI may use a new folder for each run. */
 const maxNotes = 1000;
 const maxNoteAge = 90 * 24 * 3600 * 1000;
 

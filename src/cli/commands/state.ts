@@ -13,12 +13,13 @@ import { define } from './define.ts';
 import { printOutcome } from './print-record.ts';
 
 export const defineStateInfo = define({
-  description: 'Shows where the state is, its engine and size, and the processes that write by it now. Sends nothing.',
+  description:
+    'Shows the location of the state, its engine and size, and the processes that are using it now. Sends nothing.',
   examples: [['petstock state info'], ['petstock state info --json']],
   action: async (invocation) => {
     const { context, messages, results } = invocation;
     await withExistingState(invocation, async (state) => {
-      if (state === undefined) await messages.note('There is no state yet: the first request makes it.');
+      if (state === undefined) await messages.note('There is no state yet. The first request creates it.');
       const url = sharedStateOf(invocation)?.value;
       const location = url === undefined ? context.folders.state : maskDatabaseUrl(url);
       const none = { engine: null, location, schema: null, bytes: 0, runs: 0, rows: 0 };
@@ -29,9 +30,9 @@ export const defineStateInfo = define({
 });
 
 /**
- * Line by line in a table; one row in CSV and TSV, with the number of processes that are present. JSON is
- * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, of a shared state
- * with `clockAhead` (milliseconds) and `warnings`.
+ * One value per line in a table; one row in CSV and TSV, with the number of processes present. JSON is
+ * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, for a shared state also
+ * `clockAhead` (milliseconds) and `warnings`.
  */
 function infoView(
   described: Omit<StateDescription, 'engine' | 'schema'> & {
@@ -66,8 +67,8 @@ function infoView(
 
 /** `1.2 s ahead of this machine` */
 function clockText(ms: number): string {
-  if (Math.abs(ms) < 100) return 'as that of this machine';
-  return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} that of this machine`;
+  if (Math.abs(ms) < 100) return "the same as this machine's";
+  return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
 }
 
 /** `812 bytes`, `40 KB`, `1.2 MB` */
@@ -127,12 +128,12 @@ function checkView(problems: readonly string[]): View {
 
 export const defineStateInit = define({
   description:
-    'Makes the tables of the shared state that state-url names, if they are not there. The role that runs it owns them: then ' +
-    '`petstock state grant` says what other roles need. Sends nothing.',
+    'Creates the tables of the shared state in the setting state-url, if they are missing. The role that runs this owns them: then ' +
+    '`petstock state grant` prints the rights that other roles need. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
   action: async (invocation) => {
     if (sharedStateOf(invocation) === undefined) {
-      throw new UsageError('No shared state is set: that of this machine is made by the first request', {
+      throw new UsageError('No shared state is set. The first request creates that of this machine', {
         hint: 'petstock config set state-url',
       });
     }
@@ -154,8 +155,8 @@ export const defineStateInit = define({
 export const defineStateGrant = define({
   formats: [],
   description:
-    'Prints the SQL that gives a role of PostgreSQL what petstock needs of a shared state, and nothing more. The owner of the state runs it: ' +
-    'whoever has run the first command by it. Sends nothing.',
+    'Prints the SQL that gives a role of PostgreSQL the rights that petstock needs for a shared state, and no more. The owner of the state runs it: ' +
+    'the role that ran the first command with it. Sends nothing.',
   options: [['--print <role>', 'the role that commands of other machines connect as']],
   examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
   action: async (invocation, { print: role }) => {

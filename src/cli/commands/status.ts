@@ -13,8 +13,8 @@ import { define } from './define.ts';
 
 export const defineStatus = define({
   description:
-    'Shows the environment, its address, where its key comes from, and whether the service answers and accepts the ' +
-    'key. Takes one request.',
+    'Shows the environment, its address, where its key comes from, and whether the service responds and accepts the ' +
+    'key. Sends one request.',
   options: [
     ['--offline', 'send nothing'],
     ['--verbose', 'everything a bug report needs: program, folders, state, clock, TLS, terminal (no secrets)'],
@@ -22,11 +22,11 @@ export const defineStatus = define({
   examples: [
     ['petstock status'],
     ['petstock status --env production --json'],
-    ['petstock status --verbose', 'for a report of a fault'],
+    ['petstock status --verbose', 'for a bug report'],
   ],
   action: async (invocation, { offline, verbose }) => {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
-    // A state that can't be opened is one of the findings.
+    // A state that can't be opened is reported, not thrown.
     const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
       if (verbose) return null;
       throw failure;
@@ -44,7 +44,7 @@ export const defineStatus = define({
   },
 });
 
-/** Loaded late: few users want it. */
+/** Loaded late, because few users need it. */
 async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
   const { diagnose } = await import('./diagnose.ts');
   const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
@@ -53,7 +53,7 @@ async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;
 
-/** Null: not known, or not set; without a proxy the connection is direct. */
+/** Null: not known, or not set. Without a proxy the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
@@ -75,7 +75,7 @@ function describeSettings({ environment, store, context, config }: Invocation) {
     urlSource: isSandbox ? 'a free port for each command' : (url?.source ?? null),
     // Nothing is known about a key that a command prints until it is run.
     key: key === undefined ? null : 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value),
-    keySource: isSandbox ? 'made by the sandbox' : (key?.source ?? null),
+    keySource: isSandbox ? 'created by the sandbox' : (key?.source ?? null),
     proxy: proxy?.shown ?? null,
     proxySource: proxy?.source ?? null,
   };
@@ -103,7 +103,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   );
 }
 
-/** Sends one request. An error is a finding first, and thrown after the report. */
+/** Sends one request. An error is first shown in the report, then thrown. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   let connection: ServiceConnection | undefined;
   const seen = () => {
@@ -115,7 +115,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   };
   try {
     connection = await invocation.connections.connect();
-    // Reads the start of the list, because a login page of a hotel also returns 200. The rest is not needed.
+    // Reads the start of the list, because a hotel's login page also returns 200. The rest is not needed.
     for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
@@ -124,7 +124,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   }
 }
 
-/** Other commands hint at `petstock status`; here the hints are about the connection, and then about the address. */
+/** Other commands hint at `petstock status`, so the hints here are about the connection, then the address. */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
@@ -143,7 +143,7 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
 
-/** Line by line in a table; one row in CSV and TSV, unless details are wanted; one object in JSON. */
+/** One value per line in a table; one row in CSV and TSV, unless details are requested; one object in JSON. */
 function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
   const rowsWith = (limits: string | null) => [

@@ -34,10 +34,10 @@ export const defineUndo = define({
   options: [
     [
       '--last',
-      'the latest run of this environment that can be undone; it says which runs it skips. With a shared state, of yours on this machine',
+      'the latest run of this environment that can be undone; skipped runs are listed. With a shared state, only your runs on this machine',
     ],
-    ['--reason <text>', 'why, for the history'],
-    ['--ref <text>', 'a number or name of your own, for the history'],
+    ['--reason <text>', 'reason in the history'],
+    ['--ref <text>', 'your own number or name, for the history'],
     ...bulkOptions,
   ],
   examples: [
@@ -47,7 +47,9 @@ export const defineUndo = define({
   ],
   action: async (invocation, { last = false, reason, ref, ...flags }, runId?: string) => {
     if (last === (runId !== undefined)) {
-      const message = last ? 'A run and --last are both given. Leave one out' : 'Missing run: name one, or pass --last';
+      const message = last
+        ? "A run and --last can't be used together. Leave one out"
+        : 'The run is missing. Give one, or pass --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
     const options = { ...parseBulkFlags(invocation, flags), reason, ref };
@@ -79,19 +81,19 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
     });
   }
   for (const line of passed) await messages.note(line);
-  // A question about one pet already says everything.
+  // For a single pet, the question already shows everything.
   const isInQuestion = !options.dryRun && questions.willAsk() && run.changes === 1;
   if (!isInQuestion) await messages.note(`Run ${run.run}: ${run.command}, ${localMinute(run.at)}`);
   await undoRun(invocation, run.run, options);
 }
 
 /**
- * Returns the latest run of this service that can be undone, and a sentence for each skipped run. A run that is still
- * running counts: it is the latest, and can't be undone yet. An undo is never undone.
+ * Returns the latest run of this service that can be undone, and a sentence for each skipped run. A run in progress counts: it is the
+ * latest, and can't be undone yet. An undo is never undone.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
-  // With a shared state, the latest run of another user may not be the one that is meant.
+  // With a shared state, the latest run may belong to another user.
   const isShared = sharedStateOf(invocation) !== undefined;
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
   const filter = { env: target.env, store: target.store ?? null, by };
@@ -153,10 +155,7 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
   }
 }
 
-/**
- * Deltas to which other runs have added since must be reversed by hand: the hint shows how, if there is nothing to
- * resume.
- */
+/** Deltas to which other runs have added since must be reversed by hand: the hint shows how, if there is nothing to resume. */
 function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];

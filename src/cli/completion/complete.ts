@@ -10,10 +10,7 @@ export interface Question {
 
 export interface Answer {
   readonly candidates: readonly Word[];
-  /**
-   * Whether a file is possible, too; the shell knows files. @property prefix the text before its name in the word:
-   * `--to=`
-   */
+  /** Whether a file is possible, too; the shell completes files. @property prefix the text before its name in the word: `--to=` */
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }
 
@@ -97,8 +94,8 @@ function helpWords(table: TableCommand, words: readonly string[], topics: readon
 const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershell']);
 
 /**
- * Returns an answer for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text
- * before the name, a tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
+ * Returns the response for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text before the name, a
+ * tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
  * @param current the beginning of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {

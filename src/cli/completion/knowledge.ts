@@ -20,7 +20,7 @@ export interface KnowledgeSources {
 const maxRuns = 50;
 const maxPets = 50;
 
-/** The words of `PETSTOCK_STATE_URL` that are no URL; `settings` is not loaded for them. */
+/** The values of `PETSTOCK_STATE_URL` that are not a URL. They are repeated here, so that `settings` need not be loaded. */
 const noStateUrl = 'none';
 /** The value of `--store` for the store without a name. */
 const unnamedStore = 'default';
@@ -37,7 +37,7 @@ export function createKnowledge(sources: KnowledgeSources): Knowledge {
   };
 }
 
-/** The parts of the configuration that are used here. It is not checked, because every other command does that. */
+/** The parts of the configuration that completion uses. It is not validated, because every other command does that. */
 interface StoredNames {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly stores: Readonly<Record<string, { readonly urls?: object } | null>>;
@@ -155,7 +155,7 @@ async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> 
   }
 }
 
-/** A file of another user is not read. */
+/** A file of another user is ignored. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;

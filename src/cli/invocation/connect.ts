@@ -29,12 +29,9 @@ import { debugTransport, networkFor, type SeenHead, watchAnswers } from './netwo
 import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
-  /**
-   * A bulk run: reserves a small part of the limit for interactive commands, and waits for as many minute windows as
-   * needed.
-   */
+  /** A bulk run: it reserves a small part of the limit for interactive commands, and waits for as many minute windows as needed. */
   readonly bulk?: boolean;
-  /** The command changes stock, so nothing may be sent without a history. */
+  /** The command changes stock, so it requires a working history. */
   readonly writes?: boolean;
 }
 
@@ -60,7 +57,7 @@ export interface ServiceConnection extends RunContext {
   close(): Promise<void>;
 }
 
-/** What every connection of one command needs. */
+/** The parts that every connection of one command needs. */
 export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
@@ -211,10 +208,10 @@ async function remoteEndpoint(
   return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
-/** Returns the key. If a command prints it, that runs once, because a connection is opened once. */
+/** Returns the key. A command that prints it runs once, because a connection is opened once. */
 async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
-  // Loaded late: few keys come from a command.
+  // Loaded late, because few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');
   const hideKeys = (line: string) =>
     line

@@ -13,10 +13,10 @@ export type TypedOptions = Readonly<Record<string, string | boolean>>;
 /** The same, with those that may be given several times; undefined: not given. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The options that all commands share, and one that most have. */
+/** The options that all commands share, and one that most commands have. */
 export interface GlobalOptions extends SharedOptions {
   readonly typed: TypedOptions;
-  /** Only for commands with `--fields`. */
+  /** Only in commands with `--fields`. */
   readonly fields?: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export interface ChosenFormat {
 }
 
 /**
- * Returns the output format of a command. A format from a variable or a setting is only a default: a command that
- * lacks it, or that has no table, ignores it.
+ * Returns the output format of a command. A format from a variable or a setting is only a default: a command without it, or without a
+ * table, ignores it.
  * @param usual the format from the setting
  * @throws UsageError for an unknown format, one that the command does not have, or two that differ
  */
@@ -47,7 +47,9 @@ export function resolveFormat(
   if (asked !== undefined && named === undefined) {
     const problem = `Invalid output format "${asked}"`;
     const forms =
-      known.length === 0 ? `${name} has its own output, without formats` : `The valid formats are ${known.join(', ')}`;
+      known.length === 0
+        ? `${name} prints its own text, which has no formats`
+        : `The valid formats are ${known.join(', ')}`;
     throw new UsageError(`${problem}. ${forms}`, { hint });
   }
   const format = named ?? (known.includes('table') ? known.find((each) => each === (output ?? usual)) : undefined);

@@ -23,7 +23,7 @@ import { Questions } from './questions.ts';
 import { Results } from './results.ts';
 import { ServiceConnections } from './service-connections.ts';
 
-/** Everything that one run of a command receives. The configuration is that at its start. */
+/** Everything that one run of a command receives. The configuration is the one at its start. */
 export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
@@ -41,12 +41,15 @@ export interface Invocation extends ResolvedTarget {
   readonly connections: ServiceConnections;
   /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
-  /** Returns the bar codes, names and levels of the shop, which are read once; undefined if there are none. */
+  /** Returns the bar codes, names and levels of the shop. They are read once; undefined if there are none. */
   shopCodes(): Promise<BarCodes | undefined>;
-  /** Returns the names for a person. */
+  /** Returns the names for a human reader. */
   petNames(): Promise<PetNames | undefined>;
   lowLevels(): Promise<LowLevels>;
-  /** Returns what a result shows beside the stock. A program is given the names of the setting `codes` alone: no set-up, no new field. */
+  /**
+   * Returns the names that a result shows beside the stock. A program only gets names from the setting `codes`, so that fields don't
+   * appear without set-up.
+   */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
 
@@ -63,11 +66,11 @@ export type Run = <Options extends object>(action: Action<Options>) => (...args:
  * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
  */
 export interface CommandTraits<Options extends object = object> {
-  /** False: the command runs even if the configuration is damaged. True: not even for the sandbox. Default: for the sandbox alone. */
+  /** False: the command runs even with a damaged configuration. True: it never does. Default: it does only for the sandbox. */
   readonly needsConfig?: boolean;
-  /** The formats of the result. Absent: all but `html`. None: the command prints text of its own. */
+  /** The formats of the result. Absent: all except `html`. Empty: the command prints its own text. */
   readonly formats?: readonly Format[];
-  /** The command rejects keys on its command line itself, or accepts some. */
+  /** The command itself rejects keys on its command line, or accepts some. */
   readonly takesKeys?: boolean;
   /** Reports whether the messages are a log with one JSON object per line. */
   logs?(options: Options, env: Environment): boolean;
@@ -81,7 +84,8 @@ export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
 }
 
 /**
- * Returns the configuration. A damaged one stops no command that doesn't need it, nor one of the sandbox, which has its own key and address.
+ * Returns the configuration. A damaged one does not stop a command that doesn't need it, or one for the sandbox, which has its own key
+ * and address.
  * @throws the errors of `readConfig`
  */
 function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
@@ -90,7 +94,8 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
     if (!(error instanceof PetstockError) || !(needsConfig === undefined ? isForSandbox : !needsConfig)) throw error;
-    const instead = 'This command goes on without it: with no settings, and with no shared state that it may name';
+    const instead =
+      'This command continues without it: without settings, and without a shared state that it may contain';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }
@@ -130,7 +135,7 @@ export async function openInvocation(
   const hasCodes = settings.codes !== undefined || target.env === 'sandbox';
   const shopCodes = async () => {
     if (!hasCodes) return undefined;
-    // Loaded late: few shops have names.
+    // Loaded late, because few shops have names.
     codes ??= import('../shop-codes.ts').then(({ openShopCodes }) => openShopCodes({ ...base, ...resolved }));
     return codes;
   };
@@ -148,9 +153,9 @@ export async function openInvocation(
   return { ...base, ...resolved, target, results, connections, ...shop };
 }
 
-/** Returns the line for a program that reads stderr if a second Ctrl-C ends the process at once. */
+/** Returns the line to print if a second Ctrl-C ends the process at once. */
 function secondInterruptLine(signal: EndingSignal): string {
-  const message = 'Interrupted twice and ended at once. Requests in flight may have been written.';
+  const message = 'Interrupted twice, so petstock ended at once. Requests in flight may have been written.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

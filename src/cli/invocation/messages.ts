@@ -12,12 +12,12 @@ import { Sink } from './sink.ts';
 
 export interface MessagesOptions {
   readonly quiet: boolean;
-  /** `--debug=json`: each line is an object of JSON with its time. */
+  /** `--debug=json`: each line is a JSON object with its time. */
   readonly isLog: boolean;
   paint(): Promise<Paint>;
 }
 
-/** Prints messages on stderr as things happen. With `--quiet`, only warnings and messages marked `always`. */
+/** Prints messages on stderr as they occur. With `--quiet`, only warnings and messages marked `always`. */
 export class Messages {
   readonly #sink: Sink;
   /** Undefined if there is no terminal, or if it can't redraw lines. */
@@ -110,7 +110,7 @@ export class Messages {
 
   /** Shows on a terminal that a response is slow; the next message replaces the line. */
   slow(line: string): void {
-    // The progress line and the countdown already tell what the command waits for.
+    // The progress line and the countdown already show what the command waits for.
     if (!this.options.quiet && this.#isFree) this.#draw(line);
   }
 
@@ -119,8 +119,8 @@ export class Messages {
   }
 
   /**
-   * Shows a text on the last line until something else is printed. Only for terminals that can redraw it. The last
-   * clause, which tells what comes next, is never truncated.
+   * Shows a text on the last line until something else is printed. Only for terminals that can redraw it. The last clause, which says
+   * what comes next, is never truncated.
    */
   #draw(line: string): void {
     const text = this.#sink.redact(singleLine(line));
@@ -168,7 +168,7 @@ export class Messages {
     };
   }
 
-  /** Infinite: nothing is wrapped. */
+  /** Infinite if nothing is wrapped. */
   get #width(): number {
     return (this.options.isLog ? undefined : this.#sink.width) ?? Number.POSITIVE_INFINITY;
   }
@@ -176,7 +176,7 @@ export class Messages {
   async #say(event: 'note' | 'warning' | 'quote', line: string): Promise<void> {
     const text = this.#sink.redact(stripControls(line));
     if (!this.options.isLog) return this.#print(messageLines(text, this.#width).join('\n'));
-    // A line that stands between others says nothing by itself.
+    // A blank line between others would be an empty message.
     if (text.trim() !== '') await this.#print(logLine(this.context.clock.now(), event, { message: text.trim() }));
   }
 

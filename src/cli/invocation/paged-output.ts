@@ -8,7 +8,7 @@ interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
   readonly pager: PagerCommand;
-  /** Whether a variable names the pager: then a warning is printed if it can't be run. */
+  /** Whether a variable sets the pager: then a warning is printed if it can't be run. */
   readonly isChosen: boolean;
   /** Columns and rows of the terminal. */
   readonly columns: number;
@@ -17,7 +17,7 @@ interface PagedOutput {
 
 type Pieces = AsyncGenerator<string, void>;
 
-/** If a program has not failed to start by the time this many characters were sent to it, it is running. */
+/** A program that accepts this many characters without failing has started. */
 const maxRepeated = 1024 * 1024;
 
 /**
@@ -28,7 +28,7 @@ const maxRepeated = 1024 * 1024;
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   const { columns, rows } = output;
   let held = '';
-  // The last line is for the shell's prompt.
+  // The last line is left for the shell's prompt.
   let room = rows - 1;
   try {
     while (room >= 0) {
@@ -106,7 +106,7 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
     interrupted.addEventListener('abort', stop, { once: true });
     void pager.ended.then((how) => {
       interrupted.removeEventListener('abort', stop);
-      if (how === 'left') reject(new ClosedPipeError('The pager was left'));
+      if (how === 'left') reject(new ClosedPipeError('The pager was closed'));
     });
   });
 }
@@ -120,8 +120,7 @@ export function pagerFor(context: Context, messages: Messages, place: string) {
   // Without a keyboard a pager could not be quit.
   const isOff = command === '' || command === 'cat' || env.TERM === 'dumb' || !stdin.isTerminal;
   if (isOff || columns === undefined || rows === undefined) return undefined;
-  // The options that git uses: less ends by itself if everything fits, keeps colours, and leaves the last rows on the
-  // screen.
+  // The options that git uses: less exits by itself if everything fits, keeps colours, and leaves the last rows on the screen.
   const less = env.LESS ?? `FRX${lessPrompt(place)}`;
   // Keys typed ahead, such as the next command, must not save a file or start a program.
   const lessSecure = env.LESSSECURE ?? '1';

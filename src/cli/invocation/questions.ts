@@ -12,7 +12,7 @@ export interface Question {
   readonly typed?: string | undefined;
   /** A command that previews the effect, if confirmation must be given without a terminal. */
   readonly previewCommand?: string | undefined;
-  /** What was not done if the answer is no or can't be given; default: `Nothing was sent`. */
+  /** What was not done if the answer is no, or if petstock can't ask; default: `Nothing was sent`. */
   readonly notDone?: string | undefined;
 }
 
@@ -45,13 +45,13 @@ export class Questions {
     });
   }
 
-  /** Asks for text; this is no confirmation. */
+  /** Asks for text. This is not a confirmation. */
   async text(question: string): Promise<string> {
     await this.messages.clear();
     return this.context.prompts.text(question);
   }
 
-  /** Asks about something optional. Without a terminal, only `--yes` agrees to it. */
+  /** Asks about an optional action. Without a terminal, only `--yes` agrees to it. */
   async agrees(question: string): Promise<boolean> {
     if (this.globals.yes || !this.willAsk()) return this.globals.yes === true;
     await this.messages.clear();
@@ -74,7 +74,7 @@ export class Questions {
   }
 }
 
-/** Asks once more for a mistyped name, ignoring case. An empty answer is a no. */
+/** Asks once more if the name was mistyped; ignores case. An empty answer means no. */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
   const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();

@@ -69,7 +69,7 @@ export class Results {
     if (fields !== undefined) await withFields(view, fields);
   }
 
-  /** Writes lines that may be painted; any text that they quote must already be safe. */
+  /** Writes lines that may contain colours; any text that they quote must already be safe. */
   async show(textOf: (options: Omit<RenderOptions, 'header'>) => string): Promise<void> {
     await this.#sink.write(textOf(await this.#renderOptions()));
   }
@@ -78,7 +78,7 @@ export class Results {
   async quote(text: string): Promise<void> {
     if (this.#sink.width === undefined || this.wantsJson) return await this.write(`${text}\n`);
     const clean = singleLine(this.#sink.redact(text));
-    // In pieces: the lines of a long text would take several times its size.
+    // Writes it in pieces, because the lines of a long text would take several times its size.
     for (let start = 0; start < clean.length; start += quotedAtOnce) {
       await this.write(`${barred(clean.slice(start, start + quotedAtOnce), this.#sink.width).join('\n')}\n`);
     }

@@ -19,7 +19,7 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
 /** How long until a state that could not be used is tried again, in milliseconds. */
 const stateRetryInterval = 60_000;
 
-/** The connections to the services of the chosen target and of targets named by operands. */
+/** The connections to the services of the chosen target, and of targets named by operands. */
 export class ServiceConnections {
   /** By the name of the target. */
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
@@ -152,7 +152,7 @@ export class ServiceConnections {
       const resetIn = Math.max(0, seen.resetAt - context.clock.now());
       const line = rateLimitLine(seen, Math.ceil(resetIn / 1000), isTerminal ? grouped : String);
       const text = all.length === 1 ? line : `${targetName(connection)}: ${line}`;
-      // Only highlighted once little is left.
+      // Highlighted only once little is left.
       const isPlenty = seen.remaining * 4 > seen.limit;
       await messages.show((paint, width) =>
         messageLines(text, width).map((part) => (isPlenty && isTerminal ? paint.dim(part) : part)),

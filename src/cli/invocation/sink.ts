@@ -1,9 +1,9 @@
 import type { Paint } from '../../output/terminal.ts';
 import type { Output } from '../context.ts';
 
-/** One output stream of a command. Messages and results are written through one each. */
+/** One output stream of a command. Messages are written through one of them, results through the other. */
 export class Sink {
-  /** @param clear removes what is drawn on the last line of the terminal, before anything is written */
+  /** @param clear removes the line drawn at the bottom of the terminal, before anything is written */
   constructor(
     private readonly output: Output,
     readonly paint: () => Promise<Paint>,

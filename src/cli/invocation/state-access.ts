@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';
 
-/** The parts of an invocation that determine which state it opens. */
+/** The parts of an invocation that determine which state is opened. */
 interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;
@@ -41,7 +41,7 @@ export async function withExistingState<T>(
   }
 }
 
-/** Reads tables in this machine's state file that are no part of the state; undefined if there is no file yet. */
+/** Reads tables in this machine's state file that are not part of the state; undefined if there is no file yet. */
 export async function readLocalTables<T>(
   use: StateUse,
   look: (connection: SqliteConnection) => T,

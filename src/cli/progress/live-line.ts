@@ -16,7 +16,7 @@ export interface LiveLine {
 }
 
 export interface LiveText {
-  /** Returns at most `width` columns of text that may be painted. */
+  /** Returns at most `width` columns of text that may contain colours. */
   text(width: number): string;
   /** How long the text keeps changing by itself, in milliseconds; undefined: it does not. */
   countsFor(): number | undefined;
@@ -30,13 +30,13 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
   let shown: LiveText | undefined;
   let stopped = new AbortController();
   let drawnAt = Number.NEGATIVE_INFINITY;
-  /** Columns that the drawn line takes; undefined: there is none. */
+  /** Columns of the drawn line; undefined if there is none. */
   let drawn: number | undefined;
   let drawing = false;
   /** Whether anything has changed since the last drawing. */
   let stale = false;
 
-  /** Draws until there is nothing new to show. One drawing at a time, so that a blocked terminal accumulates none. */
+  /** Draws until there is nothing new to show. One drawing at a time, so that a blocked terminal does not accumulate any. */
   const keepDrawn = async (signal: AbortSignal): Promise<void> => {
     try {
       while (stale) {
@@ -47,7 +47,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
         }
       }
     } finally {
-      // At once, so that no change is lost between the last check and the end.
+      // Not awaited, so that no change is lost between the last check and the end.
       if (!signal.aborted) drawing = false;
     }
   };
@@ -70,7 +70,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
     if (drawn === undefined) return;
     const before = wipeDrawn(drawn, stderr.columns ?? 80);
     drawn = undefined;
-    // Something else is about to be printed, so it stays cleared for a moment.
+    // Something else is about to be printed, so the line stays cleared for a moment.
     drawnAt = clock.monotonic();
     await stderr.write(before);
   };
@@ -81,7 +81,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
       stale = true;
       if (drawing) return;
       drawing = true;
-      // It ends when it is stopped or the terminal is gone; neither needs a report.
+      // It ends when it is stopped or the terminal was closed, which need not be reported.
       keepDrawn(stopped.signal).catch(() => {});
     },
     wipe,

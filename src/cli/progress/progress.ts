@@ -97,9 +97,9 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
 }
 
 const span = 10_000;
-/** The distance of two samples, so that there are never many of them. */
+/** The minimum distance of two samples, which limits their number. */
 const grain = 500;
-/** Before this time has passed, a rate is random. */
+/** Until this time has passed, a rate means nothing. */
 const first = 500;
 
 /**

@@ -30,7 +30,7 @@ export interface PlanOptions extends RunOptions {
   readonly changedOnly: boolean;
   /** Called with all rows that were not written, once they are known. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
-  /** Is given the rows of a dry run whose plan may be carried out. */
+  /** Receives the rows of a dry run whose plan could be carried out. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
@@ -69,7 +69,7 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
       await options.keepPlan(report.rows);
     }
     if (!isSeen(invocation, report)) await printReport(invocation, report, { ...options, names });
-    // An error that would keep the run from beginning ends its dry run, too.
+    // A dry run ends with the same error that would keep the real run from beginning.
     await requireBeginnable(access, job, report.rows);
     if (error !== undefined) throw error;
     if (options.exitCode && hasPlanned(report.rows)) throw new ChangesFound('There are changes');
@@ -87,7 +87,7 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   return report.run ?? undefined;
 }
 
-/** @throws what would keep the run of a dry run from beginning: one of the same file that is not finished */
+/** @throws the error that would keep the real run from beginning: a run of the same file is unfinished */
 async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
   if (!hasPlanned(rows)) return;
   const { state, serviceName } = connection;
@@ -155,7 +155,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
     },
     onEnd: async () => {
       context.interrupted.removeEventListener('abort', onInterrupt);
-      // The line about stopping is printed before the one about the outcome.
+      // The line about stopping is printed before the line about the outcome.
       await stopping;
       await progress?.stop();
     },
@@ -163,8 +163,8 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
 }
 
 /**
- * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row whose question
- * already says everything. If there is nothing to write, a table on a terminal shows the rows with their reasons.
+ * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row whose question already shows
+ * everything. If there is nothing to write, a table on a terminal shows the rows with their reasons.
  * @param options `asks`: a question follows, so the plan is shown even with `--quiet`
  */
 async function showPreview(

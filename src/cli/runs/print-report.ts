@@ -28,7 +28,7 @@ interface ReportOptions {
  */
 export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
-  // Written rows are always shown, even after an interruption; a dry run may be interrupted.
+  // Written rows are always shown, even after an interruption; the report of a dry run may be cut off.
   const options = { ignoreInterrupt: !report.dryRun, noteWhenEmpty: false };
   if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
@@ -47,13 +47,13 @@ export async function printReportBefore(
   await printReport(invocation, report, options).catch((cause) => {
     if (cause instanceof ClosedPipeError) throw error ?? cause;
     if (error) return;
-    throw new FailureError(`The run went as planned, but its report could not be shown: ${cause.message}`, { cause });
+    throw new FailureError(`The run was carried out, but its report could not be shown: ${cause.message}`, { cause });
   });
 }
 
 /**
- * Prints how to undo a run that has written something. If all of that is unknown, the error already says what to do. A
- * resumed plain set has no previous stock.
+ * Prints how to undo a run that has written something. If all of its rows are unknown, the error already says what to do. A resumed plain
+ * set has no previous stock.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
@@ -77,7 +77,7 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
   if (report.run === null || changed.length <= room) {
     return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
   }
-  // Rows that were not attempted show nothing of interest.
+  // Rows that were not attempted are not worth showing.
   const attempted = wrong.filter(({ result }) => result !== 'notAttempted');
   return attempted.length === 0 ? undefined : { ...report, rows: attempted.slice(0, room) };
 }

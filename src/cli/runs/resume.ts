@@ -68,10 +68,7 @@ async function goOn(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun
   }
 }
 
-/**
- * Returns the latest run without a process; otherwise the latest whose process may have ended with the last boot, which
- * takes a wait.
- */
+/** Returns the latest run without a process; otherwise the latest whose process may have ended with the last boot, which requires a wait. */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;
   const service = serviceNow(invocation);

@@ -46,9 +46,9 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
   });
 }
 
-/** Throws UsageError if a run belongs to another target. Call this first: the target may not be configured. */
+/** Throws UsageError if a run belongs to another target. Call this first, because the target may not be configured. */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  // For a library with its own name, only the service shows where its run was made.
+  // A library may use its own name for the target, so only the service shows where its run was made.
   if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
@@ -62,7 +62,7 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
   if (run.serviceName === serviceName) return;
   const now = `${targetName(connection)} is now ${baseUrl}`;
   const variable = env === 'sandbox' ? '' : `${urlVariable(env, store)}=${shellWord(run.baseUrl)} `;
-  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, and ${now}. Nothing was sent`, {
+  throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, but ${now}. Nothing was sent`, {
     hint: variable + petstock`${command}`,
   });
 }

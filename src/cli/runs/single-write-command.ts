@@ -23,7 +23,7 @@ export interface SingleOptions {
   check(item: InventoryItem): Promise<void>;
 }
 
-/** A larger change needs confirmation, because a bar code is easily scanned instead of a quantity. */
+/** A larger change needs confirmation, because a bar code is easily scanned in place of a quantity. */
 const largeJump = 1000;
 
 /** Writes one pet as a run of its own, and shows the item that the service returned. */
@@ -40,7 +40,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
       if (item.petId === write.petId) seen = item;
     },
   }).catch((error) => {
-    // A 404 of the list reveals nothing about the pet.
+    // A 404 for the list reveals nothing about the pet.
     throw error.status === undefined ? worded(invocation, write, error) : error;
   });
   const error = end.error && worded(invocation, write, end.error);
@@ -84,7 +84,7 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
     ask: async (row) => {
       const known = row.before === undefined ? await knownBefore(access, row.petId) : undefined;
       const facts = isLarge(row) ? ['a large change'] : [];
-      if (known !== undefined) facts.push('by the history of this machine');
+      if (known !== undefined) facts.push('according to the history of this machine');
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();
       const { planQuestion } = await import('../../output/preview.ts');

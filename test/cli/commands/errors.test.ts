@@ -105,16 +105,16 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['config pth', '(Did you mean petstock config path?)'],
   ['inventory list --production', '(Did you mean --env production?)'],
   ['inventory list --jsn', '"--jsn" (Did you mean --json?)'],
-  ['help exit-code', 'the topics are exit-codes,'],
+  ['help exit-code', 'The topics are exit-codes,'],
   ['inventory set', 'The petId is missing: the pet, by its id or name;'],
   ['history show', 'The run is missing: the run, as history list shows it.'],
-  ['inventory set 4', 'The quantity is missing: say how many there are.'],
+  ['inventory set 4', 'The quantity is missing. Give the number of units in stock.'],
   ['sell', 'Unknown command "sell".'],
   ['orders get', 'Unknown command "get".'],
   ['inventory list --everything', 'Unknown option "--everything".'],
   ['inventory list -z', 'Unknown option "-z".'],
-  ['inventory list --json=true', 'Option "--json" takes no value.'],
-  ['inventory list --summary=', 'Option "--summary" takes no value.'],
+  ['inventory list --json=true', 'Option "--json" does not take a value.'],
+  ['inventory list --summary=', 'Option "--summary" does not take a value.'],
   ['inventory list --retries=-1', '--retries takes a whole number from 0 to 99, not "-1".'],
   ['inventory list --retries=100', '--retries takes a whole number from 0 to 99, not "100".'],
   ['inventory list --color red', '--color takes auto, always or never, not "red".'],
@@ -125,7 +125,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['sandbox serve --fault *:explode', 'there is no "explode"'],
   ['api GE/T /inventory', 'There is no method "GE/T"'],
   [['inventory', 'set', '4', ''], 'The quantity is empty'],
-  [['inventory', 'apply', ''], 'The name of the file is empty.'],
+  [['inventory', 'apply', ''], 'The file name is empty.'],
 ];
 
 test.for(refusals)('refuses %j with: %s One kind of quotes, and one guess', async ([command, said], { shop }) => {
@@ -187,7 +187,7 @@ test.for([
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
 ] as const)('reports an empty name: %s in %j', async ([what, command], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
-  expect(stderr).toBe(`Error: ${what} takes a file, and its name is empty.\n`);
+  expect(stderr).toBe(`Error: The file name after ${what} is empty.\n`);
 });
 
 test("makes the sandbox's key private again, with a warning", async ({ shop }) => {

@@ -63,7 +63,7 @@ test('refuses a finished or unknown run, and discards none if the answer is no',
   await shop.exits('history discard latest --env production', 9, 'There is no run of production');
   const open = await recordRun(shop, [applied, unsent]);
   const { prompts, asked } = confirming(false);
-  await shop.exits(`history discard ${open}`, 2, 'The run stays as it is', { terminal: 80, prompts });
+  await shop.exits(`history discard ${open}`, 2, 'The run was not changed', { terminal: 80, prompts });
   expect(asked).toEqual([expect.stringContaining('1 of 2 changes written')]);
   expect(await shop.json('history list --json --state incomplete')).toMatchObject([{ run: open }]);
 });

@@ -182,7 +182,7 @@ describe('limits', () => {
     const table = await shop.run('limits', { terminal: 100 });
     expect(table.stdout).toMatch(/ minute +2 +over since 07:01:00 +07:00:20\n/);
     expect(table.stderr).toBe('');
-    await shop.exits('limits clear --yes', 0, 'staging: a limit of 2, whose window was over at 07:01:00');
+    await shop.exits('limits clear --yes', 0, 'staging: a limit of 2, in a window that ended at 07:01:00');
     expect(await shop.json('limits --json')).toEqual([]);
   });
 

@@ -39,7 +39,7 @@ describe('a stock of one’s own', () => {
       await shop.exits(`sandbox ${command}`, 0);
     }
     expect(readFileSync(two, 'utf8')).toBe(readFileSync(one, 'utf8'));
-    const asCsv = await shop.exits('sandbox export', 0, 'Warning: Orders and records of pets are left out of CSV;');
+    const asCsv = await shop.exits('sandbox export', 0, 'Warning: CSV leaves out orders and pet records;');
     expect(asCsv.stdout).toBe('petId,quantity,status\r\n9223372036854775807,4,pending\r\n');
   });
 
@@ -76,7 +76,7 @@ describe('a stock of one’s own', () => {
     ],
     [
       '{"inventory":[],"pets":[{"id":3}],"orders":{}}',
-      'pets[0]: the pet 3 is not in the inventory',
+      'pets[0]: pet 3 is not in the inventory',
       'orders: must be an array',
     ],
     ['[{"petId":', 'is not JSON'],
@@ -133,7 +133,7 @@ test('backs up a file that is served, and serves the copy as it was', async ({ s
   });
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(['-wal', '-shm', '.unfinished'].filter((end) => existsSync(copy + end))).toEqual([]);
-  expect(await shop.refused(`sandbox backup ${copy}`)).toBe(`Error: ${copy} already exists; name another file.\n`);
+  expect(await shop.refused(`sandbox backup ${copy}`)).toBe(`Error: ${copy} already exists. Choose another file.\n`);
   await served(shop, `--file ${copy}`, async ({ url, key }) => {
     expect((await get(url, key)).text).toContain('{"petId":1,"quantity":4711,');
   });

@@ -101,7 +101,7 @@ describe('sandbox keys', () => {
     ['create', 2, 'A key needs a plan'],
     ['create --plan pro --limit-minute 5', 2, "--plan and limits of its own can't be used together"],
     ['create --limit-day 1.5', 2, '--limit-day takes a whole number from 0, not "1.5"'],
-    ['list --file :memory:', 2, '--file :memory: keeps nothing between commands'],
+    ['list --file :memory:', 2, '--file :memory: stores nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
   ] as const)('keys %s exits with %i', async ([command, expected, message], { shop }) => {

@@ -55,7 +55,7 @@ shopTest('a key that was revoked is served with a warning', async ({ shop }) => 
   const [{ id }] = await shop.json(`sandbox keys list --file ${file} --json`);
   await shop.exits(`sandbox keys revoke ${id} --file ${file}`, 0);
   const { stderr } = await served(shop, options);
-  expect(stderr).toContain('Warning: The key was revoked: requests with it are answered with 401');
+  expect(stderr).toContain('Warning: The key was revoked. Requests with it get a 401');
 });
 
 shopTest('where stderr is no terminal it is said where the key is, in a form for programs', async ({ shop }) => {

@@ -59,7 +59,7 @@ test.for([
   ['--file a.db --database postgres://x/y', /can't be used together/],
   ['--database mysql://root:secret@x/y', /^Error: --database takes an address/],
   ['--database postgres://me:secret@x,y/z?options=-c', /^Error: --database is not valid: the parameter "options"/],
-  ['--import a.csv --pets 5', /leave --pets/],
+  ['--import a.csv --pets 5', /Leave out --pets/],
   ['--tls-cert a.pem', /--tls-key is missing/],
   ['--trust-proxy 10.0.0.0/40', /takes a network/],
   ['--cors shop.example', /takes an origin/],
@@ -88,7 +88,7 @@ test('exits with 5 for a database that is not reached, and with 2 for one that r
 });
 
 test.for([
-  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines would reach 0\.0\.0\.0/],
+  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
 ] as const)('logs lines of JSON, the last with the error, if %s does not start', async (row, { shop }) => {
@@ -107,7 +107,7 @@ test.for(['--port', '--admin-port'])('names %s that is taken, and what to do', a
   const port = await portOf(createServer());
   expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
     code: 2,
-    stderr: `Error: Port ${port} on 127.0.0.1 is taken by another program.\nHint: petstock sandbox serve ${option} 0\n`,
+    stderr: `Error: Another program uses port ${port} on 127.0.0.1.\nHint: petstock sandbox serve ${option} 0\n`,
   });
 });
 
@@ -150,7 +150,7 @@ describe('the key of sandbox serve', () => {
     const { stderr } = await served(shop, options, async ({ url }) => {
       expect((await get(url, before)).status).toBe(200);
     });
-    const [, command = ''] = /Warning: .* had another key before, .*: petstock (.*)\n/.exec(stderr) ?? [];
+    const [, command = ''] = /Warning: .* contained another key before, .*: petstock (.*)\n/.exec(stderr) ?? [];
     await shop.exits(command, 0);
     const again = await served(shop, options, async ({ url }) => {
       expect([(await get(url, before)).status, (await get(url, given)).status]).toEqual([401, 200]);
@@ -232,7 +232,7 @@ describe('the file of sandbox serve', () => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
-      `Error: ${file} has 6 pets already, and --pets 5 is for a new file. Remove it to start again, or name another file.\n` +
+      `Error: ${file} already has 6 pets, and --pets 5 is only for a new file. Remove it to start again, or choose another file.\n` +
         'Hint: petstock sandbox serve --file :memory: --pets 5\n',
     );
     const reset = await shop.json(`sandbox reset --file ${file} --pets 7 --ids small --json`);
@@ -282,7 +282,7 @@ describe('the file of sandbox serve', () => {
     };
     change(99);
     const said =
-      /^Error: The sandbox can't use .*later version of petstock \(schema 99.*use that version, or another file\.\n$/;
+      /^Error: The sandbox can't use .*later version of petstock \(schema 99.*Use that version, or another file\.\n$/;
     for (const command of ['-e sandbox inventory list', 'sandbox reset', 'sandbox keys list', 'sandbox serve --port 0'])
       await shop.exits(command, 2, said);
     change(5);

@@ -107,12 +107,12 @@ describe('--verbose', () => {
       /^runtime\tnode \d+\.\d+\.\d+\tlinux /m,
       /^state folder\tread and write, 0700, .* GB free\t/m,
       /^state\tsqlite, schema \d+, 1 run, sound\t/m,
-      /^clock\tas the service's, within /m,
+      /^clock\tthe same as the service's, within /m,
       /^locale\tde_DE\.UTF-8\t$/m,
       /^variables\t.*PETSTOCK_API_KEY_STAGING, PETSTOCK_PAGER, PETSTOCK_RUNTIME_DIR, PETSTOCK_URL_STAGING/m,
     ])
       expect(result.stdout).toMatch(fact);
-    for (const fact of [`version\t${version}`, `config folder\tnot made yet\t${shop.folders.config}\n`])
+    for (const fact of [`version\t${version}`, `config folder\tnot created yet\t${shop.folders.config}\n`])
       expect(result.stdout).toContain(fact);
     const { details, ...rest } = await shop.json('status --verbose --json');
     expect(rest).toMatchObject({ reachable: true, keyAccepted: true });

@@ -21,7 +21,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
     const { stderr } = await till.run(`inventory apply ${file} ${flags} --failed-out ${failed}`);
     expect(rowsIn(failed)).toEqual(kept);
     const left = kept.length === 0;
-    expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, since a resume`)).toBe(left);
+    expect(stderr.replace(/\s+/g, ' ').includes(`left out of ${failed}, because a resume`)).toBe(left);
     await till.run(`inventory apply ${failed} --yes`);
     await till.run('inventory apply --resume latest --yes');
     expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual(sums);

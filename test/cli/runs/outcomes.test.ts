@@ -174,8 +174,8 @@ describe("a change whose report can't be shown", () => {
   };
   test.for([
     ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: no room'],
-    ['set 1=5', 'The run went as planned, but its report could not be shown: no room'],
-    ['set 1=5 2=6 --yes', 'The run went as planned, but its report could not be shown: no room'],
+    ['set 1=5', 'The run was carried out, but its report could not be shown: no room'],
+    ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: no room'],
   ] as const)('does not count as failed: inventory %s', async ([command, told], { till }) => {
     await till.exits(`inventory ${command}`, 1, told, { onStdout });
     till.service.always('PATCH', storeInstead(12));

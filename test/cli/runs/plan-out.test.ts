@@ -77,9 +77,9 @@ test('replaces a file that is not ours only with --force', async ({ till }) => {
 });
 
 test.for([
-  ['--plan-out FOLDER/p.csv', 'add --dry-run'],
-  ['--dry-run --plan-out -', 'takes a file: stdout has the report'],
-  ['--dry-run --plan-out FOLDER/a.csv', 'is what this command reads'],
+  ['--plan-out FOLDER/p.csv', 'Add --dry-run'],
+  ['--dry-run --plan-out -', 'needs a file, because stdout has the report'],
+  ['--dry-run --plan-out FOLDER/a.csv', 'This command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
   ['--dry-run --plan-out FOLDER/none/p.csv', 'There is no folder'],
 ] as const)('refuses %s', async ([words, said], { till }) => {

@@ -35,28 +35,25 @@ export const defineSetKey: Define = (command, run) => {
 };
 
 const setKeyOptions = optionRows(
-  ['--url <url>', 'store this address too: it is the one that the key belongs to'],
-  ['--command <command>', 'store a command that prints the key; it is run without a shell'],
-  ['--check', 'ask the service with the key first, which takes one request, and store it only if it is accepted'],
-  ['--shell', 'have the shell of the system run that command, in the root folder: pipes and variables work'],
+  ['--url <url>', 'store this address, too; the key belongs to it'],
+  ['--command <command>', 'store a command that prints the key, run without a shell'],
+  ['--check', 'send one request with the key first, and store it only if the service accepts it'],
+  ['--shell', "run that command with the system's shell, in the root folder; pipes and variables work"],
 );
 type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
 
 const setKeyOf = define({
   description:
-    'Stores the API key of one environment, in a file that only you can read. It is asked for on a terminal and read from ' +
-    'stdin elsewhere, never taken as an argument: the command line is kept in the history of the shell and can be seen ' +
-    'by every process. The key is sent to the address in force when it is stored, and to no other origin. With --command ' +
-    'no key is stored, but what prints it: each petstock command that needs the key runs it once.',
+    'Stores the API key of one environment in a file that only you can read. A terminal asks for it; otherwise it is read from ' +
+    'stdin. It is never an argument, because the command line is kept in the history of the shell and is visible to ' +
+    'every process. The key is sent to the address in force when it is stored, and to no other origin. With --command, ' +
+    'petstock stores a command that prints the key instead: each petstock command that needs the key runs it once.',
   options: setKeyOptions,
   examples: [
-    ['petstock config set-key --env staging', 'asks, and shows nothing of what you type'],
-    ['petstock config set-key --env production < key.txt', 'takes all of stdin where that is not a terminal'],
+    ['petstock config set-key --env staging', 'asks for the key without showing it'],
+    ['petstock config set-key --env production < key.txt', 'reads all of stdin, without a terminal'],
     ['petstock config set-key -e production --url https://stock.example.com/v1', 'a key and the address it belongs to'],
-    [
-      "petstock config set-key -e production --command 'pass show petstock'",
-      'stores no key: each command asks pass for it',
-    ],
+    ["petstock config set-key -e production --command 'pass show petstock'", 'stores no key: each command runs pass'],
   ],
   after: commands,
   action: storeKey,
@@ -102,7 +99,7 @@ async function requireAcceptance(
   const { store, env } = target;
   const variable = keySource(env, context.env, store);
   if (variable !== undefined) {
-    throw new UsageError(`${variable} is set, and its key would be checked instead: unset it. Nothing was stored`);
+    throw new UsageError(`${variable} is set, so its key would be checked instead. Unset it. Nothing was stored`);
   }
   const isKey = typeof credential === 'string';
   const origin = address === undefined ? undefined : new URL(address).origin;
@@ -137,7 +134,7 @@ function commandAgain(
 /** @throws UsageError for a command that can't be run; undefined if none was given */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {
-    if (shell) throw new UsageError('--shell says how --command is run: give both. Nothing was stored');
+    if (shell) throw new UsageError('--shell only applies to --command. Give both. Nothing was stored');
     return undefined;
   }
   const absolute = shell ? { ok: true as const, value: absoluteShellCommand(command) } : absoluteCommand(command);
@@ -157,15 +154,14 @@ async function typedKey(context: Invocation['context'], target: RemoteTarget, op
 function keyAsArgument(command: Command): UsageError {
   const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
   return new UsageError(
-    'config set-key takes no key as an argument: a key on the command line stays in the history of the ' +
+    'config set-key does not take the key as an argument, because the command line stays in the history of the ' +
       'shell. Nothing was stored. If that was a real key, remove it there.',
     { hint: commandAgain({ store, env }, { ...(url !== undefined && { url }), ...(check && { check }) }) },
   );
 }
 
 export const defineUnsetKey = define({
-  description:
-    'Removes the stored API key of one environment from this machine. The key itself stays valid at the service.',
+  description: 'Removes the stored API key of one environment from this machine. The service still accepts the key.',
   examples: [['petstock config unset-key --env production']],
   action: async (invocation) => {
     const { context, config, messages } = invocation;

@@ -39,9 +39,9 @@ const settingsHelp = `\nSettings:\n${settingLines.join('\n')}\n`;
 export const defineSet = define({
   operands: {
     '<name>': 'the setting',
-    '[value]': 'its value; state-url, which may hold a password, is asked for or read from stdin if it is missing',
+    '[value]': 'its value; state-url may contain a password, so without a value it is asked for or read from stdin',
   },
-  description: 'Changes a setting of petstock on this machine; with --store, for that store alone.',
+  description: 'Changes a setting of petstock on this machine; with --store, only for that store.',
   before: settingsHelp,
   examples: [
     ['petstock config set default-env production'],
@@ -49,23 +49,23 @@ export const defineSet = define({
     ['petstock config set max-zero 10'],
     ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
   ],
-  after: '\n\nKeys and URLs have commands of their own: petstock config set-key, petstock config set-url.',
+  after: '\n\nKeys and URLs have their own commands: petstock config set-key, petstock config set-url.',
   action: async (invocation, _options, text, given?: string) => {
     const { context, messages, target } = invocation;
     const name = settingName(text, target);
     const { isSecret = false, isForAllStores = false, values, variable: source, parse, toStore } = definitionOf(name);
     if (given === undefined && !isSecret) {
-      throw new UsageError(`Missing value: ${name} takes ${values}`, { hint: 'petstock help config set' });
+      throw new UsageError(`The value is missing. ${name} takes ${values}`, { hint: 'petstock help config set' });
     }
     const place = settingsTarget(invocation);
     const typed = given ?? (await readSecret(context, `URL for ${name}`));
     if (isForAllStores && place.store !== undefined) {
-      throw new UsageError(`${name} is a setting of all stores; leave out --store`, {
+      throw new UsageError(`${name} applies to all stores. Leave out --store`, {
         hint: petstock`config set ${name} ${isSecret ? [] : typed}`,
       });
     }
     const parsed = parse(typed);
-    // It would make every later command fail.
+    // An invalid variable would make every later command fail.
     if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.problem)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     if (name === 'codes') await requireCodes(invocation, String(value));
@@ -91,7 +91,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
-    `nothing is stored for a store ${name} yet.${near} To store its address: ` +
+    `nothing is stored yet for a store ${name}.${near} To store its address: ` +
       petstock`config set-url 'https://<your-store>/v1' --store ${name}`,
   );
 }
@@ -101,14 +101,14 @@ export const defineUnset = define({
   description: 'Removes a setting, or the URL of an environment, from the configuration file.',
   before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
-  after: '\n\nKeys have a command of their own: petstock config unset-key.',
+  after: '\n\nKeys have their own command: petstock config unset-key.',
   action: async (invocation, _options, text) => {
     const { value } = invocation.environment;
     const name = entryName(text, value);
     if (isSetting(name)) return forgetSetting(invocation, name);
     if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
     const where = targetWords({ store: invocation.store?.value, env: environmentOf(name) });
-    throw new UsageError('Keys have a command of their own.', { hint: petstock`config unset-key ${where}` });
+    throw new UsageError('Keys have their own command.', { hint: petstock`config unset-key ${where}` });
   },
 });
 
@@ -140,12 +140,12 @@ async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentN
 export const defineSetUrl = define({
   operands: { '<url>': 'the address of the service, up to and including /v1' },
   description:
-    'Stores where the service of one environment is. Nothing is sent there yet: petstock status tries it. ' +
-    'A stored key belongs to the origin that it was stored for: another origin takes set-key --url.',
+    'Stores the address of the service of one environment. Sends nothing; petstock status tries the address. ' +
+    'A stored key belongs to the origin it was stored for; for another origin use set-key --url.',
   examples: [
     ['petstock config set-url https://stock.example.com/v1 --env production'],
     ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
-    ['petstock config set-url https://north.example.com/v1 --store north -e production', 'of one of several stores'],
+    ['petstock config set-url https://north.example.com/v1 --store north -e production', 'for one of several stores'],
     ['petstock config unset url --env staging', 'removes it'],
   ],
   action: async (invocation, _options, text) => {

@@ -30,7 +30,7 @@ export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNam
 
 export const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
 
-/** Parses a name as it was typed; `url` and `key` are those of the chosen environment. @throws UsageError for an unknown name */
+/** Parses a name as it was typed; `url` and `key` refer to the chosen environment. @throws UsageError for an unknown name */
 export function entryName(text: string, environment: EnvironmentName): EntryName {
   const full = text === 'url' || text === 'key' ? `${text}.${environment}` : text;
   const name = entryNames.find((known) => known === full);
@@ -56,18 +56,16 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
 export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
   if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
-  const words = `The sandbox makes its own ${thing}: there is nothing to set. Name another environment with --env`;
+  const words = `The sandbox makes its own ${thing}, so it can't be set. Choose another environment with --env`;
   throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
 }
 
-/**
- * Returns where settings are stored: in a store only if `--store` names it, because a guard should apply everywhere.
- */
+/** Returns where settings are stored: for one store only if `--store` is given, because a guard should apply everywhere. */
 export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
 }
 
-/** In bytes: far more than any key, far less than a file that was piped by mistake. */
+/** In bytes: much longer than any key, much shorter than a file that was piped by mistake. */
 const maxBodyBytes = 64 * 1024;
 
 /**
@@ -101,9 +99,9 @@ export interface EntryRef {
 
 export const defineList = define({
   description:
-    'Shows each setting, URL and key, of all stores unless --store names one, and where it comes from: an environment ' +
-    'variable, the configuration file or the default. Of a key, only the last 4 characters are shown. An environment variable that hides a stored key or URL is ' +
-    'named on stderr.',
+    'Shows each setting, URL and key, and its source: an environment variable, the configuration file or the default. Shows ' +
+    'all stores, unless --store is given. Only the last 4 characters of a key are shown. A warning names each environment variable ' +
+    'that overrides a stored key or URL.',
   options: [fieldsOption],
   examples: [['petstock config list'], ["petstock config list --json | jq -r '.[] | select(.value == null).name'"]],
   action: async (invocation) => {
@@ -120,7 +118,7 @@ export const defineList = define({
         // An invalid variable only causes a warning here, so that the other values are still shown.
         if (!(error instanceof UsageError)) throw error;
         warnings.push(error.message);
-        return { name: fullName(ref), value: null, source: 'cannot be used' };
+        return { name: fullName(ref), value: null, source: "can't be used" };
       }
     });
     for (const warning of new Set(warnings)) await invocation.messages.warn(warning);
@@ -152,7 +150,7 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
   const environment = environmentOf(name);
   if (name.startsWith('url.')) return resolveBaseUrl(environment, env, config);
   const key = resolveKey(environment, env, config);
-  // No command is run just to show the key that it prints.
+  // Showing a key must not run the command that prints it.
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
 }
 
@@ -168,12 +166,12 @@ function fullName({ store, name }: EntryRef): string {
 
 export interface EntryChange {
   readonly ref: EntryRef;
-  /** As in `config list`; null: it was removed. */
+  /** Formatted like in `config list`; null if it was removed. */
   readonly value: Scalar;
   readonly changed: boolean;
 }
 
-/** Reports what was stored or removed: as a sentence, or as a record if a format was named. */
+/** Reports a stored or removed value: as a sentence, or as a record if a format was given. */
 export async function reportChange(
   { messages, results }: Invocation,
   { ref, value, changed }: EntryChange,
@@ -185,15 +183,15 @@ export async function reportChange(
   await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
-/** The formats beside the value alone, which is what a script wants, whatever the setting `output` is. */
+/** The formats besides the bare value. Scripts get the bare value, whatever the setting `output` is. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
 export const defineGet = define({
   formats: recordFormats,
   operands: { '<name>': 'a setting, url.<env> or key.<env>' },
   description:
-    'Prints the value in effect: from the environment, the configuration file, or the default. Not set: exit 1.',
-  before: `\nNames: ${entryNames.join(', ')};\n\`url\` and \`key\` alone are those of the chosen environment. Of a key, only the last 4 characters are shown.\n`,
+    'Prints the value in effect: from the environment, the configuration file, or the default. Exits with code 1 if it is not set.',
+  before: `\nNames: ${entryNames.join(', ')};\n\`url\` and \`key\` refer to the chosen environment. Only the last 4 characters of a key are shown.\n`,
   examples: [
     ['petstock config get default-env'],
     ['petstock config get url --env production'],
@@ -220,7 +218,8 @@ function notSet(ref: EntryRef): FailureError {
 export const definePath = define({
   formats: recordFormats,
   needsConfig: false,
-  description: 'Prints the path of the configuration file, which need not exist yet. PETSTOCK_CONFIG_DIR moves it.',
+  description:
+    'Prints the path of the configuration file, which may not exist yet. PETSTOCK_CONFIG_DIR changes its folder.',
   examples: [['petstock config path'], ['ls -l "$(petstock config path)"']],
   action: async ({ context, results }) => {
     const path = configFile(context.folders.config);

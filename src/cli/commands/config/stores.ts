@@ -16,12 +16,12 @@ const columns: readonly Column[] = [
 /** `[{"store","env","url","hasKey"}]` */
 export const defineStores = define({
   description:
-    'Shows each environment of each store that has an address or a key, sorted by store: first the one without a name. ' +
-    'Variables count as what is stored does; no key is shown.',
+    'Shows each environment of each store that has an address or a key, sorted by store; the store without a name comes first. ' +
+    'Environment variables count like stored values. Keys are not shown.',
   options: [fieldsOption],
   examples: [
     ['petstock config stores'],
-    ["petstock config stores --json | jq -r '.[] | select(.hasKey and .store) | .store'", 'the stores that are set up'],
+    ["petstock config stores --json | jq -r '.[] | select(.hasKey and .store) | .store'", 'the stores that have a key'],
   ],
   action: async ({ context, configFile, globals, target, messages, results }) => {
     const rows: Row[] = [];

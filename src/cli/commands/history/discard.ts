@@ -14,10 +14,10 @@ export const defineHistoryDiscard = define({
   needsConfig: false,
   operands: { '<run>': 'the run, as history list shows it' },
   description:
-    'Closes a run that will not be resumed. It stays in the history and can be undone; nothing offers to resume it any more, and its file can be ' +
-    'applied again. Rows that were not sent are failed then. Those that may have been written stay unknown. Sends nothing.',
+    'Closes a run that will not be resumed. It stays in the history and can be undone, but hints no longer suggest resuming it, and its file can be ' +
+    'applied again. Rows that were not sent become failed. Rows that may have been written stay unknown. Sends nothing.',
   examples: [
-    ['petstock history list --state incomplete', 'which ones are there?'],
+    ['petstock history list --state incomplete', 'which runs are incomplete?'],
     ['petstock history discard <run>', 'the last four characters of its id are enough'],
   ],
   action: async (invocation, _options, text) => {
@@ -38,18 +38,15 @@ export const defineHistoryDiscard = define({
   },
 });
 
-/**
- * Asks on a terminal.
- * @throws UsageError if nothing is left of it, ConflictError while it is running
- */
+/** Asks on a terminal. @throws UsageError if the run is done, ConflictError while it is running */
 async function discard({ questions }: Invocation, { history }: State, run: RunRecord): Promise<RunRecord> {
   if (run.state === 'done') {
     const hint = petstock`history show ${run.run}`;
-    throw new UsageError(`Run ${run.run} is done: there is nothing to discard`, { hint });
+    throw new UsageError(`Run ${run.run} is done, so it can't be discarded`, { hint });
   }
   if (questions.willAsk()) {
     const question = `Discard run ${run.run.slice(-4)} (${writtenText(run)})?`;
-    await questions.confirm({ question, notDone: 'The run stays as it is' });
+    await questions.confirm({ question, notDone: 'The run was not changed' });
   }
   return history.discard(run.run);
 }

@@ -15,12 +15,12 @@ import { periodOf } from './selection.ts';
 export const defineHistoryExport = define({
   needsConfig: false,
   formats: changeFormats,
-  operands: { '[file]': 'where to write it; without one, stdout' },
+  operands: { '[file]': 'where to write it; default: stdout' },
   description:
-    'Writes every row that has its outcome, in the order in which they were settled: as NDJSON, one object a line with the facts of its run, for ' +
-    'grep and for audit, or as JSON, CSV or TSV by -o or the name of the file. The seq of a row is higher than that of every row before it, and no row ever comes ' +
-    'later with a lower one: with --after and the last seq, nothing is missed. A row comes again only if a resume has settled it anew; run and row ' +
-    'name it. An undo has rows of its own, with undoes. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'Writes every row that has an outcome, ordered by the time of the outcome: as NDJSON, one object per line with the properties of its run, for ' +
+    'grep and for audits, or as JSON, CSV or TSV, by -o or the name of the file. Each row has a higher seq than every row before it, and later rows ' +
+    'always have higher ones: continue with --after and the last seq, and nothing is missed. A row is only repeated if a resume has changed its outcome; run and row ' +
+    'identify it. An undo has rows of its own, with undoes. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     ['--since <date>', 'only rows settled from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
     ['--until <date>', 'only rows settled up to this time'],
@@ -33,8 +33,8 @@ export const defineHistoryExport = define({
   examples: [
     ['petstock history export history.ndjson'],
     ['petstock history export history.csv', 'for a spreadsheet'],
-    ['petstock history export --after 1200', 'what came since the last time'],
-    [`petstock history export | grep '"petId":4,'`, 'every write of one pet'],
+    ['petstock history export --after 1200', 'rows since the last export'],
+    [`petstock history export | grep '"petId":4,'`, 'every write to one pet'],
   ],
   action: async (invocation, options, file = '-') => {
     const { context, globals } = invocation;
@@ -56,8 +56,9 @@ export const defineHistoryExport = define({
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
-      const left = open === 1 ? '1 row has no outcome yet, and comes' : `${open} rows have no outcome yet, and come`;
-      const how = 'once the run has gone on (petstock history list --state incomplete).';
+      const left =
+        open === 1 ? '1 row has no outcome yet. It is exported' : `${open} rows have no outcome yet. They are exported`;
+      const how = 'once the run was resumed (petstock history list --state incomplete).';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);
     });
   },

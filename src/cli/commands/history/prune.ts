@@ -13,19 +13,19 @@ import { namedTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
-    'Removes runs from the history, once you have agreed: they can no longer be shown or undone. Runs that are not ' +
-    'complete, and could be resumed, stay unless --incomplete is given, and so does what they rely on: everything that is newer. Without an ' +
-    'option, runs that are older than the setting keep-history. Of every store and environment, unless --store, --env or their variables name one.',
+    'Removes runs from the history, after a confirmation: they can no longer be shown or undone. Incomplete runs, which ' +
+    'can be resumed, stay unless --incomplete is given, and so does everything newer, because they depend on it. Without options, ' +
+    'removes runs older than the setting keep-history. Covers every store and environment, unless --store, --env or their variables name one.',
   options: [
     ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
     ['--keep <n>', 'all but the latest n runs'],
-    ['--incomplete', 'those that are not complete, too'],
+    ['--incomplete', 'also incomplete runs'],
   ],
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
   action: async (invocation, { before, keep, incomplete = false }) => {
     const days = invocation.config.settings['keep-history'];
     if (before === undefined && keep === undefined && days === undefined) {
-      throw new UsageError('Missing option: pass --before <date>, --keep <n>, or both', {
+      throw new UsageError('An option is missing. Pass --before <date>, --keep <n>, or both', {
         hint: 'petstock history prune --before 90d',
       });
     }
@@ -45,7 +45,7 @@ export const defineHistoryPrune = define({
   },
 });
 
-/** Selects the runs to remove. If both bounds are set, a run must be beyond both. */
+/** Selects the runs to remove. If both bounds are set, a run must exceed both. */
 interface PruneBounds {
   /** Runs that began before this time are removed. In milliseconds since the Unix epoch. */
   readonly before: number | undefined;

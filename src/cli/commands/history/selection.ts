@@ -15,16 +15,15 @@ export function namedTargetText(invocation: Invocation): string {
   return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
 }
 
-/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; without a beginning or an end these are the first and the latest run. */
+/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; an absent bound is the first or the latest run. */
 export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
   const from = since === undefined ? '' : ` from ${localMinute(since)}`;
   return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
 }
 
 /**
- * Returns the run that is meant.
- * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable
- * names
+ * Returns a run.
+ * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable names
  * @throws NotFoundError
  */
 export async function findRun(
@@ -88,7 +87,7 @@ function dayOf(word: string, now: number): Date | undefined {
   const weekday = weekdays.indexOf(word);
   const back = weekday >= 0 ? (day.getDay() - weekday + 7) % 7 : ['today', 'yesterday'].indexOf(word);
   if (back < 0) return undefined;
-  // By the calendar, because a day may have 23 hours.
+  // Uses the calendar, because a day may have 23 hours.
   day.setDate(day.getDate() - back);
   return day;
 }

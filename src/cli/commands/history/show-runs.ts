@@ -23,11 +23,11 @@ const listOptions = optionRows(
   ['--name <text>', 'only runs that changed a pet with this in its name (setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
-  ['--mine', 'only runs of the user who asks, from any machine'],
+  ['--mine', 'only your own runs, from any machine'],
   ['--since <date>', 'only runs from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
   ['--until <date>', 'only runs up to this time'],
   ['--state <state>', `only runs that are ${runStates.join(', ')}`],
-  ['--pets <which>', 'all: all pets of a run in JSON, CSV and TSV, instead of the first 20'],
+  ['--pets <which>', 'all: list all pets of a run in JSON, CSV and TSV, instead of the first 20'],
   fieldsOption,
 );
 type ListOptions = OptionsOf<typeof listOptions>;
@@ -36,13 +36,13 @@ export const defineHistoryList = define({
   needsConfig: false,
   formats: withPage,
   description:
-    'Lists what was written from this machine, or, with a shared state, from all of them, the latest first: in every ' +
+    'Lists the runs of this machine, or of all machines with a shared state, latest first, in every ' +
     'store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: listOptions,
   examples: [
     ['petstock history list'],
     ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
-    ['petstock history list --state incomplete', 'which ones can be resumed?'],
+    ['petstock history list --state incomplete', 'which runs can be resumed?'],
     ['petstock history list --mine --since 7d', 'what have I written this week?'],
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
@@ -107,7 +107,7 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   return {
     ...namedTarget(invocation),
     ...periodOf(invocation, options),
-    // Names of the practice shop are of its own pets alone.
+    // The practice shop's names only apply to its own pets.
     ...(options.name !== undefined && invocation.config.settings.codes === undefined && { env: 'sandbox' }),
     petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
@@ -124,8 +124,8 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
 }
 
 /**
- * At most `limit` runs, and, once they are read, whether there are more, whether one has more pets than its record, and
- * which can be resumed.
+ * Returns at most `limit` runs and, once they are read, whether there are more, whether one has more pets than its record, and which one
+ * can be resumed.
  */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
@@ -190,7 +190,7 @@ async function isBlind(state: State, run: RunRecord): Promise<boolean> {
 
 /**
  * Only tables and pages show names. Those of the practice shop don't apply to other shops.
- * @param env of all shown runs; undefined: there may be several
+ * @param env of all shown runs; undefined: they may differ
  */
 async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
   const isTheirs = config.settings.codes !== undefined || env === 'sandbox';

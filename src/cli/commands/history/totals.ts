@@ -18,12 +18,12 @@ export const defineHistoryTotals = define({
   needsConfig: false,
   formats: withPage,
   description:
-    'Adds up by pet what came in and what went out. Counted is what stock-takes (inventory count) found more (+) or fewer (-) than there should ' +
-    'have been; their deliveries and sales (--add, --take) came in and went out. Now is the stock that the history knows last, whatever the period. An undo ' +
-    'takes back what its run brought in or took out; if that was before the period, the undo itself came in or went out. ' +
-    'Conflicts and rows that failed changed nothing; of a row that differs, what the service wrote counts. Not known is how many ' +
-    'writes are not in these sums: their stock before was not read, it is not known whether they were written, or they undo ' +
-    'such a write. Of every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'Adds up by pet what came in and went out. Counted is how many units stock-takes (inventory count) found above (+) or below (-) the expected ' +
+    'stock; their deliveries and sales (--add, --take) count as in and out. Now is the last stock in the history, whatever the period. An undo ' +
+    'cancels its run in these sums; if the run was before the period, the undo itself counts as in or out. ' +
+    'Conflicts and failed rows changed nothing; for a row that differs, the stock that the service wrote counts. Not known is the number of ' +
+    'writes that are not in these sums: the stock before them was not read, it is not known whether they were written, or they undo ' +
+    'such a write. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     [
       '--since <date>',
@@ -81,14 +81,14 @@ function isWithin({ since, until }: Period, run: RunRecord, { at = run.at }: Rec
 /** A row that an undo may have undone. */
 interface UndoneRow {
   readonly isCount: boolean;
-  /** What its undo takes back; undefined if it is not known what the row changed. */
+  /** The change that its undo cancels; undefined if it is not known what the row changed. */
   readonly change: bigint | undefined;
 }
 
 type UndoneRows = ReadonlyMap<number, UndoneRow>;
 type KnownRuns = Map<string, Promise<UndoneRows>>;
 
-/** An undo of a row that is not in the history any more is an ordinary movement. */
+/** The undo of a row that the history no longer has counts as an ordinary change. */
 function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows): RowKind {
   if (run.undoes === undefined) {
     return { isCount: run.command === 'inventory count' && delta === undefined, takesBack: 0n };
@@ -117,7 +117,7 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
     const before = await undoneRows(history, run, period, known);
     for await (const row of history.rows(undone, mayBeWritten)) {
       const { isCount, takesBack } = kindOf(run, row, before);
-      // The undo of an undo takes nothing back: it makes the change again.
+      // The undo of an undo cancels nothing: it makes the change again.
       const change = takesBack === 0n ? changeOf(row) : takesBack && 0n;
       rows.set(row.row, { isCount, change: isWithin(period, run, row) ? change : 0n });
     }
@@ -130,7 +130,7 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
 /** Maximum number of pets per query. */
 const atOnce = 500;
 
-/** Adds the names, and the stock in the history. Names of the practice shop only apply to its own pets. */
+/** Adds the names, and the stock in the history. The practice shop's names only apply to its own pets. */
 async function withKnown({ petNames, config }: Invocation, { petWrites }: State, totals: readonly PetTotals[]) {
   const names = await petNames();
   const known: ShownTotals[] = [];

@@ -33,23 +33,20 @@ const help = 'petstock inventory apply --help';
 
 const applyOptions = optionRows(
   ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
-  ['--column <field=name>', 'the column that has a field, such as petId=SKU; may be given several times', collect],
+  ['--column <field=name>', 'the column of a field, such as petId=SKU; may be given several times', collect],
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
-  ['--min-rows <n>', 'refuse a file with fewer rows, such as one that was cut off where it came from'],
+  ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
-  ['--failed-out <file>', 'write the rows that were not written to a file that apply takes again'],
+  ['--failed-out <file>', 'write the rows that were not written to a file for apply'],
   [
     '--plan-out <file>',
     'with --dry-run: write the plan to a file, with the stock that each row expects, to apply it later',
   ],
   ['--force', 'let --failed-out or --plan-out replace a file that petstock did not write, or that was changed since'],
-  [
-    '--resume <run>',
-    'resume a run that was interrupted, or `latest`: the newest of this store and environment; takes no file',
-  ],
-  ['--again', 'apply a file with deltas once more, though a run of it has finished'],
-  ['--reason <text>', 'why, for the history: for rows without a reason of their own'],
-  ['--ref <text>', 'a number or name of your own, such as a delivery note: for rows without their own'],
+  ['--resume <run>', 'resume an interrupted run, or `latest`: the newest of this store and environment; takes no file'],
+  ['--again', 'apply a file with deltas again, although it was already applied'],
+  ['--reason <text>', 'reason in the history, for rows without one of their own'],
+  ['--ref <text>', 'your own number or name, such as a delivery note, for rows without one'],
   ...bulkOptions,
 );
 type ApplyOptions = OptionsOf<typeof applyOptions>;
@@ -57,29 +54,29 @@ type ApplyOptions = OptionsOf<typeof applyOptions>;
 export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
   description:
-    'Writes the stock levels that a file asks for. The whole file is checked before anything is sent, the plan is shown, ' +
-    'and you are asked. Each change is in the history before it leaves, so that it can be resumed after a crash, ' +
-    'and undone. Takes one request, and one for each row that changes.\n\n' +
+    'Writes the stock levels of a file. Checks the whole file before anything is sent, shows the plan, ' +
+    'and asks. Each change is in the history before it is sent, so that it can be resumed after a crash, ' +
+    'and undone. Sends one request, plus one per row that changes.\n\n' +
     'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
-    'ref, status, name (for you to read: not written, and a warning names the rows in which they differ). A blank quantity changes nothing. A row whose stock is not what `expected` says is a ' +
-    `conflict, and is not written.\n\n${experimental}`,
+    'ref, status, name (for you to read: they are not written, and a warning lists the rows where they differ). A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
+    `conflict and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
     ['petstock inventory export counts.csv', 'a file to edit'],
     ['petstock inventory apply counts.csv --dry-run', 'see what it would do'],
-    ['petstock inventory apply counts.csv --dry-run --plan-out plan.csv', 'for `apply plan.csv` once it was reviewed'],
+    ['petstock inventory apply counts.csv --dry-run --plan-out plan.csv', 'for `apply plan.csv` after a review'],
     ['petstock inventory apply counts.csv'],
     ['petstock inventory apply counts.csv --yes --max-changes 500 --failed-out failed.csv', 'in a script'],
     [
       'petstock inventory apply delivery.csv --column petId=SKU --column delta=Pieces --ignore-columns',
-      'as a supplier sends it',
+      "a supplier's own format",
     ],
     ['petstock inventory apply --resume <run>', 'after Ctrl-C, or a crash'],
-    ['petstock undo --last', 'take it all back'],
+    ['petstock undo --last', 'undo the whole run'],
   ],
   action: async (invocation, options, file?: string) => {
     if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
-    if (file === undefined) throw new UsageError('Missing file: name one, or - for stdin', { hint: help });
+    if (file === undefined) throw new UsageError('The file is missing. Give one, or - for stdin', { hint: help });
     await runFile(invocation, file, options);
   },
 });
@@ -89,7 +86,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const ofFile = [file, format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref];
   if (ofFile.some((given) => given !== undefined)) {
     throw new UsageError(
-      '--resume takes the rows from the history: leave out the file and all that says how it is read',
+      '--resume takes the rows from the history. Leave out the file and the options for reading it',
       { hint: petstock`inventory apply --resume ${run}` },
     );
   }
@@ -101,7 +98,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
-    // The outcome of the run matters more: a session that stays open finds its run.
+    // The outcome of the run is more important: a session that stays open finds its run.
     return settleSessionOf(session, record, error).catch(() => error);
   });
 }
@@ -141,9 +138,9 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
 
 interface AppliedFile {
   readonly file: string;
-  /** The command as it was given. */
+  /** The command as the user gave it. */
   readonly command: readonly string[];
-  /** A command that reads a file with other columns. */
+  /** A command that reads the file with other column names. */
   readonly reading: string;
 }
 
@@ -188,7 +185,7 @@ async function planFile(
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier };
-  // Another process may have begun since, and even ended: its writes came before the stock was read.
+  // Another process may have begun since, or even ended: then its writes came before the stock was read.
   const requireNotDuplicate = async () => {
     await guard.check();
     return guard.newest;
@@ -217,8 +214,7 @@ async function read({ context }: Invocation, file: string, reading: string, opti
     throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
   const { remedy } = result;
-  // How to read a file with other names: answer a question, or run a command that reads it, unless that has just
-  // failed.
+  // How to read a file with other column names: an answer, or a command that reads it, unless that command has just failed.
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
 }
@@ -235,13 +231,13 @@ function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, stri
     const name = text.slice(at + 1).trim();
     if (field === undefined || name === '') {
       throw new UsageError(
-        `--column takes a field and the column that has it, such as petId=SKU, not "${text}". The fields are ${rowFields.join(', ')}`,
+        `--column takes a field and its column, such as petId=SKU, not "${text}". The fields are ${rowFields.join(', ')}`,
         { hint: help },
       );
     }
-    if (columns.has(field)) throw new UsageError(`--column names ${field} twice. Leave one out`, { hint: help });
+    if (columns.has(field)) throw new UsageError(`--column has ${field} twice. Leave one out`, { hint: help });
     if ([...columns.values()].includes(name)) {
-      throw new UsageError(`--column names the column "${name}" for two fields. Leave one out`, { hint: help });
+      throw new UsageError(`--column uses the column "${name}" for two fields. Leave one out`, { hint: help });
     }
     columns.set(field, name);
   }

@@ -10,12 +10,12 @@ import { printOutcome } from '../print-record.ts';
 
 export const defineCodesAdd = define({
   operands: {
-    '<code>': 'the bar code, as it is scanned',
-    '<petId>': 'the pet that it stands for, by its id or name',
-    '[name]': 'what your shop calls the pet',
+    '<code>': 'the scanned bar code',
+    '<petId>': 'the pet, by its id or name',
+    '[name]': "your shop's name for the pet",
   },
   description:
-    'Adds a line to the file of the setting `codes`. Sends nothing: whether there is such a pet is not checked.',
+    'Adds a line to the file in the setting `codes`. Sends nothing, so it does not check whether the pet exists.',
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
     // As the file is read.
@@ -26,7 +26,7 @@ export const defineCodesAdd = define({
     const { messages, context } = invocation;
     const { file, codes } = await requireCodesNow(invocation, 'codes add');
     const [added] = await addCodes(file, [{ code, petId, name: name?.trim() }], context);
-    if (added === undefined) await messages.note(`${code} is in ${file} already, for pet ${petId}.`);
+    if (added === undefined) await messages.note(`${code} is already in ${file}, for pet ${petId}.`);
     else if (added.code === '') await messages.note(`Added the name of pet ${petId} to ${file}.`);
     else await messages.note(`Added ${code} to ${file}, for pet ${petId}.`);
     const other = petIdOfCode(code);
@@ -50,7 +50,7 @@ const columns: readonly Column[] = [
 ];
 
 export const defineCodesList = define({
-  description: 'Lists the bar codes, names and levels of the file of the setting `codes`. Sends nothing.',
+  description: 'Lists the bar codes, names and levels in the file of the setting `codes`. Sends nothing.',
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   action: async (invocation) => {

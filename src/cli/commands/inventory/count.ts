@@ -8,19 +8,19 @@ export const defineCount = define({
   operands: { '[session]': 'the unfinished session to resume' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
-    'go on after a crash. At the end what was counted is shown beside the stock at that time, and, after a question, written as ' +
-    'a run that can be resumed and undone. What is sold during a count is not seen: count while the shop is closed, or ' +
-    'a shelf at a time. With --add or --take the sums are added to the stock or taken from it, which is safe beside other tills. ' +
-    'Takes a request for the pets, one for the stock, and one for each pet whose stock changes.\n\n' +
+    'continue after a crash. At the end the count is shown beside the current stock and, after a question, written as ' +
+    'a run that can be resumed and undone. Sales during a count are not noticed: count while the shop is closed, or ' +
+    'one shelf at a time. With --add or --take the sums are added to the stock or subtracted from it, which is safe beside other tills. ' +
+    'Sends one request for the pets, one for the stock, and one per pet whose stock changes.\n\n' +
     'A line is one of:\n' +
-    '  42        counts one of pet 42, or of the pet of a bar code\n' +
+    '  42        counts one unit of pet 42, or of the pet with that bar code\n' +
     '  42 x3     three, and 42*3 too\n' +
-    '  -         takes the last line back\n' +
-    '  = 42 7    seven of pet 42 in all\n' +
-    '  code 42   makes the unknown code before it one of pet 42\n' +
+    '  -         cancels the last line\n' +
+    '  = 42 7    sets pet 42 to seven units in all\n' +
+    '  code 42   assigns the unknown code before it to pet 42\n' +
     '            a blank line shows the sum\n' +
-    '  done      ends the count, as Ctrl-D does\n\n' +
-    'An unknown code beeps and is kept apart: it is listed at the end, and stays in the session (exit 8). ' +
+    '  done      ends the count, like Ctrl-D\n\n' +
+    'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8). ' +
     'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed. A mistaken line among them, such as = 42, is ' +
     'reported with its number, and nothing is written (exit 2).',
@@ -32,7 +32,7 @@ export const defineCount = define({
     ['petstock inventory count --new --codes codes.csv --to counted.csv', 'a file to check and apply later'],
     ['petstock inventory count --new --yes --codes codes.csv < scans.txt', 'in a script'],
     ['petstock inventory count --label "aisle 3"', 'one of several sessions, by name'],
-    ['petstock inventory count --sheet > sheet.html', 'a sheet to print, and to count by hand'],
+    ['petstock inventory count --sheet > sheet.html', 'a sheet to print and fill in by hand'],
     ['petstock inventory count --list', 'which sessions are open?'],
     ['petstock inventory count <session>', 'resume after Ctrl-C or a crash'],
     ['petstock inventory count --merge <session> <session>', 'what two people have counted'],
@@ -40,16 +40,17 @@ export const defineCount = define({
   action: async (invocation, flags, session?: string) => {
     const { list = false, closed = false, discard, sheet = false } = flags;
     if (sheet) {
-      if (session !== undefined || list || discard !== undefined) throw new UsageError('--sheet is used alone');
+      if (session !== undefined || list || discard !== undefined)
+        throw new UsageError("--sheet can't be combined with other options of count");
       const { printSheet } = await import('./count/sheet.ts');
       return printSheet(invocation);
     }
     if (invocation.results.format === 'html') {
-      throw new UsageError('-o html is for the sheet', { hint: 'petstock inventory count --sheet -o html' });
+      throw new UsageError('-o html is only for the sheet', { hint: 'petstock inventory count --sheet -o html' });
     }
     if (list || discard !== undefined) {
       if (session !== undefined || (list && discard !== undefined)) {
-        throw new UsageError('--list and --discard are used alone', { hint: 'petstock inventory count --list' });
+        throw new UsageError("--list and --discard can't be combined", { hint: 'petstock inventory count --list' });
       }
       const { listSessions, discardSession } = await import('./count/list-sessions.ts');
       return discard === undefined ? listSessions(invocation, closed) : discardSession(invocation, discard);

@@ -12,7 +12,7 @@ import { UnreadablePets } from './stock.ts';
 
 const diffOptions = optionRows(
   ['--only <field>', 'of pets that both sides have, compare only quantity or status'],
-  ['--exit-code', 'exit 3 where they differ'],
+  ['--exit-code', 'exit with code 3 if they differ'],
   fieldsOption,
   ['--changes', 'print a change file (CSV) that makes left like right'],
 );
@@ -21,18 +21,18 @@ type DiffOptions = OptionsOf<typeof diffOptions>;
 export const defineDiff = define({
   operands: {
     '<left>': 'an environment, store/environment, a file, or - for stdin',
-    '<right>': 'what it is compared with',
+    '<right>': 'the other side',
   },
   description:
-    'Compares two lists of stock: of an environment as it is now, or of a file as `petstock inventory export` or `list -o csv`, ' +
-    '`json` or `ndjson` write it. Shows the pets that differ, by their ids: added (only right has it), removed (only left ' +
-    'has it), changed. Takes one request for each environment. A file that has the name of an environment is ./staging.',
+    'Compares two lists of stock: of an environment now, or of a file from `petstock inventory export` or `list -o csv`, ' +
+    '`json` or `ndjson`. Shows the pets that differ, by id: added (only on the right), removed (only on the left), ' +
+    'changed. Sends one request per environment. For a file that has the name of an environment, write ./staging.',
   options: diffOptions,
   examples: [
     ['petstock inventory diff staging production'],
     ['petstock inventory diff north/production south/production', 'of two stores'],
     ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
-    ['petstock inventory diff staging stock.csv --changes > back.csv', 'what takes it back to that'],
+    ['petstock inventory diff staging stock.csv --changes > back.csv', 'a file that restores the export'],
     ['petstock inventory apply back.csv --dry-run'],
     ['petstock inventory list -o ndjson | petstock inventory diff - staging', 'a list from a pipe'],
   ],
@@ -53,10 +53,10 @@ function sideOf(name: string): Side {
   const [, store, text = name] = /^([^./\\][^/\\]*)\/([^/\\]+)$/.exec(name) ?? [];
   const environment = environmentNames.find((known) => known === text);
   if (environment === 'sandbox' && store !== undefined) {
-    throw new UsageError(`The sandbox belongs to no store: it is sandbox. A file of that name is ./${name}`);
+    throw new UsageError(`The sandbox has no stores: write sandbox alone. For a file of that name, write ./${name}`);
   }
   if (environment !== undefined) return { kind: 'environment', name, target: { name: environment, store } };
-  if (name === '') throw new UsageError('The name of a side is empty: name an environment, a file, or - for stdin');
+  if (name === '') throw new UsageError('The name of a side is empty. Give an environment, a file, or - for stdin');
   return { kind: 'file', name: name === '-' ? 'stdin' : name, file: name };
 }
 
@@ -67,7 +67,7 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
 /** @throws UsageError for a file that would be read differently than intended */
 function requireSense({ environment, globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
   if (environment.source === '--env') {
-    throw new UsageError('diff takes the environments by their names: leave --env out', {
+    throw new UsageError('diff takes environments as operands. Leave out --env', {
       hint: 'petstock inventory diff staging production',
     });
   }
@@ -75,9 +75,9 @@ function requireSense({ environment, globals }: Invocation, { only, changes }: P
     throw new UsageError('Only one side can be stdin');
   }
   const asksFormat = globals.json === true || (globals.output !== undefined && globals.output !== 'csv');
-  if (changes && asksFormat) throw new UsageError('--changes prints CSV: leave -o and --json out');
+  if (changes && asksFormat) throw new UsageError('--changes prints CSV. Leave out -o and --json');
   if (changes && only === 'status') {
-    throw new UsageError('--changes can only set quantities: with --only status there are none');
+    throw new UsageError("--changes can only set quantities, so it can't be combined with --only status");
   }
 }
 
@@ -89,7 +89,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const viewOptions = { left: leftTitle, right: rightTitle, names };
   await invocation.results.requireFields(differencesView([], viewOptions));
   const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
-  // Nothing is sent while a side lacks an address or a key, or a file has an error.
+  // Sends nothing while a side lacks an address or a key, or a file has an error.
   for (const target of places) await invocation.connections.at(target, async () => {});
   if (!options.changes) await invocation.connections.announceReading(places);
   const unreadable = new UnreadablePets();
@@ -120,7 +120,7 @@ interface Counts {
   added: number;
   removed: number;
   changed: number;
-  /** How many of the changed pets have another quantity. */
+  /** Number of changed pets with another quantity. */
   quantity: number;
 }
 
@@ -136,7 +136,7 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
-  // Rows that give each pet on the left the quantity that it has on the right.
+  // Rows that set each pet on the left to its quantity on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {
@@ -148,7 +148,7 @@ async function printChanges({ results }: Invocation, batches: Iterable<readonly 
   for await (const piece of changeFileText(rows())) await results.write(piece);
 }
 
-/** Differences that no change file can express: it sets quantities of existing pets. */
+/** Differences that a change file can't express, because it sets quantities of existing pets. */
 async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
   const { added, removed, changed, quantity } = counts;
   const parts = [
@@ -156,7 +156,8 @@ async function warnOfRest({ messages }: Invocation, left: string, counts: Counts
     ...(removed === 0 ? [] : [`remove ${counted(removed, 'pet')} that only ${left} has`]),
     ...(changed === quantity ? [] : [`change the status of ${counted(changed - quantity, 'pet')}`]),
   ];
-  if (parts.length > 0) await messages.warn(`a change file sets quantities: this one can't ${parts.join(', or ')}.`);
+  if (parts.length > 0)
+    await messages.warn(`a change file only sets quantities: this one can't ${parts.join(', or ')}.`);
 }
 
 function differenceText({ added, removed, changed }: Counts): string {

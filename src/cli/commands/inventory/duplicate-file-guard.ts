@@ -9,9 +9,8 @@ import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 
 /**
- * Returns the identity of a change file: a hash of its rows, by pet. It ignores the format, separators, line ends and
- * the order of rows, so that a file saved again by a spreadsheet is the same file; also reasons, and rows without
- * effect.
+ * Returns the identity of a change file: a hash of its rows, by pet. It ignores the format, separators, line ends and the order of rows,
+ * so a file keeps its identity when a spreadsheet saves it again. It also ignores reasons, and rows without effect.
  */
 export function contentHashOf(changes: readonly Change[]): string {
   const counting = changes.filter(({ delta, expected }) => delta !== 0 || expected !== undefined);
@@ -42,10 +41,7 @@ export interface RepeatedFile {
   readonly again: boolean;
 }
 
-/**
- * Prevents that a file is applied twice by accident: by a retry after a crash, by a second process, or by a user who
- * has forgotten.
- */
+/** Keeps a file from being applied twice by accident: by a retry after a crash, by a second process, or by a user who has forgotten. */
 export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
   /** The newest run with the content hash. */
@@ -84,7 +80,7 @@ export class DuplicateFileGuard {
     const what = this.#appliedText(written);
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
-        `${what}, and its deltas would be added once more. Nothing was sent. To apply it again anyway, add --again`,
+        `${what}, and its deltas would be added once more. Nothing was sent. To apply it again, add --again`,
         { hint: petstock`history show ${written.run.run}` },
       );
     }
@@ -100,7 +96,7 @@ export class DuplicateFileGuard {
     return error.with({ message, hint: petstock`history show ${earlier.run.run}` });
   }
 
-  /** The newest run that has written, or may have, something that was not undone since. */
+  /** The newest run that has written something, or may have, that was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<WrittenRun | undefined> {
     const { history } = this.access.connection.state;
     for (const run of runs) {

@@ -14,19 +14,19 @@ import { exportTo, forceOption } from '../replace-file.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const exportOptions = optionRows(
-  ['--spreadsheet', 'for a spreadsheet in the language of this system: it keeps every digit of ids'],
-  ['--delimiter <d>', 'what stands between two cells: , ; | or tab'],
+  ['--spreadsheet', "for a spreadsheet in the system's language; keeps every digit of ids"],
+  ['--delimiter <d>', 'separator of cells: , ; | or tab'],
   forceOption,
 );
 type ExportFlags = OptionsOf<typeof exportOptions>;
 
 export const defineExport = define({
   formats: changeFormats,
-  operands: { '[file]': 'where to write it; without one, stdout' },
+  operands: { '[file]': 'where to write it; default: stdout' },
   description:
-    'Writes all stock levels as a CSV to edit and hand back to `petstock inventory apply`: petId, name (setting codes), status, ' +
-    'expected, quantity, reason, ref. Change the quantities; leave `expected` as it is, so that a row whose stock has changed ' +
-    'meanwhile becomes a conflict and is not overwritten. With -o json, ndjson or tsv it is in that format. Takes one request.',
+    'Writes all stock levels as a CSV to edit and then apply with `petstock inventory apply`: petId, name (setting codes), status, ' +
+    'expected, quantity, reason, ref. Change the quantities, but not `expected`: a row whose stock has changed ' +
+    'meanwhile then becomes a conflict instead of being overwritten. With -o json, ndjson or tsv it has that format. Sends one request.',
   options: exportOptions,
   examples: [
     ['petstock inventory export stock.csv --spreadsheet', 'edit it, save it as CSV, then:'],
@@ -42,7 +42,7 @@ export const defineExport = define({
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    // On a terminal or in a spreadsheet, the names of the practice shop are included, too.
+    // The practice shop's names are only included on a terminal or for a spreadsheet.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
     const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);
@@ -76,7 +76,7 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
   const { spreadsheet = false, delimiter } = flags;
   if (format === 'json' || format === 'ndjson') {
     if (!spreadsheet && delimiter === undefined) return '';
-    throw new UsageError(`--spreadsheet and --delimiter go with CSV: leave them out, or -o ${format}`);
+    throw new UsageError(`--spreadsheet and --delimiter are for CSV. Leave them out, or leave out -o ${format}`);
   }
   if (delimiter !== undefined) {
     const known = [',', ';', '|', '\t'].find(
@@ -89,10 +89,7 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
   return spreadsheet && decimalOf(context.env) === ',' ? ';' : ',';
 }
 
-/**
- * Returns the decimal separator of this system's language; with a comma, a spreadsheet expects another separator of
- * cells.
- */
+/** Returns the decimal separator of this system's language. If it is a comma, a spreadsheet expects another separator of cells. */
 function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string | undefined>>): string | undefined {
   const [name = ''] = [LC_ALL, LC_NUMERIC, LANG].filter((value) => value !== undefined && value !== '');
   if (/^(?:C|POSIX)(?:\.|$)/.test(name)) return '.';
@@ -101,7 +98,7 @@ function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string 
     const format = new Intl.NumberFormat(language === '' ? undefined : language);
     return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value;
   } catch {
-    // The name of a locale may be anything.
+    // The name of the locale may be invalid.
     return undefined;
   }
 }

@@ -23,7 +23,7 @@ export async function requireChangeFile(
 ): Promise<void> {
   if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for ${option}`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`${file} is a folder; ${option} takes a file`);
+    throw new UsageError(`${file} is a folder, but ${option} needs a file`);
   }
   requireCsvName(file, option);
   await confirmReplacing(invocation, file, replacing);
@@ -46,27 +46,24 @@ export async function openChangeFile(
 }
 
 /**
- * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock
- * that it depended on, so it is a conflict again if that has changed. A delta depends on none: one that may have been
- * written, or that a resume writes, is left out.
+ * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock that it depended
+ * on, so it becomes a conflict again if that has changed. A delta depends on no stock: one that may have been written, or that a resume
+ * writes, is left out.
  * @throws UsageError, see `requireChangeFile`
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
   const writeRows = await openChangeFile(invocation, '--failed-out', file, replacing);
-  // The history has these rows, too. Counts exist only in their file, which is not replaced without a question.
+  // The history has these rows, too. Counts exist only in their file, which is never replaced without a question.
   const write: WriteRows = async (rows, options) => {
     await writeRows(rows, options);
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
-    /**
-     * This is the file that the command reads: its rows stay until the run has ended, because a killed run is
-     * recognized by them.
-     */
+    /** This is the command's own input file: its rows stay until the run has ended, because they identify a killed run. */
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
-    /** Removes the rows of the last night. */
+    /** Removes the rows of an earlier run. */
     empty: async () => (isFile() ? write([]) : undefined),
     keep: async (rows: readonly BulkRow[]): Promise<void> => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
@@ -74,7 +71,9 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
       const left = rows.length - kept.length;
       if (left === 0) return;
       const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
-      await invocation.messages.note(`${counted(left, 'delta')} left out of ${file}, since ${why} have been written.`);
+      await invocation.messages.note(
+        `${counted(left, 'delta')} left out of ${file}, because ${why} have been written.`,
+      );
     },
   };
 }

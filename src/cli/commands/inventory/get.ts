@@ -6,10 +6,10 @@ import { petIdsOf } from '../option-values.ts';
 import { findItems, requireWhole, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({
-  operands: { '[petId...]': 'the pets, by their ids or names (setting codes)' },
+  operands: { '[petId...]': 'the pets, by id or name (setting codes)' },
   description:
-    'Shows the stock level of one pet, or of several in the order asked. Takes one request. Exit 9 if one of them is not ' +
-    'in the list, after the others. JSON is an object for one pet, and an array for several.',
+    'Shows the stock level of one pet, or of several in the given order. Sends one request. If a pet is not ' +
+    'in the list, the command shows the others and exits with code 9. JSON is an object for one pet, and an array for several.',
   options: [['--code <bar code>', 'a pet by its bar code (setting codes)', collect], fieldsOption],
   examples: [
     ['petstock inventory get 4'],
@@ -20,7 +20,7 @@ export const defineGet = define({
   action: async (invocation, { code = [] }, ...texts) => {
     const { petIds, errors } = await petIdsOf(invocation, texts, { coded: await petIdsOfCodes(invocation, code) });
     if (petIds.length === 0) {
-      throw new UsageError('The petId is missing: name a pet by its id or name, or by its bar code with --code', {
+      throw new UsageError('The petId is missing. Give a pet by its id or name, or by its bar code with --code', {
         hint: 'petstock inventory get 4',
       });
     }

@@ -19,26 +19,29 @@ import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
   ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
-  ['--pet <id,…>', 'only these pets, by id or name; exit 9 if one of them is not in the list', collect],
-  ['--name <text>', 'only pets with this in their name (setting codes)'],
+  ['--pet <id,…>', 'only these pets, by id or name; exit code 9 if one of them is not in the list', collect],
+  ['--name <text>', 'only pets with this text in their name (setting codes)'],
   ['--min-quantity <n>', 'only a stock of n or more'],
   ['--max-quantity <n>', 'only a stock of n or less'],
-  ['--low', 'only what is running out: available, and at or below its level in the codes, else the setting low-stock'],
+  [
+    '--low',
+    'only pets that are running out: available, and at or below their level in the codes, or else the setting low-stock',
+  ],
   ['--sort <field>', sortKeys.join(', ')],
   ['--desc', 'sort from the highest to the lowest'],
   ['--limit <n>', 'at most n pets'],
   [
     '--fields <f,…>',
-    'only these columns, in this order: petId, quantity, status, and name where there are names',
+    'only these columns, in this order: petId, quantity, status, and name if there are names',
     collect,
   ],
-  ['--summary', 'count pets and units by status, and in all'],
+  ['--summary', 'count pets and units, by status and in total'],
 );
 type ListOptions = OptionsOf<typeof listOptions>;
 
 export const defineList = define({
   formats: withPage,
-  description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Takes one request.',
+  description: 'Lists the stock levels of all pets, in the order of the service unless sorted. Sends one request.',
   options: listOptions,
   examples: [
     ['petstock inventory list'],
@@ -70,7 +73,7 @@ export const defineList = define({
     } else {
       const { fields } = selection;
       const remarks = await invocation.stockRemarks();
-      // Asked for, they are there.
+      // If names are requested, they are included.
       const names = fields?.includes('name') ? await invocation.petNames() : remarks.names;
       const title = targetName(invocation.target) + onlyText(options);
       const page = stockPage(title, remarks.low, invocation.context.clock.now());
@@ -82,7 +85,7 @@ export const defineList = define({
   },
 });
 
-/** In a heading: all of a hundred ids would fill the page. */
+/** For a heading, where a hundred ids would fill the page. */
 const maxNamed = 10;
 
 /** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */
@@ -117,7 +120,7 @@ function parseSelection(
   const { sort, desc = false } = options;
   if (options.summary && (sort ?? options.limit ?? options.fields ?? options.desc) !== undefined) {
     throw new UsageError(
-      '--summary counts all that the filters let through: leave out --sort, --desc, --limit and --fields',
+      '--summary counts all pets that pass the filters. Leave out --sort, --desc, --limit and --fields',
     );
   }
   const key = sort === undefined ? undefined : oneOf('--sort', sort, sortKeys);
@@ -136,9 +139,9 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
-/** Sorts, which needs all items at once, or limits, which reads no more than it shows. */
+/** Sorts, which needs all items at once, or limits, which reads only the items that it shows. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
-  // Pets that --pet names may come after the limit.
+  // Pets of --pet may come after the limit.
   return limit === undefined ? batches : firstItems(batches, limit, { toTheEnd: petIds !== undefined });
 }

@@ -9,9 +9,9 @@ import { isOneOf, writeReplaceable } from '../replace-file.ts';
 import { requireChangeFile } from './failed-out.ts';
 
 /**
- * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it
- * depends on. The file is emptied at once: if the dry run fails, `apply` rejects it, instead of applying an older plan.
- * @throws UsageError without --dry-run, for the file that is read, and see `requireChangeFile`
+ * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it depends on. The file is
+ * emptied at once, so that `apply` rejects it if the dry run fails, instead of applying an older plan.
+ * @throws UsageError without --dry-run, for the input file, and see `requireChangeFile`
  */
 export async function openPlanOut(
   invocation: Invocation,
@@ -19,10 +19,10 @@ export async function openPlanOut(
   { dryRun, force, input }: { readonly dryRun: boolean; readonly force: boolean; readonly input: string },
 ): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
   if (file === undefined) return undefined;
-  if (!dryRun) throw new UsageError('--plan-out writes what a dry run finds: add --dry-run');
-  if (file === '-') throw new UsageError('--plan-out takes a file: stdout has the report');
+  if (!dryRun) throw new UsageError('--plan-out writes the plan of a dry run. Add --dry-run');
+  if (file === '-') throw new UsageError('--plan-out needs a file, because stdout has the report');
   if (isOneOf(invocation, [input], file)) {
-    throw new UsageError(`${file} is what this command reads. Nothing was sent; name another file for --plan-out`);
+    throw new UsageError(`This command reads ${file}. Nothing was sent. Give --plan-out another file`);
   }
   await requireChangeFile(invocation, '--plan-out', file, { force });
   await writeReplaceable(invocation, file, []);

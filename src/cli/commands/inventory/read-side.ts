@@ -46,7 +46,7 @@ async function readFile(context: Context, file: string): Promise<StockList> {
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
 }
 
-/** A name that is neither a file nor an environment may be a mistyped one. */
+/** A name that is neither a file nor an environment may be a typing error. */
 function unreadableSide(file: string, error: unknown): unknown {
   if (error instanceof InterruptedError) return error.with({ message: 'Interrupted. Nothing was sent' });
   const meant = didYouMean(file, environmentNames);

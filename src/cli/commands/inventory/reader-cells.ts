@@ -4,10 +4,10 @@ import type { InventoryItem } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** In a warning. */
+/** Maximum number of lines in a warning. */
 const maxNamed = 20;
 
-/** Finds the rows with an edited cell that no change is read from. */
+/** Finds rows in which a cell was edited that `apply` ignores. */
 export class ReaderCellCheck {
   readonly #statusLines = new Set<number>();
 
@@ -27,12 +27,16 @@ export class ReaderCellCheck {
   async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
     const status = [...this.#statusLines];
     if (status.length > 0)
-      await messages.warn(`the status ${this.#where(status)} is not that of the service; apply changes no status`);
+      await messages.warn(
+        `the status ${this.#where(status)} differs from that of the service; apply does not change it`,
+      );
     const hasNames = [...this.cells.values()].some(({ name }) => name !== '');
     const names = hasNames ? await petNames() : undefined;
     const renamed = names === undefined ? [] : this.#renamed(names);
     if (renamed.length > 0)
-      await messages.warn(`the name ${this.#where(renamed)} is not that of the codes file; apply changes no name`);
+      await messages.warn(
+        `the name ${this.#where(renamed)} differs from that in the codes file; apply does not change it`,
+      );
   }
 
   #renamed(names: PetNames): number[] {

@@ -15,8 +15,7 @@ import { type Target, targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
- * Yields the stock levels as the service lists them, with a warning about the first status that the specification does
- * not name.
+ * Yields the stock levels in the order of the service, and warns about the first status that the specification does not define.
  * @param unreadable receives the pets that the list leaves out; the command ends with their error
  */
 export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ColumnBatches {
@@ -38,7 +37,7 @@ async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
   if (isPetStatus(status)) return;
   const shown = status.length > 100 ? `${status.slice(0, 100)}…` : status;
-  await invocation.messages.warn(`the service gives pet ${petId} a status which this version does not know:`, shown);
+  await invocation.messages.warn(`the service gives pet ${petId} a status that this version does not know:`, shown);
 }
 
 /**
@@ -96,14 +95,14 @@ export function requireWhole(
 
 const maxNamed = 20;
 
-/** A list with more such pets is no stock list. */
+/** A list with more such pets is not a stock list. */
 const maxUnreadable = 100_000;
 
 /** @throws FailureError */
 function requireFew(count: number): void {
   if (count <= maxUnreadable) return;
   throw new FailureError(
-    `More than ${grouped(maxUnreadable)} pets of the list are unreadable or named twice: this is no list of stock`,
+    `More than ${grouped(maxUnreadable)} pets in the list are unreadable or appear twice: this is not a stock list`,
   );
 }
 
@@ -120,7 +119,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     requireFew(this.size);
   };
 
-  /** Adds a pet that occurred before. Bound, so that it can be passed on. */
+  /** Adds a pet that appears again. Bound, so that it can be passed on. */
   readonly repeat = (petId: bigint): void => {
     this.#repeated.add(petId);
     requireFew(this.#repeated.size);
@@ -142,8 +141,8 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
         line: `pet ${petId}: ${number} is ${problem}`,
       })),
       ...Array.from(this.#repeated, (petId) => ({
-        sentence: `Pet ${petId} is in the response more than once: only the first counts here`,
-        line: `pet ${petId} is there more than once: only the first counts here`,
+        sentence: `Pet ${petId} appears more than once in the response. Only the first one counts here`,
+        line: `pet ${petId} appears more than once: only the first one counts here`,
       })),
     ];
     const [first] = problems;
@@ -156,7 +155,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     const { length } = unreadable;
     const message =
       length === problems.length
-        ? `${length} pets are left out, since "quantity" in the response can't be read`
+        ? `${length} pets are left out, because "quantity" in the response can't be read`
         : `The response is not valid for ${problems.length} pets`;
     return new FailureError(message, { hint, lines });
   }

@@ -33,7 +33,7 @@ function secondsText(ms: number): string {
 
 /** In milliseconds: a check that takes longer was delayed by the limit or a retry. */
 const maxPollMs = 1000;
-/** In milliseconds: the longest single sleep, so that a suspended machine is noticed. */
+/** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
 const maxSleep = 5000;
 
 /**
@@ -96,14 +96,14 @@ class Watch {
     return this.#looks > 0;
   }
 
-  /** Returns the changes since the last successful check; at first, the current stock, if that is wanted. */
+  /** Returns the changes since the last successful check; the first time, the current stock, if requested. */
   async poll(): Promise<Iterable<readonly Difference[]>> {
     const { clock } = this.invocation.context;
     this.#lookedAt = clock.monotonic();
     this.#pace.looked();
     const found = await this.#answered();
     const now = clock.monotonic();
-    // A check that waited for the rate limit was sent late: the next one counts from there.
+    // If a check had to wait for the rate limit, the next one counts from its actual time.
     if (now - this.#lookedAt > maxPollMs && now < this.#end) this.#lookedAt = now;
     if (found === undefined) return [];
     this.#looks += 1;
@@ -124,17 +124,14 @@ class Watch {
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }
 
-  /**
-   * Reads the list once.
-   * @returns undefined after an error
-   */
+  /** Reads the list once. @returns undefined after an error */
   async #answered(): Promise<StockPoll | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();
     const abort = () => controller.abort(interrupted.reason);
     interrupted.addEventListener('abort', abort);
-    // A check that is in flight when the time is over is aborted, except for the last one, which begins then.
+    // When the time is over, a pending check is aborted, except for the last one, which begins then.
     const left = this.#end - this.#lookedAt;
     let deadline: Deadline | undefined;
     if (left > 0 && Number.isFinite(left)) deadline = clock.deadline(left, () => controller.abort(new Error('over')));
@@ -144,7 +141,7 @@ class Watch {
       const since = this.#faultSince;
       this.#faultSince = undefined;
       if (since !== undefined) {
-        await messages.note(`The service answers again, after ${formatDuration((clock.monotonic() - since) / 1000)}.`);
+        await messages.note(`The service responds again, after ${formatDuration((clock.monotonic() - since) / 1000)}.`);
       }
       return found;
     } catch (error) {
@@ -172,7 +169,7 @@ class Watch {
     }
     for (const item of unreadable.values()) {
       if (this.#unreadable.has(item.petId) || petIds?.has(item.petId) === false) continue;
-      await messages.warn(`${unreadableText(item)}: no change of it is seen until it can be read`);
+      await messages.warn(`${unreadableText(item)}: its changes are not reported until it can be read`);
     }
     this.#unreadable = new Set(unreadable.keys());
     return { list, unreadable };
@@ -208,18 +205,18 @@ class Watch {
     const { windows } = await this.#limits();
     const least = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
     const wanted = this.#pace.interval;
-    if (least > wanted) await this.#noteSlower(least, 'more would be over a tenth of the rate limit');
-    // A wait that ends in time is the governor's, which shows it.
+    if (least > wanted) await this.#noteSlower(least, 'checks may use at most a tenth of the rate limit');
+    // If the wait ends in time, the governor shows it.
     const opens = await this.#opensAt();
     const soonest = Math.max(this.#lookedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
     if (this.#looks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#lookedAt);
       await messages.warn(
-        `No change can be found: --for ends before the next check, which is possible ${wait} after the last at the earliest`,
+        `--for leaves no time to find a change: the next check is possible ${wait} after the last one at the earliest`,
       );
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
-    // Changes since the last check justify one more at the end, if the limits allow it.
+    // Changes since the last check justify another one at the end, if the limits allow it.
     return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
   }
 
@@ -259,7 +256,7 @@ class Watch {
    */
   async #noteSlower(interval: number, why: string): Promise<void> {
     if (!this.#isNew(why)) return;
-    await this.invocation.messages.note(`Looking every ${secondsText(interval)} at most: ${why}.`);
+    await this.invocation.messages.note(`Checking at most every ${secondsText(interval)}: ${why}.`);
   }
 
   #isNew(what: string): boolean {

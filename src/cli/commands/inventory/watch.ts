@@ -20,12 +20,15 @@ export const defineWatch = define({
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', collect],
-    ['--name <text>', 'only pets with this in their name (setting codes)'],
-    ['--status <s,…>', 'only pets that have, or had until then, one of these statuses', collect],
-    ['--low', 'only what falls to or below its level in the codes, else the setting low-stock, and is available'],
+    ['--name <text>', 'only pets with this text in their name (setting codes)'],
+    ['--status <s,…>', 'only pets that have, or just had, one of these statuses', collect],
+    [
+      '--low',
+      'only available pets whose stock falls to or below their level in the codes, or else the setting low-stock',
+    ],
     ['--for <s>', 'end after this many seconds'],
-    ['--first', 'exit 0 after the first check that finds a change; exit 3 if --for ends without one'],
-    ['--now', 'begin with the stock as it is now'],
+    ['--first', 'exit with code 0 after the first check that finds a change, or with code 3 if --for ends without one'],
+    ['--now', 'begin with the current stock'],
     fieldsOption,
   ],
   examples: [
@@ -89,7 +92,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
       isFirst = false;
     }
   } catch (error) {
-    // Ctrl-C is the regular end; for SIGTERM and SIGHUP the exit code differs.
+    // Ctrl-C is the normal end; SIGTERM and SIGHUP have other exit codes.
     if (!context.interrupted.aborted || endingSignalOf(context.interrupted) !== 'SIGINT') throw error;
     return;
   }

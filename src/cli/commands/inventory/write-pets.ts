@@ -10,8 +10,8 @@ import type { Verb } from './write-several.ts';
 
 const writeOptions = optionRows(
   ['--code <bar code>', 'the pet by its bar code instead of its id (setting codes)'],
-  ['--reason <text>', 'why, for the history'],
-  ['--ref <text>', 'a number or name of your own, such as a delivery note, for the history'],
+  ['--reason <text>', 'reason in the history'],
+  ['--ref <text>', 'your own number or name, such as a delivery note, for the history'],
   ...bulkOptions,
 );
 
@@ -24,21 +24,21 @@ export const defineSet = define({
     '[quantity...]': 'the new stock count',
   },
   description:
-    'Sets the stock of one pet and shows the item that the service returned.  Takes one request; two if it reads first: at a terminal, and with ' +
+    'Sets the stock of one pet and shows the item that the service returned.  Sends one request; two if it reads first: on a terminal, and with ' +
     '--expect or --read-first.\n\n' +
-    'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: the stock is read, the plan ' +
-    'is shown, and you are asked. That takes one request, and one for each pet that changes. The same goes for one pet with ' +
+    'Several pets, as petId=quantity, are one run in the history, like with `petstock inventory apply`: petstock reads the stock, shows the plan, ' +
+    'and asks. That takes one request, plus one per pet that changes. The same applies to one pet with ' +
     `--dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [
-    ['--expect <n>', 'read first, and write only if the stock is n (else exit 7)'],
-    ['--read-first', 'read first, show before and after, so that it can be undone (setting read-first)'],
-    ['--no-read-first', 'send one request, also at a terminal'],
+    ['--expect <n>', 'read first, and write only if the stock is n (otherwise exit code 7)'],
+    ['--read-first', 'read first and show before and after, so that it can be undone (setting read-first)'],
+    ['--no-read-first', 'send one request, even on a terminal'],
     ...writeOptions,
   ],
   examples: [
     ['petstock inventory set 4 12'],
     ['petstock inventory set rabbit 12', 'by its name, or a part of it'],
-    ['petstock inventory set 4 9 --expect 12', 'only if it has not been changed since'],
+    ['petstock inventory set 4 9 --expect 12', 'only if nobody else has changed it'],
     ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
     ['petstock inventory set 4=12 5=9', 'several, as one run'],
   ],
@@ -49,15 +49,15 @@ export const defineAdjust = define({
   usage: '[options] <petId> <delta>\n       petstock inventory adjust [options] <petId>=<delta>…',
   operands: {
     '<petId>': 'the pet, by its id or name; or petId=delta, once or several times',
-    '[delta...]': 'how many more or fewer: +5, 5 or -2',
+    '[delta...]': 'units to add or subtract: +5, 5 or -2',
   },
   description:
-    'Reads the stock of one pet, adds the delta to it, sets the sum, and shows before and after. Takes two requests. ' +
-    'Commands that share the state take turns, and all of them count; but the service can only set, so what is written ' +
-    'elsewhere between the two is overwritten.\n\n' +
-    'Several pets, as petId=delta, are one run in the history, as with `petstock inventory apply`. The same goes for one pet ' +
+    'Reads the stock of one pet, adds the delta, sets the sum, and shows before and after. Sends two requests. ' +
+    'Commands that share the state take turns, and all of their changes count. But the service can only set stock, so a change made ' +
+    'elsewhere between the two requests is overwritten.\n\n' +
+    'Several pets, as petId=delta, are one run in the history, like with `petstock inventory apply`. The same applies to one pet ' +
     `with --dry-run or one of the options that follow it.\n\n${experimental}`,
-  options: [['--expect <n>', 'write only if the stock is n (else exit 7)'], ...writeOptions],
+  options: [['--expect <n>', 'write only if the stock is n (otherwise exit code 7)'], ...writeOptions],
   examples: [
     ['petstock inventory adjust 4 +5', 'five have arrived'],
     ['petstock inventory adjust 4 -2 --reason "returned to breeder"'],
@@ -66,7 +66,7 @@ export const defineAdjust = define({
   action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
 });
 
-/** A pet as it was typed, and then by its id. */
+/** A pet as it was typed; later its id. */
 interface Assignment<Pet = bigint> {
   readonly petId: Pet;
   /** The stock, or the delta. */
@@ -83,12 +83,9 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
   const [first, ...others] = assignments;
   const expected = quantityOf(options.expect, '--expect');
   if (expected !== undefined && others.length > 0) {
-    throw new UsageError(
-      '--expect applies to one pet only. Leave it out, or give the expected stock of each pet in a file',
-      {
-        hint: 'petstock inventory apply --help',
-      },
-    );
+    throw new UsageError('--expect is for one pet. Leave it out, or put the expected stock of each pet into a file', {
+      hint: 'petstock inventory apply --help',
+    });
   }
   const { reason, ref } = options;
   const changeOf = ({ petId, value }: Assignment, index: number): Change => {
@@ -113,9 +110,7 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
   );
 }
 
-/**
- * On a terminal a person sees before and after, and can undo it. A script sends one request, unless it asks for more.
- */
+/** On a terminal a person sees before and after, and can undo the change. A script sends one request, unless it asks for more. */
 function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags): boolean {
   const setting = config.settings['read-first'] ?? 'terminal';
   const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
@@ -125,7 +120,7 @@ function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags):
 async function withPetOf(invocation: Invocation, verb: Verb, code: string, operands: readonly string[]) {
   const [value] = operands;
   if (value === undefined || operands.length > 1 || value.includes('=')) {
-    throw new UsageError(`--code already names the pet. Give only the ${nouns[verb]}`, {
+    throw new UsageError(`--code already identifies the pet. Give only the ${nouns[verb]}`, {
       hint: petstock`inventory ${verb} --help`,
     });
   }
@@ -142,20 +137,20 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly Ass
   if (!operands.some((operand) => operand.includes('='))) {
     if (second === undefined) {
       const missing = {
-        set: 'The quantity is missing: say how many there are',
-        adjust: 'The change is missing: say how many came in (+5) or went out (-5)',
+        set: 'The quantity is missing. Give the number of units in stock',
+        adjust: 'The delta is missing. Give the number of units that came in (+5) or went out (-5)',
       };
       throw new UsageError(missing[verb], { hint });
     }
     if (verb === 'adjust' && third === undefined && /^[+-]\d+$/.test(first) && /^\d+$/.test(second)) {
-      throw new UsageError('The pet comes first, and then the change', {
+      throw new UsageError('The pet comes first, then the delta', {
         hint: petstock`inventory adjust ${second} ${first}`,
       });
     }
     if (third === undefined) return [{ petId: first, value: required(parse(second)) }];
     const words = operands.slice(0, -1);
     if (words.every((word) => mayBeName(word)) && parse(operands.at(-1) ?? '').ok) {
-      throw new UsageError('A name of several words needs quotes around it', {
+      throw new UsageError('Put quotes around a name of several words', {
         hint: petstock`inventory ${verb} ${words.join(' ')} ${operands.at(-1) ?? ''}`,
       });
     }

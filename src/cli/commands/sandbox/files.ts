@@ -19,10 +19,10 @@ import { chosenStorage, type StorageChoice, storageName, storeOptions, withStora
 export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
   description:
-    'Puts a stock of your own in the place of the one that is there, all at once, also while it is served. CSV has the columns petId, ' +
-    'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}: what GET /pets/{petId} and ' +
-    'GET /store/orders answer, as it is. Keys and what they have used stay. The names of the practice pets go.',
-  options: [...storeOptions, ['--merge', 'keep what is there, and add or change the pets of the file']],
+    'Replaces the stock with your own, atomically, even while it is served. CSV has the columns petId, ' +
+    'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}, whose pets and orders are the responses to GET /pets/{petId} and ' +
+    'GET /store/orders, unchanged. Keys and their usage stay. The names of the practice pets are removed.',
+  options: [...storeOptions, ['--merge', 'keep the stock, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
@@ -42,7 +42,7 @@ export const defineImport = define({
       await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'none');
     }
     const orders = merge ? 0 : stock.orders.length;
-    await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', beside those that were there' : ''}.`);
+    await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', in addition to the earlier ones' : ''}.`);
     await printRecord(invocation, { store: name, pets, orders });
   },
 });
@@ -56,13 +56,13 @@ const exportFormats = ['csv', 'json'] as const;
 
 export const defineExport = define({
   formats: exportFormats,
-  operands: { '[file]': 'where to write it; without one, stdout' },
-  description: 'Writes the stock in a form that `petstock sandbox import` reads. Takes no request.',
+  operands: { '[file]': 'where to write it; default: stdout' },
+  description: 'Writes the stock in a format that `petstock sandbox import` reads. Sends nothing.',
   options: [
     ...storeOptions,
     [
       '--format <format>',
-      'csv, or json, which has records of pets and orders too (default: by the name of the file, else csv)',
+      'csv, or json, which also has pet records and orders (default: by the name of the file, otherwise csv)',
     ],
     forceOption,
   ],
@@ -81,7 +81,7 @@ export const defineExport = define({
       await exportTo(invocation, file, isJson ? jsonOf(storage, stringIds) : csvOf(storage), { force });
       const [orders, records] = [await storage.orders(), await storage.records()];
       if (!isJson && orders.length + records.length > 0) {
-        await invocation.messages.warn('Orders and records of pets are left out of CSV; --format json has them.');
+        await invocation.messages.warn('CSV leaves out orders and pet records; --format json has them.');
       }
     });
   },
@@ -108,19 +108,19 @@ async function* jsonOf(storage: ServiceStorage, stringIds: boolean): AsyncGenera
 }
 
 export const defineBackup = define({
-  operands: { '<file>': 'where to write it; nothing may be there' },
+  operands: { '<file>': 'where to write it; the file must not exist' },
   description:
-    'Copies the database file as it is at one moment, with stock, keys and what they have used, also while it is served. ' +
-    'To go back, stop the service and serve the copy. A PostgreSQL is backed up by pg_dump.',
+    'Copies a snapshot of the database file, with stock, keys and their usage, even while it is served. ' +
+    'To go back to it, stop the service and serve the copy. For PostgreSQL use pg_dump.',
   options: storeOptions,
   examples: [['petstock sandbox backup monday.db']],
   action: async (invocation, choice: StorageChoice, target = '') => {
     requireFileName(target, 'sandbox backup');
     const chosen = chosenStorage(invocation, choice);
     if ('database' in chosen) {
-      throw new UsageError('A PostgreSQL is backed up by its own tools: pg_dump --schema=petstock_service');
+      throw new UsageError('For PostgreSQL use its own tools: pg_dump --schema=petstock_service');
     }
-    if (existsSync(target)) throw new UsageError(`${target} already exists; name another file`);
+    if (existsSync(target)) throw new UsageError(`${target} already exists. Choose another file`);
     const pets = await copy(chosen.file, target);
     await invocation.messages.note(`Written to ${target}. To serve it: ${petstock`sandbox serve --file ${target}`}`);
     await printRecord(invocation, { file: target, pets });

@@ -7,7 +7,7 @@ import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
 import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
 
 export const defineInfo = define({
-  description: 'Shows where the sandbox is kept, its key, its plan and how many pets it has. Makes it on first use.',
+  description: 'Shows the file of the sandbox, its key, its plan and its number of pets. Creates it on first use.',
   examples: [['petstock sandbox info'], ['petstock sandbox info --json']],
   action: printInfo,
 });
@@ -24,8 +24,8 @@ async function printInfo(invocation: Invocation): Promise<void> {
 
 export const defineReset = define({
   description:
-    'Replaces the stock of the sandbox with a fresh one, and clears the used limits.  Keys stay; its own is a business key again. ' +
-    'The codes and names of its pets are those of the beginning again.',
+    'Replaces the stock of the sandbox with a fresh one, and clears the usage of keys.  Keys stay; its own becomes a business key again. ' +
+    'The codes and names of its pets are the original ones again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
   action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
@@ -40,7 +40,7 @@ export const defineReset = define({
       const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
       if (key !== undefined) await adoptKey(storage, key, sandboxPlan, { keepsKnown: false });
     };
-    // Services that have the file open continue with it.
+    // Services that have the file open keep using it.
     await withStorage(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
     if (isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'as it opens');
     await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);
@@ -51,7 +51,7 @@ export const defineReset = define({
 
 export const defineOpenApi = define({
   formats: ['json'],
-  description: 'Prints the contract of the service as an OpenAPI 3.1 document in JSON. Nothing is started.',
+  description: 'Prints the contract of the service as an OpenAPI 3.1 document in JSON. Starts nothing.',
   examples: [['petstock sandbox openapi > openapi.json']],
   action: async (invocation) => {
     const { openApiDocument } = await import('../../../service/index.ts');

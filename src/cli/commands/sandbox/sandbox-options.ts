@@ -39,7 +39,7 @@ const word =
     oneOf(option, given, words);
 const text: Read<string> = (given) => given;
 const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
-/** Between the values of a variable. */
+/** The separator of values in a variable. */
 const blankOrComma = /[\s,]+/;
 const file: Read<string> = (given, option) => {
   requireFileName(given, option);
@@ -53,20 +53,20 @@ const file: Read<string> = (given, option) => {
 export const options = {
   file: [
     'path',
-    'database file; :memory: keeps nothing (default: that of --env sandbox, or :memory: with options of its own)',
+    'database file; :memory: stores nothing (default: that of --env sandbox, or :memory: if a stock, key or limits are given)',
     file,
   ],
   database: [
     'url',
-    'a PostgreSQL instead of a file, for several servers: postgres://user@host:5432/name',
+    'a PostgreSQL database instead of a file, for several servers: postgres://user@host:5432/name',
     readDatabase,
   ],
-  import: ['file', 'stock of a new store: CSV or JSON, as `sandbox import` reads it', file],
-  pets: ['n', 'how many pets a new stock has (default: 24)', whole(0, 100_000_000)],
+  import: ['file', 'stock for a new database: CSV or JSON, like for `sandbox import`', file],
+  pets: ['n', 'number of pets in a new stock (default: 24)', whole(0, 100_000_000)],
   seed: ['n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)],
   ids: [
     'kind',
-    'large: some ids are beyond 2^53; small: none is, for tools that keep 53 bits (default: large)',
+    'large: some ids are beyond 2^53; small: all are below, for tools that keep 53 bits (default: large)',
     word('large', 'small'),
   ],
   key: [
@@ -74,45 +74,50 @@ export const options = {
     'the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: that of the sandbox)',
     readSecret,
   ],
-  keyFile: ['file', 'file of the key, made if it is missing; the key is then shown nowhere', file],
-  minQuantity: ['n', 'smallest quantity that is accepted (default: none)', quantity],
-  maxQuantity: ['n', 'largest quantity that is accepted (default: none)', quantity],
+  keyFile: ['file', 'file of the key, created if it is missing; the key is then not shown', file],
+  minQuantity: ['n', 'smallest accepted quantity (default: none)', quantity],
+  maxQuantity: ['n', 'largest accepted quantity (default: none)', quantity],
   plan: ['plan', `${plans.join(', ')} (default: business)`, word(...plans)],
   limitMinute: ['n', 'requests per minute, for an enterprise key', whole(0)],
   limitDay: ['n', 'requests per day, for an enterprise key', whole(0)],
-  windowSeconds: ['n', 'length of a minute, for tests (default: 60)', whole(1, day)],
+  windowSeconds: ['n', 'length of a minute in seconds, for tests (default: 60)', whole(1, day)],
   noBan: 'never ban a key',
   banStrikes: ['n', 'refused requests in a minute before a ban (default: 10)', whole(0)],
-  banSeconds: ['n', 'length of a ban (default: 300)', whole(1)],
+  banSeconds: ['n', 'length of a ban in seconds (default: 300)', whole(1)],
   addressLimit: ['n', 'requests without a valid key per minute and address (default: 600)', whole(0)],
-  noAddressLimit: 'answer 401 to any number of them',
-  port: ['n', `port; 0 takes a free one (default: ${defaultPort})`, whole(0, 65_535)],
+  noAddressLimit: 'never limit them, and always return 401',
+  port: ['n', `port; 0 uses a free one (default: ${defaultPort})`, whole(0, 65_535)],
   host: ['address', 'address to listen on (default: 127.0.0.1)', text],
-  expose: 'allow a --host or --admin-host that other machines reach',
+  expose: 'allow a --host or --admin-host that other machines can reach',
   tlsCert: ['file', 'certificate with its chain, PEM; read again at SIGHUP', file],
   tlsKey: ['file', 'its key, PEM', file],
-  trustProxy: ['cidr', 'network whose X-Forwarded-For is believed; may be given again', readNetwork, blankOrComma],
-  keepAlive: ['seconds', 'how long an idle connection is kept (default: 75)', whole(1, maxSeconds)],
-  cors: ['origin', 'web page that may call it, or *; may be given again', readOrigin, blankOrComma],
-  adminPort: ['n', 'a port for probes, metrics, stock and keys; 0 takes a free one', whole(0, 65_535)],
+  trustProxy: [
+    'cidr',
+    'network of proxies whose X-Forwarded-For is trusted; may be repeated',
+    readNetwork,
+    blankOrComma,
+  ],
+  keepAlive: ['seconds', 'how long to keep an idle connection, in seconds (default: 75)', whole(1, maxSeconds)],
+  cors: ['origin', 'web page that may call it, or *; may be repeated', readOrigin, blankOrComma],
+  adminPort: ['n', 'a port for probes, metrics, stock and keys; 0 uses a free one', whole(0, 65_535)],
   adminHost: ['address', 'address of that port (default: loopback)', text],
   adminToken: ['token', 'bearer token of that port (default: a new one)', readSecret],
   metricsToken: [
     'token',
-    'bearer token of its /metrics (default: none on loopback, else that of the port)',
+    'bearer token of its /metrics (default: none on loopback, otherwise that of the port)',
     readSecret,
   ],
-  drain: ['seconds', 'how long /readyz fails before it stops listening (default: 0)', whole(0, 3_600)],
+  drain: ['seconds', 'seconds for which /readyz fails before it stops listening (default: 0)', whole(0, 3_600)],
   log: 'one JSON line per request and event on stderr; never the key',
-  fault: ['spec', 'a fault to inject, for people who test clients; may be given again', text, /\n/],
+  fault: ['spec', 'a fault to inject, for testing clients; may be repeated', text, /\n/],
   testControls:
-    'let --admin-port change faults and the clock and show the requests, for people who test clients; it is then never ready for a balancer',
+    'let --admin-port change faults and the clock and show the requests, for testing clients; /readyz then always fails',
 } as const satisfies Readonly<Record<string, string | ValueOption>>;
 
 type Options = typeof options;
 export type Name = keyof Options;
 
-/** The value of each option; absent if nothing sets it. */
+/** The value of each option; absent if it was not set. */
 export type Values = {
   readonly [Each in Name]?: Options[Each] extends readonly [string, string, Read<infer Value>, RegExp]
     ? readonly Value[]
@@ -159,10 +164,7 @@ export function readSecret(given: string, option: string): string {
   throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
 }
 
-/**
- * The address of a PostgreSQL database, or of its servers.
- * @throws UsageError that does not repeat it, because it may contain a password
- */
+/** Parses the URLs of a PostgreSQL database. @throws UsageError that does not repeat them, because they may contain a password */
 function readDatabase(given: string): string {
   if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {
     throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');

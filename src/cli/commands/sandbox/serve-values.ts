@@ -14,7 +14,7 @@ import {
 
 const hint = 'petstock sandbox serve --help';
 
-/** Options of which only one applies: the command line takes precedence over the variable of the other one. */
+/** Options that exclude each other: the command line takes precedence over the variable of the other one. */
 const alternatives: readonly (readonly [Name, Name])[] = [
   ['file', 'database'],
   ['key', 'keyFile'],
@@ -50,7 +50,7 @@ export function serveValues(
   return values;
 }
 
-/** Reports whether stderr is a log, also for the error of another option. */
+/** Reports whether stderr is a log, even if another option is invalid. */
 export function logs(flags: Readonly<Record<string, unknown>>, env: Environment): boolean {
   return flags.log === true || isOn.test(env[variableOf('log')] ?? '');
 }
@@ -110,7 +110,7 @@ function refuseContradictions(values: Values): void {
     if (isSet(one) && isSet(other)) refuse(`${flagOf(one)} and ${flagOf(other)} can't be used together. Leave one out`);
   }
   if (isSet('import') && isSet('pets', 'seed', 'ids')) {
-    refuse('--import brings a stock along; leave --pets, --seed and --ids out');
+    refuse('--import already has a stock. Leave out --pets, --seed and --ids');
   }
   for (const option of ['adminToken', 'adminHost', 'metricsToken', 'testControls'] as const) {
     if (isSet(option) && !isSet('adminPort')) refuse(`${flagOf(option)} has no effect without --admin-port`);
@@ -124,9 +124,7 @@ function refuseContradictions(values: Values): void {
   }
 }
 
-/**
- * Options about the stock, the key or the windows. They apply to this server only and are not stored in the sandbox.
- */
+/** Options about the stock, the key or the windows. They apply to this server only and are not stored in the sandbox. */
 const ownOptions: readonly Name[] = [
   ...(['pets', 'seed', 'ids', 'import', 'key', 'keyFile', 'plan', 'limitMinute', 'limitDay'] as const),
   ...(['windowSeconds', 'noBan', 'banStrikes', 'banSeconds'] as const),
@@ -134,10 +132,7 @@ const ownOptions: readonly Name[] = [
 
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
-/**
- * Converts the values to options of the service. With options of its own and no store to keep them, everything is in
- * memory.
- */
+/** Converts the values to options of the service. If such options are given without a file or database, everything stays in memory. */
 export function serviceOptionsOf(values: Values): ParsedOptions {
   const { port = defaultPort, host, database, pets, seed, ids, plan, windowSeconds, cors, trustProxy } = values;
   const { adminPort, adminHost, adminToken, metricsToken, testControls, tlsCert: cert, tlsKey } = values;

@@ -23,13 +23,13 @@ export const defineServe = define({
   formats: ['json', 'ndjson'],
   logs,
   description:
-    'Serves the embedded service on a port, for any client, until Ctrl-C. Options are of this server alone: one with a stock, limits or windows of its own is in memory, unless --file or --database names a store that keeps them. Each option is also PETSTOCK_SERVE_<NAME>.',
+    'Serves the embedded service on a port, for any client, until Ctrl-C. The options apply to this server only: with its own stock, key or limits it works in memory, unless --file or --database is given. Each option is also a variable, PETSTOCK_SERVE_<NAME>.',
   options: sandboxOptions(optionNames),
   examples: [
     ['petstock sandbox serve'],
     ['petstock sandbox serve --port 0 --file :memory: --json', 'for a script: one line with url and key'],
-    ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to see a rate limit at work'],
-    ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for a web page of your own'],
+    ['petstock sandbox serve --limit-minute 20 --window-seconds 4', 'to try out a rate limit'],
+    ['petstock sandbox serve --import stock.csv --cors http://localhost:5173', 'for your own web page'],
   ],
   action: async (invocation, flags: Readonly<Record<string, unknown>>) => {
     const { context } = invocation;
@@ -48,16 +48,16 @@ export const defineServe = define({
       }
       if (service.isKeyRevoked) {
         await teller.warn(
-          `The key${values.keyFile === undefined ? '' : ` in ${values.keyFile}`} was revoked: requests with it are answered with 401`,
+          `The key${values.keyFile === undefined ? '' : ` in ${values.keyFile}`} was revoked. Requests with it get a 401`,
         );
       }
       for (const id of service.replacedKeys) {
         const store = values.database === undefined ? ['--file', options.file ?? ''] : ['--database', '<url>'];
         await teller.warn(
-          `${values.keyFile} had another key before, which is still valid. To end that: ${petstock`sandbox keys revoke ${id} ${store}`}`,
+          `${values.keyFile} contained another key before, which is still valid. To revoke it: ${petstock`sandbox keys revoke ${id} ${store}`}`,
         );
       }
-      // Without a certificate, SIGHUP has its usual meaning: the terminal is gone, and so is this server.
+      // Without a certificate, SIGHUP has its usual meaning: the terminal was closed, so the server ends.
       const hangup = new Promise<'hangup'>((resolve) => {
         context.onHangup(options.tls === undefined ? () => resolve('hangup') : () => void reload(teller, service));
       });
@@ -79,17 +79,14 @@ export const defineServe = define({
 
 /** Describes where the stock is, without a password. */
 function nameOfServed({ database }: Values, file: string | undefined): string {
-  return database === undefined ? (file ?? 'that of the sandbox') : storageName({ database });
+  return database === undefined ? (file ?? "the sandbox's own") : storageName({ database });
 }
 
-/**
- * Reports events to the user, or with `--log` to the reader of the log: then each line on stderr is JSON, from the
- * first on.
- */
+/** Reports events to the user, or with `--log` as JSON, so that each line on stderr is JSON from the first one on. */
 interface Teller extends Pick<Messages, 'note' | 'warn'> {
   /** Writes an entry only for a log. */
   log?(message: string, fields?: object): void;
-  /** Writes an entry of the service, which may have its own `time`. */
+  /** Writes a log entry of the service, which may have its own `time`. */
   entry?(entry: object): void;
 }
 
@@ -157,7 +154,7 @@ function readKey(file: string): PrivateFile | undefined {
   }
 }
 
-/** Throws UsageError if the file has another number of pets than `--pets`: a stock is only created once. */
+/** Throws UsageError if the number of pets in the file is not `--pets`: a stock is only created once. */
 async function requirePets(file: string, pets: number | undefined): Promise<void> {
   const { inspectDatabase } = await import('../../../service/index.ts');
   let found: ReturnType<typeof inspectDatabase> = null;
@@ -168,7 +165,7 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   }
   if (found === null || found.pets === pets) return;
   throw new UsageError(
-    `${file} has ${found.pets} pets already, and --pets ${pets} is for a new file. Remove it to start again, or name another file`,
+    `${file} already has ${found.pets} pets, and --pets ${pets} is only for a new file. Remove it to start again, or choose another file`,
     { hint: petstock`sandbox serve --file :memory: --pets ${pets ?? []}` },
   );
 }
@@ -197,7 +194,7 @@ async function announce({ context, results }: Invocation, service: RunningServic
 
 function whereKeyIs(stateFolder: string, key: string, values: Values): string {
   if (values.keyFile !== undefined) return `The key is in ${values.keyFile}.`;
-  if (values.key !== undefined) return 'The key is the one that was given.';
+  if (values.key !== undefined) return 'The key is the one you gave.';
   return ownKey(stateFolder) === key
     ? 'The key is that of the sandbox: petstock sandbox info --json'
     : 'The key is shown with --json.';
@@ -212,15 +209,15 @@ async function reload(teller: Teller, service: RunningService): Promise<void> {
   }
 }
 
-/** @throws UsageError for an address that other machines reach, without --expose */
+/** @throws UsageError for an address that other machines can reach, without --expose */
 async function requireExposed(values: Values): Promise<void> {
   const { isLoopback } = await import('../../../service/index.ts');
   if (values.expose === true) return;
   for (const option of ['host', 'adminHost'] as const) {
     const host = values[option];
     if (host === undefined || isLoopback(host)) continue;
-    const how = values.tlsCert === undefined ? ', and the keys on their way, which is plain HTTP' : '';
-    throw new UsageError(`Other machines would reach ${host}: the stock${how}`, {
+    const how = values.tlsCert === undefined ? ', and keys that are sent over plain HTTP' : '';
+    throw new UsageError(`Other machines could reach ${host}: the stock${how}`, {
       hint: petstock`sandbox serve ${flagOf(option)} ${host} --expose`,
     });
   }

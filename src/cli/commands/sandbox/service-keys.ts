@@ -31,11 +31,11 @@ function timeOf(milliseconds: number | null): string | null {
 type CreateOptions = StorageChoice & Pick<Values, 'plan' | 'limitMinute' | 'limitDay'> & { readonly name?: string };
 
 export const defineCreate = define({
-  description: 'Issues a key and shows it, this once: only its hash is kept.',
+  description: 'Issues a key and shows it once: only its hash is stored.',
   options: [
     ...storeOptions,
     ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') }),
-    ['--name <text>', 'whose it is, as lists and metrics show it: 1 to 40 characters', readName],
+    ['--name <text>', 'name of the key in lists and metrics: 1 to 40 characters', readName],
   ],
   examples: [
     ['petstock sandbox keys create --plan pro --name "till 3"'],
@@ -56,8 +56,7 @@ export const defineCreate = define({
 });
 
 export const defineList = define({
-  description:
-    'Lists all keys, oldest first, with revoked ones. None is shown: each has the id that it was issued with. Changes nothing.',
+  description: 'Lists all keys, oldest first, including revoked ones. Shows their ids, not the keys. Changes nothing.',
   options: [...storeOptions, fieldsOption],
   examples: [['petstock sandbox keys list'], ['petstock sandbox keys list --json']],
   action: async (invocation, choice: StorageChoice & Pick<GlobalOptions, 'fields'>) => {
@@ -67,15 +66,17 @@ export const defineList = define({
 });
 
 export const defineRevoke = define({
-  operands: { '<id>': 'as `sandbox keys list` shows it' },
-  description: 'Ends the validity of a key, at once and for good: requests with it are answered with 401.',
+  operands: { '<id>': 'its id in `sandbox keys list`' },
+  description: 'Revokes a key, at once and for good: requests with it get a 401.',
   options: storeOptions,
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
-    // More likely a key, which must not be shown.
+    // The word is more likely a key, which must not be shown.
     if (!/^[0-9a-f]{12}$/.test(id)) {
-      throw new UsageError('A key is revoked by its id, 12 digits from 0 to f; what was given is none', { hint });
+      throw new UsageError('A key is revoked by its id, which has 12 digits from 0 to f. Nothing was revoked', {
+        hint,
+      });
     }
     const chosen = chosenStorage(invocation, choice);
     const { idOfKey } = await import('../../../service/index.ts');
@@ -97,7 +98,7 @@ function readName(given: string): string {
   throw new UsageError('--name takes 1 to 40 visible characters');
 }
 
-/** Reads without creating anything: the sandbox's own store may not exist yet. */
+/** Opens the storage without creating anything: the sandbox may not exist yet. */
 async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
   const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];

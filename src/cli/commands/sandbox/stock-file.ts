@@ -23,14 +23,14 @@ const limit = 2n ** 63n;
 /** A user's own file may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
-const noStock = 'this is not a stock: the first line has to name the columns, such as petId,quantity,status';
+const noStock = 'this is not a stock: the first line must name the columns, such as petId,quantity,status';
 const noStockJson =
-  'this is not a stock: an object has to have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
+  'this is not a stock: an object must have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
 
 /**
- * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or
- * JSON: an array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged.
- * An object without an inventory is no stock: it would replace everything by nothing.
+ * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or JSON: an array of
+ * items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged. An object without an inventory is an
+ * error, because it would replace everything by nothing.
  * @param file `-` for stdin
  * @throws UsageError with the errors in the file
  */
@@ -71,7 +71,7 @@ class StockCollector {
     if (!petId.ok) this.problem(where, petId.problem);
     else if (this.#items.has(petId.value)) this.problem(where, `pet ${petId.value} appears twice`);
     else if (count === undefined || count >= limit || count < -limit) {
-      this.problem(where, `the quantity must be a whole number of 64 bits, not "${quantity.slice(0, 40)}"`);
+      this.problem(where, `the quantity must be a 64-bit integer, not "${quantity.slice(0, 40)}"`);
     } else if (known === undefined) {
       this.problem(where, `the status must be ${statuses.join(', ')}, not "${status.slice(0, 40)}"`);
     } else this.#items.set(petId.value, { petId: petId.value, quantity: count, status: known });
@@ -81,7 +81,7 @@ class StockCollector {
     const petId = readPetId(id);
     const item = petId.ok ? this.#items.get(petId.value) : undefined;
     if (!petId.ok) this.problem(where, petId.problem);
-    else if (item === undefined) this.problem(where, `the pet ${petId.value} is not in the inventory`);
+    else if (item === undefined) this.problem(where, `pet ${petId.value} is not in the inventory`);
     else this.#items.set(petId.value, { ...item, record });
   }
 
@@ -122,7 +122,7 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   }
   for (const [at, field] of header.entries()) {
     if (field !== undefined && field !== 'delta') continue;
-    collector.problem(where, `the column "${cells[at]}" is not known; there are petId, quantity, status`);
+    collector.problem(where, `the column "${cells[at]}" is not known; the columns are petId, quantity, status`);
   }
   return header;
 }
@@ -154,7 +154,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   return listOf(content, 'orders').map((order) => exactJson(order));
 }
 
-/** @throws UsageError without the parser's message, which may contain a secret of the file: `Duplicate key 'psk_…'` */
+/** @throws UsageError without the parser's message, which may contain a secret from the file: `Duplicate key 'psk_…'` */
 function parsed(file: string, text: string): JsonObject {
   try {
     const content = parseJson(text, unbounded);

@@ -7,20 +7,17 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { named, openSandbox, sandboxFile, storageError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
-/** The store that a command works on: the sandbox's own by default. */
+/** The storage that a command uses: the sandbox's own by default. */
 export type StorageChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStorage = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
 export const storeOptions = sandboxOptions(['file', 'database'], {
   file: 'database file (default: that of --env sandbox)',
-  database: 'a PostgreSQL instead of a file: postgres://user@host:5432/name',
+  database: 'a PostgreSQL database instead of a file: postgres://user@host:5432/name',
 });
 
-/**
- * Returns the file or the database that is meant; a file other than the sandbox's own must exist.
- * @throws UsageError
- */
+/** Returns the chosen file or database; a file other than the sandbox's own must exist. @throws UsageError */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {
@@ -28,7 +25,7 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
     return { database };
   }
   if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };
-  if (file === ':memory:') throw new UsageError('--file :memory: keeps nothing between commands');
+  if (file === ':memory:') throw new UsageError('--file :memory: stores nothing between commands');
   const place = named(() => privateDatabase(file));
   if (!existsSync(place)) {
     throw new UsageError(`There is no file ${file}`, { hint: petstock`sandbox serve --file ${file}` });
@@ -39,13 +36,13 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
 interface Opening {
   readonly stock?: SeedStock;
   readonly readOnly?: boolean;
-  /** Whether a damaged file is replaced by a new one. */
+  /** Whether a damaged file may be replaced by a new one. */
   readonly replacesDamaged?: boolean;
 }
 
 /**
- * Opens the store, its own on first use, while `work` runs.
- * @throws UsageError if it can't be opened, or is not a store
+ * Runs `work` with the storage open; the sandbox's own is created on first use.
+ * @throws UsageError if it can't be opened, or is not a storage of the service
  */
 export async function withStorage<Result>(
   { context }: Invocation,
@@ -73,9 +70,9 @@ export async function withStorage<Result>(
   }
 }
 
-/** Returns the name of the store for messages: a file, or the host and name of a database, never its password. */
+/** Returns the name of the storage for messages: a file, or the host and name of a database, never its password. */
 export function storageName(chosen: ChosenStorage): string {
   if ('file' in chosen) return chosen.file;
-  // Not a URL: the host may be a folder, which is not followed by a name then.
+  // This is not a URL: the host may be the folder of a socket, and then no name follows.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
 }

@@ -82,7 +82,7 @@ test('shows the first 20 of many faults on a terminal, and all in a file and JSO
   expect(shown.stderr).toMatch(
     /^Error: \S+ has 400 errors. Nothing was sent\.\n(?:│ line .*\n){20}│ … and 380 more lines\. .*\n$/,
   );
-  expect(shown.stderr).toContain('To see all of them, run it again with 2> faults.txt\n');
+  expect(shown.stderr).toContain('To see all of them, run it again with 2> errors.txt\n');
   expect((await shop.run(command)).stderr.match(/^│ line /gm)).toHaveLength(400);
   const { error } = JSON.parse((await shop.run(`${command} --json`, { terminal: 80 })).stderr);
   expect(error.faults).toHaveLength(400);

@@ -15,7 +15,7 @@ test('codes add puts a code into the file by its columns, and codes list lists a
   expect(readFileSync(file, 'utf8').split('\n').at(-2)).toBe('4006381333931,9007199254740993,"Lady, ""big""",');
   const listed = await shop.run('inventory codes list -o tsv');
   expect(listed.stdout).toBe('007\t4\tRex\t3\n4006381333931\t9007199254740993\tLady, "big"\t\n\t9\tMia\t\n');
-  expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is in');
+  expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is already in');
   expect(await shop.refused('inventory codes add 007 5')).toContain('"007" is the code of pet 4 in');
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
 });
@@ -51,7 +51,7 @@ test('codes add and codes list report that the file is gone, although its names 
   const file = await withCodes(shop, 'code,petId,name\n007,4,Rex\n');
   await shop.run('inventory list --name rex');
   rmSync(file);
-  await shop.exits('inventory get rex', 0, 'bar codes and names are those that it had before.\n');
+  await shop.exits('inventory get rex', 0, 'petstock uses its previous bar codes and names.\n');
   expect(await shop.refused('inventory codes list')).toBe(`Error: There is no file ${file}.\n`);
   expect(await shop.refused('inventory codes add 008 4')).toBe(`Error: There is no file ${file}.\n`);
 });

@@ -40,7 +40,7 @@ test.for([
   ['FILE --column colour=SKU', 'The fields are petId'],
   ['FILE --column status=SKU', 'The fields are petId'],
   ['FILE --column petId=', 'such as petId=SKU'],
-  ['FILE --column petId=a --column id=b', '--column names petId twice'],
+  ['FILE --column petId=a --column id=b', '--column has petId twice'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
 ] as const)('exits with 2 and sends nothing: %s', async ([words, said], { shop }) => {

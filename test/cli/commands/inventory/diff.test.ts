@@ -100,7 +100,7 @@ test("prints a change file with what is expected with --changes, and names what 
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,
     3,
-    "Warning: a change file sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
+    "Warning: a change file only sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
   );
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
@@ -160,8 +160,8 @@ describe('diff before anything is sent', () => {
     ['staging gone.csv', 'There is no file gone.csv'],
     ['north/staging production', 'Unknown store "north"'],
     ['North/staging production', 'Invalid store name in'],
-    ['north/sandbox production', 'The sandbox belongs to no store'],
-    ['staging production --env staging', 'leave --env out'],
+    ['north/sandbox production', 'The sandbox has no stores'],
+    ['staging production --env staging', 'Leave out --env'],
     ['staging production --only colour', '--only takes quantity, status'],
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],

@@ -53,7 +53,7 @@ describe('to a file', () => {
           '--force',
         ];
         const command = option === 'export' ? ['inventory', 'export', file, '--force'] : apply;
-        expect(await shop.refused(command)).toContain(`${file} is where petstock keeps what it knows`);
+        expect(await shop.refused(command)).toContain(`${file} is in petstock's own folder`);
       }
       expect(await shop.json('history list --json')).toHaveLength(1);
     },
@@ -109,11 +109,11 @@ describe('export in the formats of apply', () => {
   });
 
   test.for([
-    ['stock.json -o csv', 'would be taken for json'],
-    ['stock.csv -o ndjson', 'would be taken for csv'],
+    ['stock.json -o csv', 'a reader would expect json'],
+    ['stock.csv -o ndjson', 'a reader would expect csv'],
     ['stock.xlsx', 'workbook'],
     ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
-    ['-o json --spreadsheet', 'go with CSV'],
+    ['-o json --spreadsheet', 'are for CSV'],
     ['--delimiter :', '--delimiter takes'],
   ] as const)('refuses %s, and sends nothing', async ([words, why], { shop }) => {
     expect(await shop.refused(`inventory export ${words}`)).toContain(why);
@@ -153,7 +153,7 @@ test.for([
   const [first, other, second] = twice;
   for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
     till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));
-    const told = 'Error: Pet 1 is in the response more than once: only the first counts here';
+    const told = 'Error: Pet 1 appears more than once in the response. Only the first one counts here';
     expect((await till.exits(`inventory ${command}`, 1, told)).stdout).toBe(stdout);
   }
 });
@@ -161,7 +161,7 @@ test.for([
 test.for(['inventory export', 'sandbox export'])(
   'refuses --no-header for %s, and writes nothing',
   async (command, { shop }) => {
-    const result = await shop.exits(`${command} --no-header`, 2, 'Leave --no-header out');
+    const result = await shop.exits(`${command} --no-header`, 2, 'Leave out --no-header');
     expect(result).toMatchObject({ stdout: '', sent: [] });
   },
 );

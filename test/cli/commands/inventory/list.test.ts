@@ -67,7 +67,7 @@ test.for([
   ['--timeout 0', '--timeout'],
   ['--max-wait -1', '--max-wait'],
   ['--color sometimes', '--color'],
-  ['extra', 'one word too many'],
+  ['extra', 'Unexpected word'],
   ['--summary --limit 2', '--limit'],
 ] as const)('exits with 2, and sends nothing: %s', async ([options, told], { shop }) => {
   expect(await shop.refused(`inventory list ${options}`)).toContain(told);

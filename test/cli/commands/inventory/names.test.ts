@@ -70,14 +70,16 @@ test('reports a file of codes that has moved, uses its content further, and rere
   const [kept = ''] = readdirSync(shop.folders.state).filter((name) => name.startsWith('codes-'));
   expect(statSync(join(shop.folders.state, kept)).mode & 0o777).toBe(0o600);
   expect(moved.stderr.match(/^Warning: .*/gm)).toEqual([
-    expect.stringMatching(/setting codes: There is no file .*codes\.csv; bar codes and names are those/),
+    expect.stringMatching(
+      /setting codes: There is no file .*codes\.csv; petstock uses its previous bar codes and names/,
+    ),
   ]);
   changeFile(shop, 'code,petId\n55,7\n', 'codes.csv');
   expect((await shop.run('inventory get --code 55 -o tsv')).stdout).toMatch(/^7\t/);
   changeFile(shop, 'code,petId\n4.00638E+12,7\n', 'codes.csv');
   const faulty = await shop.run('inventory get --code 55 -o tsv');
   expect(faulty.stdout).toMatch(/^7\t/);
-  expect(faulty.stderr).toContain('has an error; bar codes and names are those that it had before.\n│ line 2, code: ');
+  expect(faulty.stderr).toContain('has an error; petstock uses its previous bar codes and names.\n│ line 2, code: ');
 });
 
 test('shows names in every format, and with set', async () => {
@@ -216,12 +218,14 @@ test('warns in apply of rows whose status or name was edited, and writes their q
     'c.json',
   );
   expect((await shop.run(`inventory apply ${json} --dry-run`)).stderr).toContain(
-    'Warning: the status of items 1 and 2 is not that of the service',
+    'Warning: the status of items 1 and 2 differs from that of the service',
   );
 });
 
 test('names the first of many edited rows in apply', async ({ shop }) => {
   const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
   const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
-  expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain('19, 20, 21 and 2 more is not that');
+  expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain(
+    '19, 20, 21 and 2 more differs from that',
+  );
 });

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { changeFile, openShop, type ShopRunOptions, test } from '../../../support/shop.ts';
 
 const counts = 'petId,quantity\n4,1\n5,7\n';
-const refused = 'is what this command reads, and may hold the only copy of its content';
+const refused = /This command reads \S+, which may hold the only copy of its content/;
 
 const link = (file: string) => join(dirname(file), 'link.csv');
 
@@ -17,7 +17,7 @@ test.for([
   const file = changeFile(shop, counts, 'counts.csv');
   const command = `inventory apply ${file} --yes --failed-out ${nameOf(file)} --force`;
   for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
-    expect((await shop.refused(command, options)).replaceAll(/\s+/g, ' ')).toContain(refused);
+    expect((await shop.refused(command, options)).replaceAll(/\s+/g, ' ')).toMatch(refused);
     expect(readFileSync(file, 'utf8')).toBe(counts);
   }
 });
@@ -37,7 +37,7 @@ test('never replaces the file on stdin, nor the codes or scans of count by --to'
     const file = changeFile(shop, text, 'own.csv');
     // Codes are no input of stdin.
     const stdin = command.includes('--codes') ? { stdin: '55\n' } : { stdin: text, stdinDescriptor: opened(file) };
-    expect(await shop.refused(`inventory ${command.replaceAll('FILE', file)}`, stdin)).toContain(refused);
+    expect(await shop.refused(`inventory ${command.replaceAll('FILE', file)}`, stdin)).toMatch(refused);
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
 });

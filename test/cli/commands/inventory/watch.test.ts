@@ -138,7 +138,7 @@ describe('watch through failures', () => {
     const result = await watch('--for 60', fault(2, 3, status, body));
     expect(result).toMatchObject({ code: 0, times: [0, 15, 30, 45, 60], lines: [{ petId: 1, before: 10, after: 9 }] });
     expect(result.stderr.match(/changes are not reported until the service responds/g)).toHaveLength(1);
-    expect(result.stderr.match(/The service answers again, after 30 s/g)).toHaveLength(1);
+    expect(result.stderr.match(/The service responds again, after 30 s/g)).toHaveLength(1);
   });
 
   test('warns about a failed check even with --quiet', async () => {
@@ -164,7 +164,7 @@ describe('watch through failures', () => {
     expect(gaps[2]).toBeGreaterThanOrEqual(60);
     expect(times.length).toBeLessThan(10);
     expect(Math.min(...gaps.slice(3, -1))).toBe(60);
-    expect(stderr.match(/Looking every 40 s at most: the service returned 429/g)).toHaveLength(1);
+    expect(stderr.match(/Checking at most every 40 s: the service returned 429/g)).toHaveLength(1);
     const refusal: Before = (look, service) => {
       if (look === 2) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '100' }));
     };
@@ -191,7 +191,7 @@ test('ends by --for while the rate limit allows no request', async () => {
   const behind = clock.monotonic();
   const { code, stderr } = await run('inventory watch --for 2 --first');
   expect({ code, seconds: (clock.monotonic() - behind) / 1000 }).toEqual({ code: 3, seconds: 2 });
-  expect(stderr).toMatch(/Warning: No change can be found: --for ends before the next check/);
+  expect(stderr).toMatch(/Warning: --for leaves no time to find a change: the next check/);
 
   clock.advance(60_000);
   meanwhile = async () => {
@@ -213,7 +213,7 @@ test('takes no more than a tenth of the limit, and says once that it is slower',
   const minute = await openShop({ limits: { minute: 20, day: 1_000_000 } });
   const result = await minute.run('inventory watch --interval 1 --for 300');
   expect([result.code, result.requests.length]).toEqual([0, 11]);
-  const slower = /Looking every 30 s at most: more would be over a tenth of the rate limit/g;
+  const slower = /Checking at most every 30 s: checks may use at most a tenth of the rate limit/g;
   expect(result.stderr.match(slower)).toHaveLength(1);
   const free = await openShop({ plan: 'free' });
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
@@ -245,7 +245,7 @@ test('warns that --for is shorter than the time to the second read', async () =>
   const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
   const short = await slow.run('inventory watch --for 30');
   expect(short.requests).toHaveLength(1);
-  expect(short.stderr.match(/Warning: No change can be found: --for ends before the next check/g)).toHaveLength(1);
+  expect(short.stderr.match(/Warning: --for leaves no time to find a change: the next check/g)).toHaveLength(1);
   expect(short.stderr).toContain('2 min after the last');
   const long = await slow.run('inventory watch --for 300');
   expect(long.stderr).not.toContain('no change can be seen');

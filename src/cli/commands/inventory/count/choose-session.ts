@@ -13,8 +13,7 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
- * Finds the session to resume, or those to merge, before asking anything about their environment. None: a new one
- * begins.
+ * Finds the session to resume, or those to merge, before asking anything about their environment. Undefined: a new one begins.
  * @throws UsageError if there is no such session, or if it is ambiguous
  */
 export async function chooseSessions(
@@ -30,7 +29,7 @@ export async function chooseSessions(
     throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
   for (const each of found) {
-    // A run of 0.2 may have to be resumed.
+    // A run of version 0.2 may have to be resumed.
     if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, invocation);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
@@ -49,7 +48,7 @@ async function newestUnfinished(
     const { head } = session;
     return head.mode === mode && (label === undefined || head.label === label) && !(all && isPartial(session));
   };
-  // A session that another process is counting belongs to that user.
+  // A session that another process is counting belongs to its user.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
   const newest = open.find(fits);
   const [first] = newest === undefined ? open : [newest];
@@ -60,7 +59,7 @@ async function newestUnfinished(
       hint: commandFor(invocation, [shortOf(first)], newest === undefined ? {} : invocation.options),
     });
   }
-  // Enter does not resume a session of another kind, nor, with --all, one that was partly written.
+  // Enter must not resume a session of another kind, or with --all, one that was partly written.
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
@@ -87,7 +86,7 @@ function byText({ head }: CountSession): string {
   return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
-/** Enter alone resumes. Text that is scanned at the prompt is no answer. */
+/** Only Enter resumes. Text that is scanned at the prompt is not an answer. */
 async function asksToGoOn(questions: Invocation['questions'], question: string): Promise<boolean> {
   for (let asked = question; ; ) {
     const answer = (await questions.text(asked)).trim();
@@ -101,7 +100,7 @@ async function asksToGoOn(questions: Invocation['questions'], question: string):
 function requireAlike(first: CountSession, session: CountSession): void {
   const { service, mode } = session.head;
   const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
-  if (service !== first.head.service) throw new UsageError(`${both} are counts of two services`);
+  if (service !== first.head.service) throw new UsageError(`${both} are counts for two different services`);
   if (mode !== first.head.mode) {
     throw new UsageError(`${both} can't be merged: one is ${modeName(first.head.mode)}, the other ${modeName(mode)}`);
   }
@@ -138,12 +137,13 @@ function requireFitting(session: CountSession, invocation: Invocation, { mode, a
     throw new UsageError(`Session ${name} counts ${places}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {
-    throw new UsageError(`Session ${name} is ${is}: --${mode} can't make another of it. Leave --${mode} out`);
+    throw new UsageError(`Session ${name} is ${is}, so --${mode} can't be used with it. Leave out --${mode}`);
   }
   if (all && isPartial(session)) {
-    throw new UsageError(`Session ${name} was written in part, and --all would set that to 0: leave --all out`);
+    throw new UsageError(`Session ${name} was partly written, and --all would set that part to 0. Leave out --all`);
   }
-  if (all && head.mode !== 'count') throw new UsageError(`Session ${name} is ${is}: leave --all out`);
+  if (all && head.mode !== 'count')
+    throw new UsageError(`Session ${name} is ${is}, so --all can't be used with it. Leave out --all`);
 }
 
 function isAt(head: CountSessionHead, { target }: Invocation): boolean {

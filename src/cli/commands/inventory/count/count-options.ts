@@ -14,30 +14,33 @@ import {
 } from '../../option-values.ts';
 
 export const countOptions = optionRows(
-  ['--new', 'begin another session, even if one is not finished'],
-  ['--add', 'what is scanned has come in: the sums are added to the stock'],
-  ['--take', 'what is scanned has gone out: the sums are taken from the stock'],
-  ['--label <text>', 'a name for the session, such as that of an aisle; resumes the open one with that name'],
-  ['--merge <session...>', 'make one session of several: what each has counted is added up, settings (=) included'],
+  ['--new', 'start a new session, even if one is not finished'],
+  ['--add', 'add the sums to the stock, for a delivery'],
+  ['--take', 'subtract the sums from the stock, for units that have left'],
+  ['--label <text>', 'a name for the session, such as that of an aisle; resumes the open session with that name'],
+  ['--merge <session...>', 'merge sessions into one: adds up their counts, including settings (=)'],
   ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (setting codes)'],
-  ['--all', 'count what was not scanned as 0'],
+  ['--all', 'count pets that were not scanned as 0'],
   ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
-  ['--failed-out <file>', 'write what could not be written to a file for apply, instead of keeping it in the session'],
+  [
+    '--failed-out <file>',
+    'write the units that could not be written to a file for apply, instead of keeping them in the session',
+  ],
   ['--force', 'let --to or --failed-out replace a file, such as that of another count'],
-  ['--reason <text>', 'why, for the history (default: stock-take; scanned in; scanned out)'],
-  ['--ref <text>', 'a number or name of your own, for the history'],
+  ['--reason <text>', 'reason in the history (default: stock-take; scanned in; scanned out)'],
+  ['--ref <text>', 'your own number or name, for the history'],
   ['--list', 'list the open sessions of this machine; sends nothing'],
-  ['--closed', 'with --list: those that are finished, too'],
-  ['--sheet', 'print a blank sheet of all pets, by name, with their codes and a box; takes a request'],
+  ['--closed', 'with --list: also finished sessions'],
+  ['--sheet', 'print a blank sheet of all pets, by name, with their codes and a box; sends one request'],
   fieldsOption,
-  ['--discard <session>', 'give a session up, after a question; remove one that is finished or damaged'],
+  ['--discard <session>', 'give up a session, after a question; remove a finished or damaged one'],
   ...bulkOptions,
 );
 export type CountFlags = OptionsOf<typeof countOptions>;
 
 export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   readonly session: string | undefined;
-  /** undefined: in a resumed session its own mode; in a new one `count`. */
+  /** In a resumed session undefined means its own mode; in a new one `count`. */
   readonly mode: CountMode | undefined;
 }
 
@@ -47,19 +50,19 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   if (flags.closed)
     throw new UsageError('--closed goes with --list', { hint: 'petstock inventory count --list --closed' });
   if (label !== undefined && session !== undefined) {
-    throw new UsageError('A session keeps its label: leave --label out, or the session');
+    throw new UsageError('A session keeps its label. Leave out --label, or the session');
   }
-  if (label?.trim() === '') throw new UsageError('--label takes a name, and it is empty');
+  if (label?.trim() === '') throw new UsageError('The name after --label is empty');
   if ([session !== undefined, flags.new, merge !== undefined].filter(Boolean).length > 1) {
     throw new UsageError("A session, --new and --merge can't be used together: leave out all but one");
   }
   if (flags.add && flags.take) throw new UsageError("--add and --take can't be used together. Leave one out");
   const mode = flags.add ? 'add' : flags.take ? 'take' : undefined;
   if (mode !== undefined && all) {
-    throw new UsageError(`--all goes with a count of the whole shop: leave it out, or --${mode}`);
+    throw new UsageError(`--all is for a count of the whole shop. Leave it out, or leave out --${mode}`);
   }
   if (codes !== undefined) requireFileName(codes, '--codes');
-  if (codes === '-') throw new UsageError('--codes takes a file: what is scanned comes from stdin');
+  if (codes === '-') throw new UsageError('--codes needs a file, because scans come from stdin');
   return { ...flags, ...parseBulkFlags(invocation, flags), session, mode };
 }
 
@@ -70,7 +73,7 @@ export function commandFor(
   options = invocation.options,
   target: Target = invocation.target,
 ): string {
-  // A session that is named keeps its label.
+  // A chosen session keeps its label.
   const isNamed = chosen[0]?.startsWith('-') === false;
   const others = { ...options, new: undefined, merge: undefined, ...(isNamed && { label: undefined }) };
   return petstock`${commandLine(invocation, ['inventory', 'count', ...chosen], others, target)}`;

@@ -14,7 +14,7 @@ import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
 interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
-  /** All pets of the service when the count began; undefined: not known. */
+  /** All pets of the service when the count began; undefined if not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
 }
 
@@ -107,8 +107,8 @@ export function requireAllKnown({ unknowns }: CountPlan, lines: readonly string[
   if (unknowns.size === 0) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
   throw new UsageError(
-    `${codes} not known, and --all would set to 0 what may have been scanned. Nothing was written. ` +
-      'Name the codes with --codes, or drop each with = <code> 0',
+    `${codes} not known, and --all would set pets to 0 that may have been scanned. Nothing was written. ` +
+      'Add the codes with --codes, or drop each with = <code> 0',
     { lines },
   );
 }

@@ -20,11 +20,11 @@ import { quoted } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
   /**
-   * The stock of all pets of the service when the count began; undefined for an unreadable one. Undefined: not known
-   * yet.
+   * The stock of all pets of the service when the count began; undefined for an unreadable one. The whole map is undefined until it is
+   * known.
    */
   stock: ReadonlyMap<bigint, number | undefined> | undefined;
-  /** Whether lines come from a terminal, where a word such as `quit` is no code. */
+  /** Whether lines come from a terminal, where a word like `quit` is not a code. */
   readonly isTyped: boolean;
 }
 
@@ -50,12 +50,12 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  /** The balance so far: a new object once a code was taught. */
+  /** The current balance: a new object once a code was taught. */
   get account(): Account {
     return this.#account;
   }
 
-  /** Returns what a run or a file takes of a session, without sums that are not known. */
+  /** Returns the units that a run or a file takes from a session, without sums that are not known. */
   takenBy(rows: readonly BulkRow[]): ScanRecord[] {
     const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
     return [...boundCodes(this.session, this.#account), ...this.givenOf(taken)];
@@ -65,7 +65,7 @@ export class Counting {
     return rows.map(({ petId: pet }) => record('given', { pet, units: this.#account.tally.unitsOf(pet) }));
   }
 
-  /** Notes that rows were written, or need not be, and ends the session if nothing is left. */
+  /** Records that rows were written, or need not be, and ends the session if nothing is left. */
   noteWritten(rows: readonly BulkRow[], end: CountSessionOutcome): void {
     this.note([...this.takenBy(rows), record('run'), record('settled')]);
     if (this.#account.isEmpty) this.session.end(end);
@@ -112,7 +112,7 @@ export class Counting {
     return { events, isDone: false };
   }
 
-  /** Returns the event of a typed word, which no product has as its code. */
+  /** Returns the event of a typed word that no product has as its code. */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();
     if (!this.known.isTyped || this.#codes.pets.has(word)) return undefined;
@@ -128,7 +128,7 @@ export class Counting {
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;
       const lost = records.length === 1 ? 'the last scan is' : `the last ${grouped(records.length)} scans are`;
-      throw error.with({ message: `${error.message}; ${lost} not counted` });
+      throw error.with({ message: `${error.message}, and ${lost} not counted` });
     }
   }
 
@@ -195,7 +195,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns the stock of a pet when its count begins, to be kept with it. */
+  /** Returns the stock of a pet when its count begins, which is stored with it. */
   #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined ? undefined : this.known.stock?.get(pet);
@@ -224,8 +224,8 @@ export class Counting {
     const petId = petOfCode(this.#codes, code) ?? this.#onlyNamed(code);
     if (petId !== undefined) return noPet(petId);
     const named = this.#named(code).length;
-    if (named > 0) return `${grouped(named)} pets are named so`;
-    return petIdOfCode(code) === undefined ? 'no known code' : 'there is no such pet';
+    if (named > 0) return `${grouped(named)} pets have that name`;
+    return petIdOfCode(code) === undefined ? 'not a known code' : 'there is no such pet';
   }
 }
 
@@ -233,9 +233,9 @@ function noPet(petId: bigint): string {
   return `there is no pet ${petId}`;
 }
 
-/** @throws UsageError if scans follow the end of a count, as from a second file: they would be lost silently */
+/** @throws UsageError if scans follow the end of a count, for example from a second file: they would be lost silently */
 function requireNothing(lines: readonly string[]): void {
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
   if (next === undefined) return;
-  throw new UsageError(`"done" ends a count, and ${quoted(next)} follows it. Nothing was written`);
+  throw new UsageError(`${quoted(next)} follows "done", which ends a count. Nothing was written`);
 }

@@ -50,7 +50,7 @@ export async function finishCount(
   // An empty input proves nothing about the shelves: with --all it would set the whole shop to 0.
   if (account.tally.isEmpty) {
     if (options.beganNow) session.end({ how: 'discarded' });
-    throw new UsageError('Nothing was counted, and nothing was written');
+    throw new UsageError('Nothing was counted. Nothing was written');
   }
   const plan = await planOf(run, counting, options);
   const { unknowns, rows } = plan;
@@ -112,7 +112,7 @@ function flagsWithCodes({ options, config }: Invocation, { codes }: Pick<CountOp
   return { ...options, ...restFlags, codes: codes ?? config.settings.codes ?? '<codes.csv>' };
 }
 
-/** Returns the pets to be written whose stock has changed since their count began, with the current stock. */
+/** Returns the pets to be written whose stock has changed since they were counted first, with their current stock. */
 function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
   const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
     const seen = counting.account.seen.get(petId);
@@ -146,7 +146,9 @@ async function writeToFile(
   counting.noteWritten(rows, { how: 'written', file: to });
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')}, ${differ} with another stock than now.`);
+  await messages.note(
+    `Written to ${to}: ${counted(rows.length, 'pet')}, of which ${differ} differ from the current stock.`,
+  );
   await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }
 
@@ -167,7 +169,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
       facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [],
     },
     names: names.size > 0 ? names : undefined,
-    // Before the run begins: whatever its outcome, nothing of the session can be in another run.
+    // Before the run begins, so that nothing of the session can be in another run, whatever the outcome.
     requireNotDuplicate: async () => {
       if (repeated !== undefined && !run.invocation.questions.willAsk()) {
         if (options.beganNow) session.end({ how: 'discarded' });
@@ -184,7 +186,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     },
   };
   const keepFailed = async (failed: readonly BulkRow[]) => {
-    // In the file from now on, and no longer in the session.
+    // From now on the file has these counts, and the session no longer does.
     const given = counting.givenOf(failed).filter(({ units }) => units > 0);
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
     await failedOut?.keep(failed);
@@ -195,8 +197,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     (reason: unknown) => reason,
   );
   if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
-  // Anything that can't be determined now, the next command of the session determines. A session that may have been
-  // written stays handed over.
+  // Questions that can't be answered now are left to the session's next command. A session that may have been written stays handed over.
   const isDoubtful = error instanceof RepetitionError;
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
@@ -225,7 +226,7 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }
 
-/** Options that the command for the rest does not have. */
+/** Options that the command for the remaining units does not have. */
 const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
 
 /** @throws UsageError at once if the file has no folder, or must not be replaced */
@@ -235,7 +236,7 @@ export async function changeFileWriter(
 ): Promise<WriteFile | undefined> {
   if (to === undefined) return undefined;
   if (failedOut !== undefined) throw new UsageError("--to and --failed-out can't be used together. Leave one out");
-  if (dryRun) throw new UsageError("--to and --dry-run can't be used together: --to writes no stock");
+  if (dryRun) throw new UsageError("--to does not write stock, so it can't be combined with --dry-run. Leave one out");
   if (to === '-') {
     return async (rows) => {
       const pieces = changeFileText(exportRows(rows), { deltas: hasDeltas(rows) });
@@ -247,7 +248,7 @@ export async function changeFileWriter(
   return (rows) => write(rows, { deltas: hasDeltas(rows) });
 }
 
-/** Such as arrived units. */
+/** For example units of a delivery. */
 function hasDeltas(rows: readonly BulkRow[]): boolean {
   return rows.some(({ delta }) => delta !== undefined);
 }

@@ -1,7 +1,4 @@
-/**
- * In characters: longer than any code. Of a longer line only the beginning is used, with `…` at its end, so it is no
- * code.
- */
+/** Maximum number of characters, longer than any code. A longer line is cut and ends in `…`, so it is not a code. */
 const maxLine = 1000;
 
 /** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
@@ -41,7 +38,7 @@ export class LineCutter {
     for (const character of text.slice(0, text.length - this.#held.length)) {
       if (this.hasKeys && character === '\x04' && this.#rest === '') return { lines, isEnded: true };
       if (character === '\r' || character === '\n') {
-        // The LF of a CRLF ends no line of its own.
+        // The LF of a CRLF does not end another line.
         if (character === '\r' || !this.#afterReturn) lines.push(this.#takeLine());
       } else this.#edit(character);
       this.#afterReturn = character === '\r';
@@ -57,7 +54,7 @@ export class LineCutter {
 
   #edit(character: string): void {
     const key = this.hasKeys ? character : '';
-    // Backspace; Ctrl-U and Ctrl-W clear the line. Ctrl-C and Ctrl-D within a line are no text.
+    // Backspace, Ctrl-U and Ctrl-W edit the line. Ctrl-C and Ctrl-D within a line are ignored.
     if (key === '\x7f' || key === '\b') this.#rest = Array.from(this.#rest).slice(0, -1).join('');
     else if (key === '\x15' || key === '\x17') this.#rest = '';
     else if (key !== '\x03' && key !== '\x04' && this.#rest.length < maxLine) {

@@ -23,7 +23,7 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
   return new CountSessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
 
-/** @param closed whether finished sessions are listed, too */
+/** @param closed whether to include finished sessions */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));

@@ -87,7 +87,7 @@ function requireSameService({ invocation, connection }: RunAccess, chosen: reado
   for (const { head } of chosen) {
     if (head.service === serviceName) continue;
     throw new UsageError(
-      `Session ${shortOf({ head })} counts ${head.baseUrl}, and ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
+      `Session ${shortOf({ head })} counts ${head.baseUrl}, but ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
       { hint: commandFor(invocation, ['--new'], invocation.options, connection) },
     );
   }
@@ -216,7 +216,7 @@ async function count(
 
 /** Describes what an interrupted count leaves; a session without a scan is discarded. */
 function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
-  if (!session.isKept) return 'Nothing of the dry run is kept, and the sessions are as they were';
+  if (!session.isKept) return 'The dry run stored nothing, and the sessions are unchanged';
   if (!isNew || !tally.isEmpty) {
     return `Session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;
   }
@@ -229,7 +229,6 @@ async function introduce({ messages }: Invocation, { session, account }: Countin
   const state = isNew ? '' : ` goes on: ${sumText(account.tally, mode)}`;
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
   await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
-  if (!session.isKept)
-    await messages.note('This is a dry run: the session stays as it was, and nothing scanned now is kept.');
+  if (!session.isKept) await messages.note('This is a dry run: it changes no session, and scans are not saved.');
   await messages.note(countHelp);
 }

@@ -20,17 +20,14 @@ export interface CountScreen {
    */
   typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;
-  /**
-   * Call this when no more lines are read.
-   * @param ended whether no line end was typed, so that the sum stays
-   */
+  /** Call this when no more lines are read. @param ended whether the last line has no line end, so that the sum stays visible */
   stop?(ended: boolean): Promise<void>;
 }
 
 /**
- * - On a terminal, a person sees the result of each line, and below it the sum, after which the next line is typed.
- * - On a terminal that can't redraw (`TERM=dumb`, or stderr is no terminal), the sum is a line of its own.
- * - Scans from a pipe are shown on one changing line if there is a terminal; unknown codes stay visible.
+ * - On a terminal, a person sees the result of each line, and below it the sum and the next line. - On a terminal that can't redraw
+ * (`TERM=dumb`, or stderr is not a terminal), the sum is a line of its own. - Scans from a pipe are shown on one changing line if there
+ * is a terminal; unknown codes stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
@@ -53,7 +50,7 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
   const prompt = () => {
     const width = stderr.columns ?? 80;
     const text = countPrompt(sum(), width, show.mode);
-    // Of a code longer than the line, the end is shown, where the cursor is.
+    // A code longer than the line shows its end, where the cursor is.
     const room = Math.max(1, width - text.length - 1);
     return stderr.write(text + singleLine(typed).slice(-room));
   };

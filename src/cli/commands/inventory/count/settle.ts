@@ -15,8 +15,8 @@ import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /**
- * Finds the run that a session was handed over to, and returns what that has not written, and will not, to the session:
- * units of a delivery, and a count that the service rejected. Ends a session with nothing left.
+ * Finds the run that took the counts of a session, and returns what the run has not written and will not write: units of a delivery, and
+ * counts that the service rejected. Ends a session with nothing left.
  * @param mayTakeBack whether units return if the history does not have the run, which may have been removed
  * @returns the pets whose stock has changed, to be counted again
  * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
@@ -30,7 +30,7 @@ export async function settle(
   const account = accountOf(session);
   const [begun] = await history.runsOfFile(access.connection.serviceName, hashOf(session));
   if (begun !== undefined) {
-    // A session of 0.2 has not recorded what it handed over.
+    // A session of version 0.2 has no record of what it handed over.
     const given = account.handedOver.size > 0 ? [] : [...account.tally.counts()];
     session.append([
       ...given.map(([pet, units]) => record('given', { pet, units })),
@@ -77,7 +77,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
     throw error;
   });
   if (found === undefined || found.state === 'done') return found !== undefined;
-  const message = `Session ${shortOf(session)} was applied, and run ${run} of it is not finished. Nothing was sent`;
+  const message = `Session ${shortOf(session)} was applied, but its run ${run} is not finished. Nothing was sent`;
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
@@ -90,14 +90,14 @@ export async function requireFinished(access: RunAccess, session: SessionContent
   }
   if (unknown === 0) return;
   const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
-  const message = `Session ${shortOf(session)} is finished: run ${run} has it, and it is not known whether ${rows} written. Nothing was sent`;
+  const message = `Session ${shortOf(session)} is finished: run ${run} has its counts, and it is not known whether ${rows} written. Nothing was sent`;
   throw new UsageError(message, { hint: petstock`history show ${run} --state conflict` });
 }
 
 function notKnown(access: RunAccess, session: SessionContent): UsageError {
   const message =
-    `The history has no run of session ${shortOf(session)}, which was to be written: its process was killed, or an earlier copy of the state was put back. ` +
-    'Whether it has written anything is not known. Nothing was sent. Write a file to check, and apply what is missing';
+    `The history has no run of session ${shortOf(session)}, which was about to be written. Either its process was killed, or an earlier copy of the state was restored. ` +
+    'It is not known whether anything was written. Nothing was sent. Write the counts to a file, check it, and apply the missing rows';
   return new UsageError(message, { hint: fileHint(access, session) });
 }
 
@@ -113,10 +113,7 @@ interface LeftOver {
   readonly flags: FlagValues;
 }
 
-/**
- * Returns an error that describes what a session keeps, and what to count again.
- * @param again pets whose stock has changed
- */
+/** Returns an error that describes what stays in a session, and what to count again. @param again pets whose stock has changed */
 export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
   const { tally } = accountOf(session);
   const isKept = session.isOpen && !tally.isEmpty;
@@ -130,10 +127,7 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
   return error.with({ message, hint: commandFor(invocation, isKept ? [name] : [], flags) });
 }
 
-/**
- * Settles the open session on this machine that a resumed run belongs to.
- * @returns `error`, with what is left
- */
+/** Settles the open session on this machine that a resumed run belongs to. @returns the error to throw, with what is left */
 export function settleSessionOf(access: RunAccess, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
   return withSessions(access.invocation, async (sessions) => {
     const isOfRun = (each: SessionContent) => accountOf(each).run === run || hashOf(each) === contentHash;

@@ -12,11 +12,11 @@ const codeColumns: readonly Column[] = [
   { field: 'petId', title: 'Pet', align: 'right' },
   { field: 'codes', title: 'Codes' },
 ];
-/** The level at which a pet has to be ordered, as far as some have their own. The stock is not on the sheet: it would be counted. */
+/** The level at which a pet must be reordered, if some pets have their own. The sheet doesn't show the stock, so that nobody copies it. */
 const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 
-/** Prints a blank sheet of all pets, by name, to count them by hand. Takes a request. It is a page, except at a terminal. */
+/** Prints a blank sheet of all pets, by name, to count them by hand. Sends one request. The sheet is an HTML page, except on a terminal. */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
   const { pets, names, lows } = (await invocation.shopCodes()) ?? noBarCodes;

@@ -74,7 +74,7 @@ test('ignores what a scanner puts around a code', async ({ shop }) => {
 test('shows a backspace or an escape in a scan, and does not count it as the code without them', async ({ shop }) => {
   const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
-  expect(result.stderr).toContain('8␈4: 1 kept apart, no known code\n');
+  expect(result.stderr).toContain('8␈4: 1 kept apart, not a known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 

@@ -30,7 +30,7 @@ test('resumes the run of a session that breaks off, and makes no other one', asy
   const { run } = broken.report;
   expect(broken.stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
   expect((await count(shop, '4\n', `${await sessionIn(shop)} --yes`)).stderr).toContain(
-    `was applied, and run ${run} of it is not finished. Nothing was sent.\nHint: petstock inventory apply --resume ${run} `,
+    `was applied, but its run ${run} is not finished. Nothing was sent.\nHint: petstock inventory apply --resume ${run} `,
   );
   expect((await shop.run(`inventory apply --resume ${run} --yes`)).code).toBe(0);
   expect((await shop.run('inventory get 4 5 8')).stdout).toMatch(/^4\t1\t.*\n5\t9\t.*\n8\t1\t.*\n$/);
@@ -58,7 +58,7 @@ async function killedCount(shop: Shop, lines: string, args: string): Promise<str
 test('finds the run of a session after a crash, and makes no other one', async ({ shop }) => {
   const session = await killedCount(shop, '4 x2\n', '--yes');
   const stderr = await shop.refused(`inventory count ${session} --yes`, { stdin: '4\n' });
-  expect(stderr).toMatch(/Error: Session \w{4} was applied, (by run|and run) \S+/);
+  expect(stderr).toMatch(/Error: Session \w{4} was applied, (by run|but its run) \S+/);
 });
 
 test.for([

@@ -39,7 +39,7 @@ test('counts no word of several pets or none at a terminal, and lists the pets t
 
 test('keeps a word of several pets apart if it comes through a pipe', async ({ shop }) => {
   await withNames(shop);
-  const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets are named so', {
+  const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets have that name', {
     stdin: 'hamster\nrabbit\ndone\n',
   });
   expect(stderr).toContain('Not counted: 1 unit of 1 unknown code');

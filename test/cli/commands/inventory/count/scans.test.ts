@@ -22,7 +22,7 @@ test('refuses scans after the end, as of a second file, and keeps those before i
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);
   expect(errorJson(result.stderr).error).toMatchObject({
-    message: '"done" ends a count, and "7" follows it. Nothing was written.',
+    message: '"7" follows "done", which ends a count. Nothing was written.',
     hint: `petstock inventory count ${session} --json --yes --env staging`,
   });
   const later = await count(shop, '7\ndone\n\nDONE\n', `${session} --yes --json`);
@@ -77,13 +77,13 @@ test('refuses an empty count, whatever --yes and --all say, and leaves nothing b
 test('reports an unknown code of a pipe once at a terminal, and draws the sum', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
-  expect(stderr.match(/foo: 1 kept apart, no known code/g)).toHaveLength(1);
+  expect(stderr.match(/foo: 1 kept apart, not a known code/g)).toHaveLength(1);
   expect(stderr).toContain('\x07');
   expect(stderr).toMatch(/\r\x1b\[K\d units?, 1 pet/);
   expect(stderr).toContain('  foo  2\n');
   const silent = await count(shop, '5\nbar\n', '--new --yes -q');
   expect(silent.stderr).toMatch(
-    /^bar: 1 kept apart, no known code\nError: Not counted: 1 unit of 1 unknown code\. Session \w{4} keeps 1 unit of unknown codes\.\n│ bar {2}1\n/,
+    /^bar: 1 kept apart, not a known code\nError: Not counted: 1 unit of 1 unknown code\. Session \w{4} keeps 1 unit of unknown codes\.\n│ bar {2}1\n/,
   );
 });
 
@@ -92,7 +92,7 @@ test('reports unknown codes however the input ends', async ({ shop }) => {
     const [first, ...others] = await Promise.all(
       ['foo', 'foo\n', 'foo\ndone\n', 'foo\ndone', 'foo\n\ndone\n\n'].map(async (tail) => {
         const { stderr, code } = await count(shop, `1 x12\n${tail}`, `--new --dry-run${flag}`);
-        expect(stderr).toContain('foo: 1 kept apart, no known code\n');
+        expect(stderr).toContain('foo: 1 kept apart, not a known code\n');
         expect(stderr).toContain('foo  1');
         return { stderr: stderr.replace(/\d+ of 1000 left, resets in .*/, ''), code };
       }),

@@ -91,7 +91,7 @@ test('explains what ends the count after quit, exit and help at the prompt, and 
 test('reports an unknown code that is dropped', async ({ shop }) => {
   const { code, stderr } = await count(shop, '4\nfoo1\n= foo1 0\ndone\n', '', person);
   expect(code).toBe(0);
-  expect(stderr).toContain('foo1: 1 kept apart, no known code\n');
+  expect(stderr).toContain('foo1: 1 kept apart, not a known code\n');
   expect(stderr).toContain('foo1: dropped\n');
   expect(stderr).not.toContain('0 kept apart');
 });

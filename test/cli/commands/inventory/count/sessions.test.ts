@@ -63,7 +63,7 @@ test('keeps nothing of a dry run of a merge that fails or is interrupted, and hi
   expect(await count(shop, '5\n', merge)).toMatchObject({ code: 5, stderr: expect.stringContaining(hint) });
   const stopped = await count(shop, 'foo\n4\n4\n', merge, { ctrlCAt: /foo/ });
   expect(stopped.code).toBe(130);
-  expect(stopped.stderr).toContain('Error: Interrupted. Nothing of the dry run is kept, and the sessions are as');
+  expect(stopped.stderr).toContain('Error: Interrupted. The dry run stored nothing, and the sessions are un');
   expect(stopped.stderr).toContain(hint);
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });

@@ -53,13 +53,13 @@ test('sets nothing to 0 with --all that the run of a session has written, merged
   await count(shop, '5 x3\nfoo\n', '--yes');
   const written = await sessionIn(shop);
   const refused = await count(shop, '', `${written} --yes --all`);
-  expect(refused).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('leave --all out') });
+  expect(refused).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('Leave out --all') });
   await count(shop, '8 x2\n', '--new --yes --max-changes 0');
   const other = (await sessionsIn(shop)).find((name) => name !== written);
   await count(shop, '', `--merge ${written} ${other} --yes --max-changes 0`);
   const merged = (await sessionsIn(shop)).find((name) => name !== written && name !== other);
   const all = await count(shop, '= foo 0\n', `${merged} --yes --all`);
-  expect(all).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('leave --all out') });
+  expect(all).toMatchObject({ code: 2, written: [], stderr: expect.stringContaining('Leave out --all') });
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
