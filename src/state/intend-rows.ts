@@ -2,7 +2,9 @@ import type { RecordedResult } from '../inventory/run-records.ts';
 import { blockedBy, type ConcurrentWrite, hasLostWrites, type ReadVersion, supersededBy } from './decide.ts';
 import { type DrawnIn, drawnIn } from './highest-number.ts';
 import type { Grant, Intent, Outcome } from './history.ts';
-import { insertLeases, leaseEnds, leasesIn, selectLeases } from './leases.ts';
+import { insertLeases, leasesIn, selectLeases } from './leases.ts';
+import { aliveAmong } from './living-processes.ts';
+import { leaseEnds } from './other-boots.ts';
 import type { Presence } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
 import { countsUpdate, type RunInTables, rowNumbers, runByToken, selectSettled, settleRows } from './settle-rows.ts';
@@ -90,7 +92,7 @@ export function* appendToLog(
   const run = runIn(head);
   const isOurs = head.holder === presence.id;
   if (!isOurs && intents.length > 0) {
-    const living = yield* presence.aliveAmong(at, [head]);
+    const living = yield* aliveAmong(presence, at, [head]);
     return { kind: 'taken', run: run.run, by: living.get(String(head.holder))?.name };
   }
   const rows = new Map(own.map((row) => [Number(row.row), row]));
@@ -188,7 +190,7 @@ function* grantRows(
   rows: ReadonlyMap<number, Row>,
   leased: readonly Row[],
 ): TransactionSteps<Grant[]> {
-  const leases = yield* leasesIn(at, leased, yield* presence.aliveAmong(at, leased));
+  const leases = yield* leasesIn(at, leased, yield* aliveAmong(presence, at, leased));
   const owners = lockOwner === undefined ? [run] : [run, lockOwner];
   const contested = intents.filter(({ row }) => Number(rows.get(row)?.is_contested) === 1);
   const pets = contested.map(({ petId }) => petId);

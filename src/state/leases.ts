@@ -1,21 +1,9 @@
-import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Lease } from './decide.ts';
+import type { Living } from './living-processes.ts';
+import { leaseEnds } from './other-boots.ts';
 import { runIdIn } from './run-ids.ts';
 import type { TransactionContext, TransactionSteps } from './state-database.ts';
-import { among, number, type Row, type Statement, statement, text } from './statements.ts';
-
-export interface LivingProcess {
-  /** Shown in messages: `process 7 on till-2`. */
-  readonly name: string;
-  /**
-   * When the lease ends unless it is renewed, for a process of another boot or container; undefined for any other
-   * process.
-   */
-  readonly endsElsewhere: number | undefined;
-}
-
-/** The processes that are alive, by id. */
-export type Living = ReadonlyMap<string, LivingProcess>;
+import { among, type Row, type Statement, text } from './statements.ts';
 
 export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
@@ -64,46 +52,5 @@ export function insertLeases({ petIds, serviceId, owner, holder, run, boot, expi
     sql,
     values,
     Array.from(new Set(petIds), (petId) => [petId]),
-  );
-}
-
-/** How far ahead a time is assumed to lie if its row does not say, in milliseconds. */
-const longest = 120_000;
-
-/**
- * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another boot can't be compared
- * with this clock: that boot may be a container on this machine, or over. Such a time ends `lasts` milliseconds after a
- * process of this boot first saw it, and counts anew after each renewal.
- * @returns a function that returns the time of a row by the clock of this boot; undefined if the row has none
- */
-export function* leaseEnds(
-  at: TransactionContext,
-  rows: readonly Row[],
-): TransactionSteps<(row: Row) => number | undefined> {
-  const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
-  const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
-  const answers = yield foreign.map((row) => sightingOf(at, row));
-  const known = new Map<string, number>();
-  for (const [index, row] of foreign.entries()) {
-    const seen = number(answers[index]?.[0]?.ends);
-    const end = seen ?? at.now + (number(row.lasts) ?? longest);
-    known.set(keyOf(row), end);
-    if (seen === undefined) at.writes.push(sighted(at, row, end));
-  }
-  return (row) => known.get(keyOf(row)) ?? number(row.expires);
-}
-
-const keyOf = ({ boot, expires }: Row) => `${expires} ${boot}`;
-
-function sightingOf(at: TransactionContext, { boot, expires }: Row): Statement {
-  const sql = 'SELECT ends FROM petstock.sightings WHERE boot = ? AND of_boot = ? AND expires = ?';
-  return statement(sql, at.boot, text(boot) ?? '', number(expires) ?? 0);
-}
-
-function sighted(at: TransactionContext, { boot, expires }: Row, end: number): Statement {
-  return statement(
-    `INSERT INTO petstock.sightings (boot, of_boot, expires, ends, at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (boot, of_boot, expires) DO NOTHING`,
-    ...[at.boot, text(boot) ?? '', number(expires) ?? 0, end, Math.round(at.wall)],
   );
 }

@@ -4,8 +4,8 @@ import { ConflictError, FailureError } from '../shared/errors.ts';
 import { drawnIn, type HighestNumber, margin } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
-import type { StateContext } from './presence.ts';
 import { countsUpdate, settleRows } from './settle-rows.ts';
+import type { StateContext } from './state-context.ts';
 import {
   readWithoutLock,
   type StateDatabase,

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { memoizePerTick } from '../rate-limit/governor.ts';
-import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
-import type { Processes, ProcessIdentity } from '../shared/processes.ts';
-import type { BegunContents } from './begun-contents.ts';
-import { type Holder, isAlive, processLease } from './decide.ts';
-import type { HighestNumber } from './highest-number.ts';
-import type { KnownRow } from './history.ts';
-import { type Living, type LivingProcess, leaseEnds } from './leases.ts';
+import type { Processes } from '../shared/processes.ts';
+import { processLease } from './decide.ts';
+import { type PresentProcess, presentProcesses } from './living-processes.ts';
 import {
   type Durability,
   otherFolderHint,
@@ -20,7 +16,7 @@ import {
   withoutHistory,
   writeOnly,
 } from './state-database.ts';
-import { among, json, name, number, type Row, type Statement, statement, text } from './statements.ts';
+import { number, type Statement, statement } from './statements.ts';
 
 /** How long dead processes are kept after the end of their lease, in milliseconds: a stopped process may continue. */
 const keptFor = 60_000;
@@ -31,46 +27,6 @@ const keptFor = 60_000;
 const maxAgeOfPlace = 10;
 /** How long unused sightings are kept: 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
-
-export interface PresentProcess {
-  readonly process: ProcessIdentity;
-  /** Its command, like `inventory apply`. */
-  readonly command: string;
-  /** The user who runs it, if the state stores users (a shared state does). */
-  readonly user?: string | undefined;
-  /** Milliseconds since the Unix epoch. */
-  readonly since: number;
-}
-
-/** The part of a newly opened state that takes over what a process knows of its run. */
-export interface ReopenedState {
-  readonly history: {
-    recover(
-      run: { readonly token: string; readonly serviceName: string },
-      known: ReadonlyMap<number, KnownRow>,
-      isWhole: boolean,
-    ): Promise<boolean>;
-  };
-  close(): Promise<void>;
-}
-
-export interface StateContext {
-  readonly database: StateDatabase;
-  readonly presence: Presence;
-  /** The state folder of this machine, for files beside the state. */
-  readonly folder: string | undefined;
-  readonly highest: HighestNumber;
-  readonly begun: BegunContents;
-  /** Opens the state that is there now, if this one was replaced by another. */
-  reopen(): Promise<ReopenedState | undefined>;
-  readonly clock: Clock;
-  /** A number in [0, 1). */
-  random(): number;
-  /** Cancels waiting. */
-  readonly interrupted: AbortSignal | undefined;
-  /** Prints a line about what the command waits for. */
-  warn(line: string): void;
-}
 
 export interface PresenceOptions {
   readonly clock: Clock;
@@ -91,6 +47,7 @@ export interface PresenceOptions {
  */
 export class Presence {
   readonly id: string;
+  readonly processes: Processes;
   readonly #database: StateDatabase;
   readonly #options: PresenceOptions;
   /**
@@ -105,15 +62,12 @@ export class Presence {
   readonly #isInPlace: () => boolean;
 
   constructor(database: StateDatabase, options: PresenceOptions) {
+    this.processes = options.processes;
     this.#database = database;
     this.#options = options;
     this.#isInPlace = memoizePerTick(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
     // Not from the context's random numbers, which repeat in tests. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
-  }
-
-  get host(): string {
-    return this.#options.processes.self.host;
   }
 
   /**
@@ -202,48 +156,9 @@ export class Presence {
     }
   }
 
-  /** Returns which processes in the column `holder` of some rows are alive, including this one. */
-  *aliveAmong(at: TransactionContext, held: readonly Row[]): TransactionSteps<Living> {
-    const others = new Set(held.flatMap(({ holder }) => text(holder) ?? []));
-    others.delete(this.id);
-    const [rows = []] = yield [among(`${selectPresence} WHERE id IN ?*`, [], [...others])];
-    const living = new Map<string, LivingProcess>([[this.id, { name: 'this process', endsElsewhere: undefined }]]);
-    for (const { row, identity, ends } of yield* this.#livingIn(at, rows)) {
-      const endsElsewhere = this.#isElsewhere(identity, at) ? ends : undefined;
-      living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
-    }
-    return living;
-  }
-
-  *#livingIn(
-    at: TransactionContext,
-    rows: readonly Row[],
-  ): TransactionSteps<readonly (Holder & { readonly row: Row })[]> {
-    const endOf = yield* leaseEnds(at, rows);
-    const holders = rows.map((row) => ({ row, identity: identityIn(row), ends: endOf(row) ?? 0 }));
-    return holders.filter((holder) => isAlive(holder, at.now, (process) => this.#options.processes.isGone(process)));
-  }
-
-  /**
-   * Whether the process may belong to an earlier boot of this machine or to a container on it. Then only its lease
-   * shows whether it has ended.
-   */
-  #isElsewhere({ host, namespace, boot }: ProcessIdentity, at: TransactionContext): boolean {
-    const { self } = this.#options.processes;
-    const isHere = isSameBoot(at.boot, self.boot);
-    if (!isSameBoot(boot, self.boot)) return isHere || host === self.host;
-    return isHere && (host !== self.host || namespace !== self.namespace);
-  }
-
   /** Returns the processes whose lease has not ended, including this one. */
-  async list(): Promise<readonly PresentProcess[]> {
-    const present = await readWithoutLock(this.#database, (at) => this.#listing(at));
-    return present.map(({ row, identity }) => ({
-      process: { ...identity, host: name(identity.host) },
-      command: name(row.command),
-      since: Math.round(number(row.since) ?? 0),
-      ...(row.os_user !== null && { user: name(row.os_user) }),
-    }));
+  list(): Promise<readonly PresentProcess[]> {
+    return readWithoutLock(this.#database, (at) => presentProcesses(at, this.processes));
   }
 
   /** Ends the presence, as best effort: otherwise the lease just runs out. */
@@ -257,17 +172,12 @@ export class Presence {
     await writeOnly(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
-  *#listing(at: TransactionContext): TransactionSteps<readonly (Holder & { readonly row: Row })[]> {
-    const [rows = []] = yield [statement(`${selectPresence} ORDER BY since, id`)];
-    return yield* this.#livingIn(at, rows);
-  }
-
   #renewal({ now, wall, boot }: TransactionContext): Statement {
-    const { processes, command, user } = this.#options;
+    const { command, user } = this.#options;
     return statement(
       `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET expires = excluded.expires`,
-      ...[this.id, JSON.stringify(processes.self), user ?? null, command, Math.round(wall)],
+      ...[this.id, JSON.stringify(this.processes.self), user ?? null, command, Math.round(wall)],
       ...[boot, now + processLease.lasts, processLease.lasts],
     );
   }
@@ -304,12 +214,4 @@ export class Presence {
     if (isRenewed) at.writes.push(this.#renewal(at));
     return isRenewed;
   }
-}
-
-const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
-
-/** Returns the stored identity of a process. No field is missing or of another type, whoever wrote the row. */
-function identityIn(row: Row): ProcessIdentity {
-  const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(json(row.identity));
-  return { host: `${host}`, namespace: `${namespace}`, boot: `${boot}`, pid: Number(pid), startedAt: `${startedAt}` };
 }

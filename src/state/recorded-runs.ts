@@ -6,12 +6,14 @@ import type {
   SettledFilter,
   SettledRow,
 } from '../inventory/run-records.ts';
-import { leaseEnds, serviceByName } from './leases.ts';
+import { serviceByName } from './leases.ts';
+import { aliveAmong } from './living-processes.ts';
 import { doubtfulRow, olderText, standingOf } from './older-copy.ts';
-import type { StateContext } from './presence.ts';
+import { leaseEnds } from './other-boots.ts';
 import { conditionsOf, doubtfulRun, recordedRowOf, rowColumns, runColumns, runRecordOf } from './records.ts';
 import { returnUnsent } from './return-unsent.ts';
 import { noSuchRun, onlyRun, readRunId } from './run-ids.ts';
+import type { StateContext } from './state-context.ts';
 import { readWithoutLock } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 
@@ -164,7 +166,7 @@ export class RecordedRuns {
 
   async #recordsOf(rows: readonly Row[]): Promise<RunRecord[]> {
     const { database, presence } = this.context;
-    const living = await readWithoutLock(database, (at) => presence.aliveAmong(at, rows));
+    const living = await readWithoutLock(database, (at) => aliveAmong(presence, at, rows));
     const records = rows.map((row) => runRecordOf(row, living.has(String(row.holder))));
     const open = rows.filter((row) => Number(row.pending) + Number(row.unknown) > 0);
     if (open.length === 0 || !(await standingOf(this.context)).isOld) return records;

@@ -1,4 +1,5 @@
 import { removableRuns } from './decide.ts';
+import { aliveAmong } from './living-processes.ts';
 import type { Presence } from './presence.ts';
 import { keepRecent } from './recent-writes.ts';
 import { runColumns, runRecordOf } from './records.ts';
@@ -26,7 +27,7 @@ export function* removeRun(
     ),
   ];
   const row = rows.find((one) => one.run === run);
-  const living = yield* presence.aliveAmong(at, row === undefined ? [] : [row]);
+  const living = yield* aliveAmong(presence, at, row === undefined ? [] : [row]);
   const stays = (one: Row) => (one === row ? living.has(String(row.holder)) : one.run === row?.undoes);
   const all = rows.map((one) => runRecordOf(one, stays(one)));
   if (row === undefined || !removableRuns(all, wanted).includes(run)) return undefined;
@@ -38,7 +39,7 @@ export function* removeRun(
          ON CONFLICT (pet_id, service) DO UPDATE SET sequence = excluded.sequence WHERE pruned.sequence < excluded.sequence`,
       id,
     ),
-    ...keepRecent(at, id, presence.host),
+    ...keepRecent(at, id, presence.processes.self.host),
     statement('DELETE FROM petstock.rows WHERE run = ?', id),
     statement('DELETE FROM petstock.runs WHERE id = ?', id),
   );

@@ -1,9 +1,10 @@
 import type { Outcome } from './history.ts';
 import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
+import { aliveAmong } from './living-processes.ts';
 import { isOlder } from './older-copy.ts';
-import type { StateContext } from './presence.ts';
 import { countsUpdate, runByToken, settleRows } from './settle-rows.ts';
+import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
@@ -34,7 +35,7 @@ function* returning(
   ];
   // Of an older copy the notes say nothing.
   if (yield* isOlder(meta, highest)) return;
-  const living = yield* presence.aliveAmong(at, head === undefined ? [] : [head]);
+  const living = yield* aliveAmong(presence, at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
   const isUnsent = unsentBy(place);
   const outcomes = rows.flatMap(({ row, pet, token }): Outcome[] => {

@@ -4,8 +4,9 @@ import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits
 import { BegunContents } from './begun-contents.ts';
 import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
-import { Presence, type PresenceOptions, type ReopenedState } from './presence.ts';
+import { Presence, type PresenceOptions } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
+import type { ReopenedState } from './state-context.ts';
 import type { StateDatabase } from './state-database.ts';
 import { number, type Row } from './statements.ts';
 import { History } from './stored-history.ts';
@@ -77,32 +78,21 @@ export class State {
 
   constructor(engine: StateEngine, options: StateOptions) {
     const { database } = engine;
-    const { clock, random, processes, interrupted, isFallback = false } = options;
+    const { folder, interrupted, isFallback = false } = options;
     const warn = (line: string) => options.warn?.(line);
+    const presence = new Presence(database, options);
+    const highest = new HighestNumber(folder, database.name);
+    const begun = new BegunContents(folder);
+    const reopen = async () => options.reopen?.();
+    const context = { ...options, database, presence, folder, highest, begun, reopen, interrupted, warn };
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;
     this.limits = new LimitsWithGateFiles(engine.limits, { ...options, warn });
-    this.presence = new Presence(database, options);
-    const highest = new HighestNumber(options.folder, database.name);
-    const begun = new BegunContents(options.folder);
-    const reopen = async () => options.reopen?.();
-    const { presence } = this;
-    const context = {
-      database,
-      presence,
-      folder: options.folder,
-      highest,
-      begun,
-      reopen,
-      clock,
-      random,
-      interrupted,
-      warn,
-    };
+    this.presence = presence;
     this.pets = new Pets(context);
     this.petWrites = new PetWrites(database);
-    this.history = new History(context, processes.self.host);
+    this.history = new History(context);
   }
 
   async describe(): Promise<StateDescription> {

@@ -5,7 +5,6 @@ import type { KnownRow } from './history.ts';
 import type { RunKey } from './intend-rows.ts';
 import { removeNotes } from './leaving-notes.ts';
 import { onCurrentState, recovering, refuseRepetition, standingOf } from './older-copy.ts';
-import type { StateContext } from './presence.ts';
 import { RecordedRuns } from './recorded-runs.ts';
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
@@ -27,14 +26,8 @@ type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'u
  * All methods throw FailureError if the state can't be read or written.
  */
 export class History extends RecordedRuns {
-  readonly #host: string;
   readonly #open = new Set<RunLog>();
   #hasEnded = false;
-
-  constructor(context: StateContext, host: string) {
-    super(context);
-    this.#host = host;
-  }
 
   /**
    * Begins a run. When this resolves, the run and its rows are durable, and nothing has been sent.
@@ -68,7 +61,8 @@ export class History extends RecordedRuns {
   ): Promise<RunLog> {
     const { presence, random } = this.context;
     const key = { token: uniqueName(), serviceName: head.serviceName };
-    return this.#log(key, { head, rows, host: this.#host, holder: presence.id, random: random(), follows });
+    const { host } = presence.processes.self;
+    return this.#log(key, { head, rows, host, holder: presence.id, random: random(), follows });
   }
 
   /**

@@ -3,8 +3,9 @@ import type { RecentWrite } from '../inventory/run-records.ts';
 import { blockedBy, type ReadVersion } from './decide.ts';
 import type { Busy } from './history.ts';
 import { insertLeases, leasesIn, selectLeases, serviceByName } from './leases.ts';
-import type { StateContext } from './presence.ts';
+import { aliveAmong } from './living-processes.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
+import type { StateContext } from './state-context.ts';
 import {
   readWithoutLock,
   selectLast,
@@ -67,7 +68,7 @@ export class Pets {
     petIds: readonly bigint[] | undefined,
     asked: number,
   ): TransactionSteps<PetsBeforeRead> {
-    const { host } = this.#context.presence;
+    const { host } = this.#context.presence.processes.self;
     const [[row] = [], rows = []] = yield [selectLast, recentOfPets(at, service, petIds ?? [], host)];
     const writes = petIds === undefined ? yield* recentOfService(at, service, host) : recentWritesIn(at, rows);
     return { readVersion: { sequence: number(row?.last) ?? 0, at: asked }, writes };
@@ -81,7 +82,7 @@ export class Pets {
   ): TransactionSteps<number | undefined> {
     const [rows = []] = yield [statement(`${selectLeases} AND run IS NOT NULL AND expires IS NOT NULL`, service)];
     const wanted = rows.filter(({ pet, run }) => text(run) !== except && petIds.has(BigInt(String(pet))));
-    const leases = yield* leasesIn(at, wanted, yield* this.#context.presence.aliveAmong(at, wanted));
+    const leases = yield* leasesIn(at, wanted, yield* aliveAmong(this.#context.presence, at, wanted));
     const open = [...leases.values()].flatMap(({ isHeld, inFlightUntil = 0 }) =>
       isHeld || inFlightUntil <= at.now ? [] : inFlightUntil,
     );
@@ -158,11 +159,11 @@ export class PetLock {
       statement(`${selectLeases} AND pet_id = ?`, ...pet),
       statement(`SELECT ticket, place, holder FROM petstock.line ${ofPet} ORDER BY ticket`, ...pet),
       selectLast,
-      recentOfPets(at, this.#service, [this.petId], presence.host),
+      recentOfPets(at, this.#service, [this.petId], presence.processes.self.host),
     ];
     const ownIndex = line.findIndex(({ place }) => place === this.owner);
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
-    const living = yield* presence.aliveAmong(at, [...before, ...leased]);
+    const living = yield* aliveAmong(presence, at, [...before, ...leased]);
     const [lease] = (yield* leasesIn(at, leased, living)).values();
     // Removes dead processes ahead of this lock from the queue.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));

@@ -1,8 +1,9 @@
 import { ConflictError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
+import { aliveAmong } from './living-processes.ts';
 import { requireCurrent } from './older-copy.ts';
-import type { StateContext } from './presence.ts';
 import { noSuchRun } from './run-ids.ts';
+import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
@@ -27,7 +28,7 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
   if (row === undefined) throw noSuchRun(run);
   if (row.discarded !== null) throw wasDiscarded(run);
   const token = String(row.token);
-  const living = yield* presence.aliveAmong(at, [row]);
+  const living = yield* aliveAmong(presence, at, [row]);
   const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
   if (other !== undefined) return { by: other.name, ends: other.endsElsewhere };
   at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));

@@ -5,7 +5,7 @@ import { factsView, type Row, type View } from '../../output/view.ts';
 import { maskDatabaseUrl } from '../../shared/database-url.ts';
 import { FailureError, UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
-import type { PresentProcess } from '../../state/presence.ts';
+import type { PresentProcess } from '../../state/living-processes.ts';
 import type { StateDescription } from '../../state/state.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { readLocalTables, sharedStateOf, stateOptions, withExistingState } from '../invocation/state-access.ts';
