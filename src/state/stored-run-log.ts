@@ -1,4 +1,3 @@
-import type { Deadline } from '../shared/clock.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import { beginRun, type NewRun } from './begin-run.ts';
@@ -8,18 +7,14 @@ import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
 import { appendToLog, type LogAppend, type LogAppendResult, type RunKey, selectForAppend } from './intend-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
 import { isOlder, onCurrentState, recovering, refuseRepetition, requireCurrent } from './older-copy.ts';
-import { OutcomeBuffer } from './settle-rows.ts';
+import { OutcomeBuffer } from './outcome-buffer.ts';
 import type { StateContext } from './state-context.ts';
 import { type Durability, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
 import { statement } from './statements.ts';
 import type { PetLock } from './stored-pets.ts';
+import { WriteTurns } from './write-turns.ts';
 
-/**
- * Outcomes are buffered until the next intent, for at most 50 ms or ten times as long as writing them takes (up to 1
- * s), and at most 1024 of them.
- */
-const minWait = 50;
-const maxWait = 1000;
+/** Maximum number of outcomes that are buffered. */
 const maxWaiting = 1024;
 
 /** Further contents of a write, besides outcomes. */
@@ -40,11 +35,7 @@ export class RunLog {
   readonly #outstanding = new Set<number>();
   readonly #buffer = new OutcomeBuffer();
   readonly #notes: LeavingNotes;
-  #maxWait = minWait;
-  #deadline: Deadline | undefined;
-  /** The last write. Writes run one at a time, so that nothing is written twice. */
-  #writing: Promise<unknown> = Promise.resolve();
-  #isWritingSoon = false;
+  readonly #turns: WriteTurns;
   readonly #onEnd: () => void;
   #hasEnded = false;
   /**
@@ -72,6 +63,10 @@ export class RunLog {
     [this.#new, this.#run] = typeof run === 'string' ? [undefined, run] : [run, undefined];
     this.#onEnd = onEnd;
     const { folder, clock } = context;
+    this.#turns = new WriteTurns(clock, async () => {
+      if (this.#buffer.waiting > 0) await this.#write('visible', {});
+      return { isEmpty: this.#buffer.waiting === 0 };
+    });
     this.#notes = new LeavingNotes({ folder, token: key.token, boot: clock.boot() });
     context.presence.retain(this.#outstanding);
   }
@@ -91,7 +86,7 @@ export class RunLog {
    * @throws the same errors as `History.begin`
    */
   async begin(): Promise<void> {
-    await this.#inTurn(() => this.#write('durable', {}));
+    await this.#turns.take(() => this.#write('durable', {}));
   }
 
   /**
@@ -112,7 +107,7 @@ export class RunLog {
     this.#requireInPlace();
     const { presence } = this.#context;
     if (presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
-    return this.#inTurn(() => this.#write('durable', { intents: rows, since, lock }));
+    return this.#turns.take(() => this.#write('durable', { intents: rows, since, lock }));
   }
 
   /**
@@ -134,8 +129,10 @@ export class RunLog {
       this.#outstanding.delete(outcome.row);
       this.#outcomes.set(outcome.row, outcome);
     }
-    if (this.#buffer.waiting >= maxWaiting) this.#writeSoon();
-    else this.#writeInTime();
+    // The outcomes of a run that has not begun are written with it.
+    if (!this.hasBegun) return;
+    if (this.#buffer.waiting >= maxWaiting) this.#turns.writeSoon();
+    else this.#turns.writeInTime();
   }
 
   /**
@@ -143,20 +140,20 @@ export class RunLog {
    * @throws FailureError if that fails, or if the state was removed meanwhile: then the history lacks them
    */
   async flush(): Promise<void> {
-    if (!this.#hasEnded && this.hasBegun) await this.#inTurn(() => this.#writeOut({}));
+    if (!this.#hasEnded && this.hasBegun) await this.#turns.take(() => this.#writeOut({}));
   }
 
   /** Flushes, and leaves the run even if the flush throws. May be called again. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     try {
-      if (this.hasBegun) await this.#inTurn(() => this.#writeOut({ leaves: true }));
+      if (this.hasBegun) await this.#turns.take(() => this.#writeOut({ leaves: true }));
       this.#notes.end();
     } finally {
       if (this.#isLost) await this.#recover().catch(() => {});
       this.#notes.close();
       this.#hasEnded = true;
-      this.#clearDeadline();
+      this.#turns.end();
       this.#context.presence.release(this.#outstanding);
       this.#onEnd();
     }
@@ -186,31 +183,6 @@ export class RunLog {
     do await this.#write('durable', rest);
     while (this.#buffer.mustRepeat(database.generation));
     if (!this.#isStopTold) this.#requireNotStopped();
-  }
-
-  /**
-   * Writes outcomes in the background. If that fails, they stay buffered for the next `intend`, `flush` or `end`, which
-   * reports the error.
-   */
-  #writeSoon(): void {
-    this.#clearDeadline();
-    // One write at a time: a slow state would take its full time for each of them.
-    if (this.#hasEnded || this.#isWritingSoon || !this.hasBegun) return;
-    this.#isWritingSoon = true;
-    this.#inTurn(async () => {
-      if (this.#buffer.waiting > 0) await this.#write('visible', {});
-    })
-      .then(() => {
-        if (this.#buffer.waiting > 0 && !this.#hasEnded) this.#writeInTime();
-      })
-      .catch(() => {})
-      .finally(() => {
-        this.#isWritingSoon = false;
-      });
-  }
-
-  #writeInTime(): void {
-    this.#deadline ??= this.#context.clock.deadline(this.#maxWait, () => this.#writeSoon());
   }
 
   /** Runs one transaction of this log; the first one begins a new run. */
@@ -255,7 +227,7 @@ export class RunLog {
       return [row];
     });
     this.#buffer.written(taken, takenFor, kind === 'durable', database.generation);
-    if (this.#buffer.waiting === 0) this.#clearDeadline();
+    if (this.#buffer.waiting === 0) this.#turns.clearDeadline();
     this.#buffer.forget(granted);
     for (const row of granted) this.#outstanding.add(row);
     if (granted.length > 0) lock?.passToRun();
@@ -288,25 +260,6 @@ export class RunLog {
       at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this.#outstanding));
     }
     return written;
-  }
-
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock } = this.#context;
-    const turn = this.#writing.then(async () => {
-      const began = clock.monotonic();
-      try {
-        return await work();
-      } finally {
-        this.#maxWait = Math.min(Math.max(minWait, 10 * (clock.monotonic() - began)), maxWait);
-      }
-    });
-    this.#writing = turn.catch(() => {});
-    return turn;
-  }
-
-  #clearDeadline(): void {
-    this.#deadline?.clear();
-    this.#deadline = undefined;
   }
 
   #requireInPlace(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/state/history.ts';
-import { OutcomeBuffer } from '../../src/state/settle-rows.ts';
+import { OutcomeBuffer } from '../../src/state/outcome-buffer.ts';
 
 const outcome: Outcome = { row: 1, petId: 7n, result: 'applied', quantity: 8 };
 

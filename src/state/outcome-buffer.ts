@@ -1,0 +1,51 @@
+import type { Outcome } from './history.ts';
+
+/**
+ * Outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that crashed or
+ * failed over may have lost the latter, so a new connection writes them again.
+ */
+export class OutcomeBuffer {
+  readonly #waiting = new Map<number, Outcome>();
+  /** Each with the generation of the connection that wrote it. */
+  readonly #unsure = new Map<number, { readonly outcome: Outcome; readonly generation: number }>();
+
+  /** Number of rows whose outcome has not been written. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  add(outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) this.#waiting.set(outcome.row, outcome);
+  }
+
+  /** Returns the last outcome of each row that the connection has to write. They stay in the buffer until `written`. */
+  take(generation: number): ReadonlyMap<number, Outcome> {
+    const again = this.mustRepeat(generation) ? [...this.#unsure.values()] : [];
+    return new Map([...again.map(({ outcome }) => [outcome.row, outcome] as const), ...this.#waiting]);
+  }
+
+  /**
+   * @param taken the outcomes that `take` returned
+   * @param takenFor the generation that they were taken for
+   * @param isDurable whether they are on disk, and all earlier writes of the same connection, too
+   * @param generation the generation of the connection that confirmed them
+   */
+  written(taken: ReadonlyMap<number, Outcome>, takenFor: number, isDurable: boolean, generation: number): void {
+    for (const [row, outcome] of taken) {
+      if (this.#waiting.get(row) === outcome) this.#waiting.delete(row);
+      this.#unsure.delete(row);
+      if (!isDurable) this.#unsure.set(row, { outcome, generation });
+    }
+    if (isDurable && takenFor === generation) this.#unsure.clear();
+  }
+
+  /** Drops earlier outcomes of rows that are sent anew, so that they don't overwrite the new ones. */
+  forget(rows: readonly number[]): void {
+    for (const row of rows) this.#unsure.delete(row);
+  }
+
+  /** Whether this connection has to repeat writes of an earlier one. */
+  mustRepeat(generation: number): boolean {
+    return [...this.#unsure.values()].some((written) => written.generation !== generation);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Clock, Deadline } from '../shared/clock.ts';
+
+/** Outcomes are buffered for at most 50 ms or ten times as long as writing them takes (up to 1 s). */
+const minWait = 50;
+const maxWait = 1000;
+
+/** Runs the writes of a log one at a time, so that nothing is written twice, and writes its buffer in the background. */
+export class WriteTurns {
+  readonly #clock: Clock;
+  readonly #writeBuffer: () => Promise<{ readonly isEmpty: boolean }>;
+  #last: Promise<unknown> = Promise.resolve();
+  #maxWait = minWait;
+  #deadline: Deadline | undefined;
+  #isInBackground = false;
+  #hasEnded = false;
+
+  /** @param writeBuffer writes what is buffered, if anything is */
+  constructor(clock: Clock, writeBuffer: () => Promise<{ readonly isEmpty: boolean }>) {
+    this.#clock = clock;
+    this.#writeBuffer = writeBuffer;
+  }
+
+  /** Runs `work` after all earlier writes. */
+  take<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#last.then(async () => {
+      const began = this.#clock.monotonic();
+      try {
+        return await work();
+      } finally {
+        this.#maxWait = Math.min(Math.max(minWait, 10 * (this.#clock.monotonic() - began)), maxWait);
+      }
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Writes the buffer in the background, after a moment. */
+  writeInTime(): void {
+    if (!this.#hasEnded) this.#deadline ??= this.#clock.deadline(this.#maxWait, () => this.writeSoon());
+  }
+
+  /**
+   * Writes the buffer in the background. If that fails, it is left to the next turn that someone awaits, which reports
+   * the error.
+   */
+  writeSoon(): void {
+    this.clearDeadline();
+    // One write at a time: a slow state would take its full time for each of them.
+    if (this.#hasEnded || this.#isInBackground) return;
+    this.#isInBackground = true;
+    this.take(this.#writeBuffer)
+      .then(({ isEmpty }) => {
+        if (!isEmpty) this.writeInTime();
+      })
+      .catch(() => {})
+      .finally(() => {
+        this.#isInBackground = false;
+      });
+  }
+
+  /** Call this when the buffer is empty. */
+  clearDeadline(): void {
+    this.#deadline?.clear();
+    this.#deadline = undefined;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.clearDeadline();
+  }
+}
