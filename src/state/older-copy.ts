@@ -1,10 +1,10 @@
 import type { RowError } from '../inventory/change.ts';
 import type { RecordedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
+import type { NewRun } from './begin-run.ts';
 import { drawnIn, type HighestNumber, margin } from './highest-number.ts';
 import type { KnownRow, Outcome } from './history.ts';
-import { type RunKey, runIn, selectRun } from './intend-rows.ts';
-import { countsUpdate, settleRows } from './settle-rows.ts';
+import { countsUpdate, type RunKey, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import {
   readWithoutLock,
@@ -116,6 +116,21 @@ export function refuseRepetition({ database }: StateContext, content: Content): 
   );
 }
 
+/** Refuses the content once: whoever runs the command again has looked at the stock. */
+export function refuseRepetitionOnce(context: StateContext, content: Content, state: string): void {
+  context.begun.note(content, state);
+  refuseRepetition(context, content);
+}
+
+/**
+ * @throws RepetitionError if this machine has begun the content in another state (such as one before an older copy) and
+ * the history lacks it
+ */
+export function requireNew(context: StateContext, { head, follows }: NewRun, state: string): void {
+  const known = context.begun.stateOf(head);
+  if (known !== undefined && known !== state && follows?.run === undefined) refuseRepetitionOnce(context, head, state);
+}
+
 const selectOpenRuns = `SELECT id, run, token, service, undoes, holder FROM petstock.runs WHERE pending + unknown > 0 ORDER BY sequence`;
 const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS pet FROM petstock.rows WHERE run = ?';
 
@@ -167,11 +182,20 @@ function doubtfulOutcome(row: Row): Outcome {
 }
 
 /**
- * Writes a process's knowledge of its rows into an older copy that was restored while the run was being written.
+ * Writes a process's knowledge of its rows into the state that has replaced the one of the run.
  * @param isWhole whether this process began the run: then a row that it knows nothing about was never sent
- * @returns false if the copy lacks the run
+ * @returns false if the state lacks the run
  */
-export function* recovering(
+export function recover(
+  { database, highest }: StateContext,
+  run: RunKey,
+  known: ReadonlyMap<number, KnownRow>,
+  isWhole: boolean,
+): Promise<boolean> {
+  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
+}
+
+function* recovering(
   at: TransactionContext,
   { token }: RunKey,
   known: ReadonlyMap<number, KnownRow>,

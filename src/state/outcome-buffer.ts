@@ -1,5 +1,8 @@
 import type { Outcome } from './history.ts';
 
+/** Number of outcomes that are written without waiting for more. */
+const maxWaiting = 1024;
+
 /**
  * Outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that crashed or
  * failed over may have lost the latter, so a new connection writes them again.
@@ -12,6 +15,10 @@ export class OutcomeBuffer {
   /** Number of rows whose outcome has not been written. */
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.size >= maxWaiting;
   }
 
   add(outcomes: readonly Outcome[]): void {

@@ -1,9 +1,8 @@
 import type { Outcome } from './history.ts';
-import { type RunKey, runIn, selectRun } from './intend-rows.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
 import { aliveAmong } from './living-processes.ts';
 import { isOlder } from './older-copy.ts';
-import { countsUpdate, runByToken, settleRows } from './settle-rows.ts';
+import { countsUpdate, type RunKey, runByToken, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';

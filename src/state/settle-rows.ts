@@ -5,12 +5,25 @@ import { recentFor } from './recent-writes.ts';
 import { allocateRowSequences, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';
 
+/** Identifies a run for the process that writes it. The token is chosen by the call that begins the run. */
+export interface RunKey {
+  readonly token: string;
+  readonly serviceName: string;
+}
+
 /** A run with the numbers that the tables use for it and for its service. */
 export interface RunInTables {
   readonly id: number;
   readonly run: string;
   readonly serviceId: number;
   readonly undoes: string | undefined;
+}
+
+export const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
+
+/** @param row a row of `selectRun` */
+export function runIn({ id, run, service, undoes }: Row): RunInTables {
+  return { id: number(id) ?? 0, run: String(run), serviceId: number(service) ?? 0, undoes: text(undoes) };
 }
 
 /** The number of a run by its token. The run may have been inserted in the same batch. */

@@ -2,16 +2,17 @@ import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
 import type { NewRun } from './begin-run.ts';
 import type { KnownRow } from './history.ts';
-import type { RunKey } from './intend-rows.ts';
 import { removeNotes } from './leaving-notes.ts';
-import { onCurrentState, recovering, refuseRepetition, standingOf } from './older-copy.ts';
+import { onCurrentState, recover, refuseRepetition, standingOf } from './older-copy.ts';
 import { RecordedRuns } from './recorded-runs.ts';
 import { removeRun } from './remove-run.ts';
 import { returnUnsent } from './return-unsent.ts';
+import { stillRunning } from './run-errors.ts';
+import type { RunKey } from './settle-rows.ts';
 import { uniqueName, writeOnly } from './state-database.ts';
 import { statement } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
-import { stillRunning, takeRun, waitForProcess } from './take-over.ts';
+import { takeRun, waitForProcess } from './take-over.ts';
 
 const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
 /** Maximum number of old runs that one command removes when it ends. */
@@ -123,8 +124,7 @@ export class History extends RecordedRuns {
    * @returns whether this state has the run
    */
   recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
-    const { database, highest } = this.context;
-    return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
+    return recover(this.context, run, known, isWhole);
   }
 
   /** Reports whether a run of a content may have begun of which this history knows nothing, since it was put in the place of the one that has it. */

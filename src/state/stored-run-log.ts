@@ -1,21 +1,18 @@
-import { ConflictError, FailureError } from '../shared/errors.ts';
-import { petstock } from '../shared/hint.ts';
-import { beginRun, type NewRun } from './begin-run.ts';
+import { FailureError } from '../shared/errors.ts';
+import { appendToLog, type Confirmed, type LogAppend, type LogAppendResult } from './append-to-log.ts';
+import type { NewRun } from './begin-run.ts';
 import type { ReadVersion } from './decide.ts';
-import { drawnIn } from './highest-number.ts';
-import type { Grant, Intent, KnownRow, Outcome } from './history.ts';
-import { appendToLog, type LogAppend, type LogAppendResult, type RunKey, selectForAppend } from './intend-rows.ts';
+import type { Grant, Intent, Outcome } from './history.ts';
+import { KnownRows } from './known-rows.ts';
 import { LeavingNotes } from './leaving-notes.ts';
-import { isOlder, onCurrentState, recovering, refuseRepetition, requireCurrent } from './older-copy.ts';
+import { onCurrentState, refuseRepetitionOnce } from './older-copy.ts';
 import { OutcomeBuffer } from './outcome-buffer.ts';
+import { stateReplaced, takenOver, writesLost } from './run-errors.ts';
+import { type RunKey, rowNumbers } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
-import { type Durability, type TransactionContext, type TransactionSteps, uniqueName } from './state-database.ts';
-import { statement } from './statements.ts';
+import { type Durability, type TransactionContext, uniqueName } from './state-database.ts';
 import type { PetLock } from './stored-pets.ts';
 import { WriteTurns } from './write-turns.ts';
-
-/** Maximum number of outcomes that are buffered. */
-const maxWaiting = 1024;
 
 /** Further contents of a write, besides outcomes. */
 type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
@@ -44,13 +41,9 @@ export class RunLog {
    */
   #stopped: Error | undefined;
   #isStopTold = false;
-  #confirmed: LogAppend['confirmed'];
-  #highestSeen = 0;
-  /** The outcomes of the rows, and the stocks that deltas were added to: an older copy of the state may lack them. */
-  readonly #outcomes = new Map<number, Outcome>();
-  readonly #rebased = new Map<number, Intent['rebased']>();
-  /** The name of the state that this log has written to. */
-  #state: string | undefined;
+  #confirmed: Confirmed = { state: undefined, highest: 0, intent: undefined };
+  readonly #known = new KnownRows();
+  /** Whether the state lacks writes of this log. */
   #isLost = false;
 
   /**
@@ -105,8 +98,7 @@ export class RunLog {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireNotStopped();
     this.#requireInPlace();
-    const { presence } = this.#context;
-    if (presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
+    if (this.#context.presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
     return this.#turns.take(() => this.#write('durable', { intents: rows, since, lock }));
   }
 
@@ -125,13 +117,11 @@ export class RunLog {
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
-    for (const outcome of outcomes) {
-      this.#outstanding.delete(outcome.row);
-      this.#outcomes.set(outcome.row, outcome);
-    }
+    this.#known.settled(outcomes);
+    for (const { row } of outcomes) this.#outstanding.delete(row);
     // The outcomes of a run that has not begun are written with it.
     if (!this.hasBegun) return;
-    if (this.#buffer.waiting >= maxWaiting) this.#turns.writeSoon();
+    if (this.#buffer.isFull) this.#turns.writeSoon();
     else this.#turns.writeInTime();
   }
 
@@ -150,31 +140,14 @@ export class RunLog {
       if (this.hasBegun) await this.#turns.take(() => this.#writeOut({ leaves: true }));
       this.#notes.end();
     } finally {
-      if (this.#isLost) await this.#recover().catch(() => {});
+      const isWhole = this.#new !== undefined;
+      if (this.#isLost) await this.#known.recover(this.#context, this.#key, isWhole).catch(() => {});
       this.#notes.close();
       this.#hasEnded = true;
       this.#turns.end();
       this.#context.presence.release(this.#outstanding);
       this.#onEnd();
     }
-  }
-
-  /** Writes the known outcomes into the state that is there now. */
-  async #recover(): Promise<void> {
-    const { database, reopen, highest } = this.#context;
-    const known: ReadonlyMap<number, KnownRow> = new Map(
-      [...this.#outcomes].map(([row, outcome]) => [row, { outcome, rebased: this.#rebased.get(row) }]),
-    );
-    const isWhole = this.#new !== undefined;
-    if (database.isInPlace) {
-      await database.transact('durable', this.#key.serviceName, (at) =>
-        recovering(at, this.#key, known, isWhole, highest),
-      );
-      return;
-    }
-    const state = await reopen();
-    await state?.history.recover(this.#key, known, isWhole);
-    await state?.close();
   }
 
   /** Writes outcomes until none is left that only an earlier connection has written. */
@@ -185,108 +158,75 @@ export class RunLog {
     if (!this.#isStopTold) this.#requireNotStopped();
   }
 
-  /** Runs one transaction of this log; the first one begins a new run. */
+  /** Runs one transaction of this log. */
   async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
-    const { database, presence } = this.#context;
-    const takenFor = database.generation;
-    const taken = this.#buffer.take(takenFor);
+    const { database, presence, highest, begun } = this.#context;
+    const { time, generation } = database;
+    const outcomes = this.#buffer.take(generation);
     const call = uniqueName();
     const confirmed = this.#confirmed;
+    // The first write begins a new run.
+    const beginning = this.hasBegun ? undefined : this.#new;
     if (intents.length > 1) this.#notes.begin(call);
     // If the call fails, it is not known whether the confirmed intent of that row was replaced.
-    if (intents.some(({ row }) => row === confirmed?.row)) this.#confirmed = undefined;
+    if (intents.some(({ row }) => row === confirmed.intent?.row)) this.#confirmed = { ...confirmed, intent: undefined };
     const work = (at: TransactionContext) => {
       const given: LogAppend = {
-        ...this.#key,
+        ...{ ...this.#key, beginning, outcomes: [...outcomes.values()], lockOwner: lock?.owner, call, confirmed },
         // The latest possible time, by which no request can be in flight.
-        intents: intents.map((intent) => ({ ...intent, inFlightUntil: database.time.latest(intent.inFlightUntil) })),
-        since: since && { sequence: since.sequence, at: database.time.earliest(since.at) },
-        lockOwner: lock?.owner,
-        outcomes: [...taken.values()],
-        call,
-        confirmed,
-        highestSeen: this.#highestSeen,
+        intents: intents.map((intent) => ({ ...intent, inFlightUntil: time.latest(intent.inFlightUntil) })),
+        since: since && { sequence: since.sequence, at: time.earliest(since.at) },
+        leaving: leaves ? this.#outstanding : undefined,
       };
-      return this.#working(at, given, leaves);
+      return appendToLog(this.#context, at, given);
     };
     // Beginning a run or a row requires presence; ending one does not.
     const begins = intents.length > 0 || !this.hasBegun;
     const { serviceName } = this.#key;
     const write = () => (begins ? presence.hold(kind, serviceName, work) : database.transact(kind, serviceName, work));
-    const isNew = this.#new !== undefined && !this.hasBegun;
-    const written = await onCurrentState(this.#context, write, (state) => this.#refuseRepetition(state));
+    const written = await onCurrentState(this.#context, write, (state) => {
+      if (beginning !== undefined) refuseRepetitionOnce(this.#context, beginning.head, state);
+    });
     if (written.kind !== 'gone') this.#run = written.run;
     // A state that was replaced during the write has not kept it.
     if (kind === 'durable') this.#requireInPlace();
-    const grants = this.#requireWritten(written, intents.length > 0);
-    if (kind === 'durable' && written.kind === 'written') this.#context.highest.note(written.drawnIn);
-    if (isNew && written.kind === 'written') this.#context.begun.note(this.#new?.head, written.drawnIn.state);
-    const granted = intents.flatMap(({ row, rebased }, index) => {
-      if (grants[index]?.kind !== 'granted') return [];
-      if (rebased !== undefined) this.#rebased.set(row, rebased);
-      return [row];
-    });
-    this.#buffer.written(taken, takenFor, kind === 'durable', database.generation);
-    if (this.#buffer.waiting === 0) this.#turns.clearDeadline();
-    this.#buffer.forget(granted);
-    for (const row of granted) this.#outstanding.add(row);
+    if (written.kind !== 'written') {
+      this.#stop(written, intents.length > 0);
+      this.#noteWritten(outcomes, generation, kind);
+      return [];
+    }
+    const { grants, last, drawnIn } = written;
+    if (kind === 'durable') highest.note(drawnIn);
+    if (beginning !== undefined) begun.note(beginning.head, drawnIn.state);
+    this.#noteWritten(outcomes, generation, kind);
+    const granted = intents.filter((_intent, index) => grants[index]?.kind === 'granted');
+    this.#known.granted(granted);
+    for (const { row } of granted) this.#outstanding.add(row);
+    this.#buffer.forget(rowNumbers(granted));
     if (granted.length > 0) lock?.passToRun();
-    const last = granted.at(-1);
-    this.#confirmed = last === undefined ? confirmed : { row: last, call };
+    const row = granted.at(-1)?.row;
+    const intent = row === undefined ? confirmed.intent : { row, call };
+    this.#confirmed = { state: drawnIn.state, highest: Math.max(confirmed.highest, last), intent };
     return grants.map((grant) => {
       return grant.kind !== 'busy' || grant.until === undefined
         ? grant
-        : { ...grant, until: database.time.localLatest(grant.until) };
+        : { ...grant, until: time.localLatest(grant.until) };
     });
   }
 
-  *#working(at: TransactionContext, given: LogAppend, leaves: boolean): TransactionSteps<LogAppendResult> {
-    const { presence } = this.#context;
-    const loads = selectForAppend(given);
-    const isNew = this.#new !== undefined && !this.hasBegun;
-    const loaded = isNew ? yield* beginRun(at, given.token, this.#new, loads) : yield loads;
-    const [[head] = [], [meta] = []] = loaded;
-    if (isNew) {
-      yield* requireCurrent(meta, this.#context);
-      this.#requireNew(drawnIn(meta).state);
-    }
-    // Another process may have repaired the older copy and renamed it.
-    const isAnother = this.#state !== undefined && this.#state !== drawnIn(meta).state;
-    const isBehind = isAnother || (yield* isOlder(meta, this.#context.highest));
-    if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
-    const written = yield* appendToLog(presence, at, given, loaded);
-    if (leaves) {
-      const leave = 'UPDATE petstock.runs SET holder = NULL WHERE token = ? AND holder = ?';
-      at.writes.push(statement(leave, given.token, presence.id), ...presence.leaving(at, this.#outstanding));
-    }
-    return written;
+  #noteWritten(outcomes: ReadonlyMap<number, Outcome>, generation: number, kind: Durability): void {
+    this.#buffer.written(outcomes, generation, kind === 'durable', this.#context.database.generation);
+    if (this.#buffer.waiting === 0) this.#turns.clearDeadline();
   }
 
+  /** @throws FailureError if the state is not the one that was opened */
   #requireInPlace(): void {
     if (!this.#context.database.isInPlace) throw this.#replaced();
   }
 
-  /**
-   * @throws RepetitionError if this machine has begun the content in another state (such as one before an older copy)
-   * and the history lacks it
-   */
-  #requireNew(state: string): void {
-    const known = this.#context.begun.stateOf(this.#new?.head);
-    if (known !== undefined && known !== state && this.#new?.follows?.run === undefined) this.#refuseRepetition(state);
-  }
-
-  /** Refuses the content once: whoever runs the command again has looked at the stock. */
-  #refuseRepetition(state: string): void {
-    if (this.#new === undefined) return;
-    this.#context.begun.note(this.#new.head, state);
-    refuseRepetition(this.#context, this.#new.head);
-  }
-
   #replaced(): FailureError {
-    const [name, run] = [this.#context.database.name, this.hasBegun ? `run ${this.run}` : 'the run'];
     this.#isLost = true;
-    const what = `${name} was removed or replaced during ${run}`;
-    return new FailureError(`${what}. Nothing more is sent, and the history of the run may be incomplete`);
+    return stateReplaced(this.#context.database, this.#run);
   }
 
   #requireNotStopped(): void {
@@ -296,36 +236,22 @@ export class RunLog {
   }
 
   /**
+   * Stops the run, because a write was in vain. If nothing was to be sent, `#writeOut` throws the reason instead,
+   * because errors of background writes go unreported.
    * @throws ConflictError if another process has taken the run over, FailureError if the state lacks something that it
-   * had confirmed. If nothing is to be sent, `#writeOut` throws instead, because errors of background writes go
-   * unreported
+   * had confirmed
    */
-  #requireWritten(written: LogAppendResult, sends: boolean): readonly Grant[] {
-    if (written.kind === 'written') {
-      this.#state = written.drawnIn.state;
-      this.#highestSeen = Math.max(this.#highestSeen, written.last);
-      return written.grants;
-    }
-    if (written.kind === 'gone') {
-      if (this.#stopped !== undefined && !sends) return [];
+  #stop(unwritten: Exclude<LogAppendResult, { readonly kind: 'written' }>, sends: boolean): void {
+    if (unwritten.kind === 'gone') {
+      if (this.#stopped !== undefined && !sends) return;
       throw this.#replaced();
     }
-    this.#stopped ??= written.kind === 'lost' ? this.#lost() : this.#takenOver(written.by ?? 'another process');
+    const { run } = unwritten;
+    if (unwritten.kind === 'lost') this.#isLost = true;
+    this.#stopped ??=
+      unwritten.kind === 'lost'
+        ? writesLost(this.#context.database, run)
+        : takenOver(run, unwritten.by ?? 'another process');
     if (sends) this.#requireNotStopped();
-    return [];
-  }
-
-  #takenOver(by: string): ConflictError {
-    return new ConflictError(`Run ${this.run} was taken over by ${by}. This process sends nothing more`, {
-      hint: petstock`history show ${this.run}`,
-    });
-  }
-
-  #lost(): FailureError {
-    this.#isLost = true;
-    return new FailureError(
-      `${this.#context.database.name} has lost writes that it had confirmed, perhaps by a failover to a server that was behind, or by a restored copy. Nothing more is sent, and the history of run ${this.run} may be incomplete`,
-      { hint: 'petstock state info' },
-    );
   }
 }

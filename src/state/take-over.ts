@@ -1,21 +1,12 @@
-import { ConflictError } from '../shared/errors.ts';
-import { petstock } from '../shared/hint.ts';
 import { aliveAmong } from './living-processes.ts';
 import { requireCurrent } from './older-copy.ts';
+import { wasDiscarded } from './run-errors.ts';
 import { noSuchRun } from './run-ids.ts';
 import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { statement } from './statements.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
-
-export function stillRunning(run: string, by: string): ConflictError {
-  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
-}
-
-export function wasDiscarded(run: string): ConflictError {
-  return new ConflictError(`Run ${run} was discarded. Nothing was sent`, { hint: petstock`history show ${run}` });
-}
 
 /** Takes a run over, unless a live process is writing it. */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {

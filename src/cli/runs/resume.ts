@@ -4,7 +4,7 @@ import { planResume } from '../../runs/plan-resume.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
-import { wasDiscarded } from '../../state/take-over.ts';
+import { wasDiscarded } from '../../state/run-errors.ts';
 import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';

@@ -1,0 +1,30 @@
+import { ConflictError, FailureError } from '../shared/errors.ts';
+import { petstock } from '../shared/hint.ts';
+import type { StateDatabase } from './state-database.ts';
+
+export function stillRunning(run: string, by: string): ConflictError {
+  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
+}
+
+export function wasDiscarded(run: string): ConflictError {
+  return new ConflictError(`Run ${run} was discarded. Nothing was sent`, { hint: petstock`history show ${run}` });
+}
+
+export function takenOver(run: string, by: string): ConflictError {
+  return new ConflictError(`Run ${run} was taken over by ${by}. This process sends nothing more`, {
+    hint: petstock`history show ${run}`,
+  });
+}
+
+/** @param run undefined if it has no id yet */
+export function stateReplaced({ name }: StateDatabase, run: string | undefined): FailureError {
+  const what = `${name} was removed or replaced during ${run === undefined ? 'the run' : `run ${run}`}`;
+  return new FailureError(`${what}. Nothing more is sent, and the history of the run may be incomplete`);
+}
+
+export function writesLost({ name }: StateDatabase, run: string): FailureError {
+  return new FailureError(
+    `${name} has lost writes that it had confirmed, perhaps by a failover to a server that was behind, or by a restored copy. Nothing more is sent, and the history of run ${run} may be incomplete`,
+    { hint: 'petstock state info' },
+  );
+}
