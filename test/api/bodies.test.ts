@@ -54,7 +54,7 @@ const framings: Readonly<Record<string, (body: Buffer) => readonly [header: stri
 };
 
 const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
-/** What comes before a response. */
+/** Interim responses that precede the response. */
 const interims: Readonly<Record<string, string>> = {
   none: '',
   hint,
@@ -68,7 +68,7 @@ const answers = fc.array(
   fc.record({
     size: sizes,
     framing: fc.constantFrom(...Object.keys(framings)),
-    /** Where the head and the beginning of the body are cut. */
+    /** Positions at which the head and the beginning of the body are cut. */
     cuts: fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 5 }),
     /** Turns of the event loop that the reader takes for a chunk. */
     slow: fc.constantFrom(0, 1, 5),
@@ -90,7 +90,7 @@ property(
       const head = `${first}HTTP/1.1 200 OK\r\nx-one: first value\r\n${header}\r\nx-two: second value\r\n\r\n`;
       const bytes = Buffer.concat([Buffer.from(head), framed ?? Buffer.alloc(0)]);
       let from = 0;
-      // What comes before comes whole: it is shorter than any packet.
+      // Interim responses arrive whole: they are shorter than any packet.
       for (const cut of cuts.map((at) => first.length + at).sort((a, b) => a - b)) {
         socket.write(bytes.subarray(from, cut));
         from = Math.min(cut, bytes.length);
@@ -158,7 +158,7 @@ test('does not read on from a connection while the reader of its body does nothi
     same = unsent() === last ? same + 1 : 0;
     last = unsent();
   }
-  // What is on its way is kept by the system.
+  // The system buffers what is in flight.
   expect(unsent()).toBeGreaterThan(0);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
   response.discard();

@@ -67,7 +67,7 @@ property(
 const turn = () => turns(1);
 const breakOff = () => Promise.reject(new Error('broke off'));
 
-/** Gives the numbers from 1 on, and notes what it was told; `seen` is what a reader has read until `wants` of them. */
+/** Yields the numbers from 1 on and records each reply; `seen` has what was read until `wants` of them. */
 function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   const [answers, seen]: [boolean[], number[]] = [[], []];
   let ended = false;

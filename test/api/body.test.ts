@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { decodedChunks, wholeBody } from '../../src/api/body.ts';
 
-/** Yields the bytes in pieces of one buffer, which it overwrites for each: as a socket does that is read into one. */
+/** Yields the bytes in pieces of one reused buffer, like a socket that is read into one buffer. */
 async function* fromOneBuffer(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(size);
   for (let at = 0; at < bytes.length; at += size) {

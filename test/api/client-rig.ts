@@ -18,7 +18,7 @@ export interface ClientRigOptions {
   readonly maxWait?: number;
   readonly random?: number;
   readonly retries?: number | undefined;
-  /** In the place of undici's transport as it is. */
+  /** Replaces undici's own transport. */
   readonly onSend?: (request: HttpRequest) => void;
   readonly onSleep?: (ms: number) => void;
 }

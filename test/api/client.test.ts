@@ -49,7 +49,7 @@ describe('requests of the client', () => {
     expect(server.requests[0]).toMatchObject({ method: 'PUT', path: '/v1/inventory/7?dry=1&a=%20', body });
   });
 
-  // The answer to a HEAD tells of a body that does not come.
+  // The response to a HEAD announces a body that is never sent.
   test.each<[string, Answerer]>([
     ['HEAD', (response) => response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '100' }).end()],
     ...['HEAD', 'OPTIONS', 'DELETE'].map((method): [string, Answerer] => {
@@ -112,7 +112,7 @@ describe('responses to the client', () => {
     response.writeHead(401, { 'content-length': 100 }).write('{"code":', () => response.socket?.destroy());
   };
 
-  // What only words the error can't turn it into another one.
+  // A body that only words the error can't change the error's class.
   test.each([
     ['bytes that are no UTF-8', answer(401, Buffer.from([0xe9, 0xff]))],
     ['an unknown content encoding', encodedBy('zstd', 401)],

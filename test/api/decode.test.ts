@@ -25,7 +25,7 @@ test.each<[string, InventoryItem]>([
   ['{"petId":1e2,"quantity":1e2,"status":"pending"}', { petId: 100n, quantity: 100, status: 'pending' }],
   ['{"petId":1,"quantity":9007199254740991,"status":"s"}', { petId: 1n, quantity: 2 ** 53 - 1, status: 's' }],
   ['{"petId":1,"quantity":-9007199254740991,"status":"s"}', { petId: 1n, quantity: 1 - 2 ** 53, status: 's' }],
-  // As long as numbers may be that are read without a look at their size, and one digit longer.
+  // The longest numbers that are read without checking their size, and one digit more.
   ['{"petId":999999999999999999,"quantity":0,"status":"s"}', { petId: 10n ** 18n - 1n, quantity: 0, status: 's' }],
   ['{"petId":1000000000000000000,"quantity":0,"status":"s"}', { petId: 10n ** 18n, quantity: 0, status: 's' }],
   ['{"petId":7,"quantity":999999999999999,"status":"s"}', { petId: 7n, quantity: 10 ** 15 - 1, status: 's' }],
@@ -37,7 +37,7 @@ test.each<[string, InventoryItem]>([
     '{"petId":7,"quantity":3,"status":"s","tags":[{"a":[1.5]}],"x":{"petId":"x"}}',
     { petId: 7n, quantity: 3, status: 's' },
   ],
-  // `toEqual` tells -0 from 0.
+  // `toEqual` distinguishes -0 from 0.
   ['{"petId":-0,"quantity":-0,"status":"sold"}', { petId: 0n, quantity: 0, status: 'sold' }],
 ])('decodes the item %s', (text, expected) => {
   expect(item(text)).toEqual(expected);

@@ -52,7 +52,7 @@ describe('the time-out of a request', () => {
     clock.expireDeadlines();
     expect(await items).toHaveLength(1);
     expect(sentAt()).toEqual([0, 250]);
-    // What was given up is not read on.
+    // The body that was given up is not read any further.
     await until(() => server.connections.open === 1);
   });
 

@@ -4,7 +4,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
 
-/** What is no Error body. */
+/** Bodies that are not an Error body. */
 const others = [
   ['nothing', ''],
   ['HTML', '<html><body>Bad gateway</body></html>'],
@@ -51,7 +51,7 @@ test('cuts the message and the code of the service', () => {
 });
 
 test.each<readonly [string, number]>([
-  // As the service sent it, even where it is not that of the answer.
+  // The status that the service sent, even if it is not that of the response.
   ['404', 404],
   ['422', 422],
   ['422.0', 422],

@@ -68,6 +68,6 @@ test('admits a request again whose permit expired before it was sent, and releas
   expect(text).toBe('{}');
   expect(calls).toEqual(['admit', 'unsent', 'admit', 'answered 200']);
   expect(seen().requests).toBe(1);
-  // No more than once for each try: it looks at the state and at files.
+  // At most once for each try, because the check reads the state and files.
   expect(asked).toBe(2);
 });

@@ -14,7 +14,7 @@ const items = Array.from({ length: 3 * batchSize }, (_, id) => ({
 const texts = items.map(
   ({ petId, quantity, status }) => `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
 );
-/** Two batches and a half, and then the list goes on. */
+/** Two and a half batches of a list that continues. */
 const begun = `[${texts.slice(0, 2.5 * batchSize).join(',')},`;
 const rest = `${texts.slice(2.5 * batchSize).join(',')}]`;
 
@@ -26,7 +26,7 @@ const begin =
   };
 const leave: Answerer = () => {};
 
-/** A client that is reading a list, which calls `onBatch` with how many items it has seen. */
+/** A client that reads a list and calls `onBatch` with the number of items so far. */
 async function openReader(
   first: Answerer,
   onBatch: (seen: number) => unknown = () => {},
@@ -134,7 +134,7 @@ describe('a list that breaks off after its first batch', () => {
   });
 
   test('does not request the list again after a reset', async () => {
-    // A reset throws away what the client has not read yet, so it has to come behind that.
+    // A reset discards what the client has not read yet, so it has to come after that.
     let cut = () => {};
     const first = begin((response) => {
       cut = () => response.socket?.resetAndDestroy();

@@ -29,7 +29,7 @@ export async function openServer(...answers: readonly Answerer[]) {
 export const stock = '[{"petId":7,"quantity":3,"status":"available"}]';
 export const item = '{"petId":7,"quantity":3,"status":"available"}';
 
-/** A whole answer. It carries no Date, so that it goes by the clock of the test. */
+/** A whole response. It has no Date, so the test's clock counts. */
 export const answer =
   (
     status: number,

@@ -62,7 +62,7 @@ function cellOf(change: Row, column: Column, { numberForm: form }: Dialect): str
   if (column === 'status') return 'sold';
   const value = change[column];
   if (value === undefined) return '';
-  // What our export puts before a formula is taken off again, so whoever means it has to write it twice.
+  // The quote that our export puts before a formula is removed again, so a real one is written twice.
   if (typeof value === 'string') return /^'+[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return form(column === 'delta' && value >= 0 ? `+${value}` : `${value}`);
 }

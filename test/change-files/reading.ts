@@ -1,7 +1,7 @@
 import { type ChangeFile, readChanges } from '../../src/change-files/read-changes.ts';
 import type { ReadOptions } from '../../src/change-files/read-rows.ts';
 
-/** What a change may have, and lacks. */
+/** The fields that a change may omit. */
 export const blank = { quantity: undefined, delta: undefined, expected: undefined, reason: undefined, ref: undefined };
 
 /** Reads a file whose whole content is given. */

@@ -30,7 +30,7 @@ const expectGate = async (shop: Shop, env?: Record<string, string>) =>
 
 const refuse = (shop: Shop, env?: Record<string, string>) => shop.exits('inventory list', 6, [], { env });
 
-/** Nothing can be kept in a file that stands in the place of the folder. */
+/** A file in place of the folder, so that nothing can be stored there. */
 async function blockFolder({ folders }: Shop): Promise<void> {
   await rename(folders.state, `${folders.state}.away`);
   await writeFile(folders.state, '');
@@ -139,7 +139,7 @@ describe('gate files of a state that fails', () => {
     const clock = createTestClock();
     const lines: string[] = [];
     const store = new MemoryLimits();
-    /** What the state does: it hangs, or fails, or can't even be read; and what it knows. */
+    /** The behaviour of a state (it hangs, fails or can't be read), and the gate that it knows. */
     const state = { isHung: false, failure: undefined as Error | undefined, isDamaged: false, known: emptyState() };
     const limits = {
       fold: (...call: Parameters<MemoryLimits['fold']>) => {
@@ -285,7 +285,7 @@ describe('gate files of a state that fails', () => {
       const met = at % views.length;
       await open(views[met] ?? []).fold(scope, [gate]);
       for (const view of views) {
-        // What a login had is removed with it.
+        // The files of a login are removed with it.
         for (const name of ['session', 'run'])
           if (!view.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
         expect(open(view).peek(scope).gate.at).toBe(61_000);

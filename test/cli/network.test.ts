@@ -38,7 +38,7 @@ test('names an address that speaks no TLS in words, not in those of OpenSSL', as
 });
 
 const short = 'The system gives petstock no more memory.';
-/** What V8 throws at the first connection of a process whose addresses are limited, and what it throws later. */
+/** What V8 throws at the first connection of a process with limited address space, and what it throws later. */
 const atConnection = 'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance';
 const later = 'Array buffer allocation failed';
 
@@ -194,7 +194,7 @@ describe('a proxy', () => {
     await shop.exits('inventory set 1 5 --max-wait 10', code, words);
     await shop.exits('inventory get 1 --max-wait 10', code, ['again', /5\d s|in 2\d\d s|1 min|3 min/]);
     expect(proxy.asked).toHaveLength(1);
-    // Its answer says nothing of the key.
+    // The proxy's response says nothing about the key.
     expect((await shop.json('limits --json'))[0] ?? { limit: null }).toMatchObject({ limit: null });
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0, applied: 0 });
   });

@@ -10,7 +10,7 @@ import { type Shop, stockOf, test } from '../support/shop.ts';
 const container = ({ clock }: Shop) => ({ host: 'box', clock: { ...clock, boot: () => 'box' } });
 
 test('adds up on one pet from containers that each have a boot of their own', async ({ shop }) => {
-  // Real clocks: while one of them waits, the others go on.
+  // Real clocks, so that the others continue while one waits.
   const clock = createSystemClock(hrtime.bigint);
   const adjust = (host: string) =>
     shop.exits('inventory adjust 4 +1 -q', 0, [], { host, clock: { ...clock, boot: () => host } });

@@ -23,7 +23,7 @@ async function list(options: ShopRunOptions & { readonly pager?: TestPagerOption
 const itemsOf = (pets: number, status = 'available') =>
   Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"${status}"}`).join(',');
 
-/** A list of so many pets from a server that says nothing of a rate limit. */
+/** A list of this many pets from a server without a rate limit. */
 async function longList(pets: number, options: ShopRunOptions, status?: string) {
   const shop = await openShopAnswering(200, `[${itemsOf(pets, status)}]`);
   return shop.run('inventory list --color never', { ...screen, ...options });
@@ -100,7 +100,7 @@ test('leaves a list that the service does not end', async ({ shop }) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(30_000)}`);
   });
   const env = { PETSTOCK_URL_STAGING: await listening(server) };
-  // Once nothing more comes: a pager that is written to would be found to be left anyway.
+  // Only after the last output: a pager that is written to would be found closed anyway.
   const pager = createTestPager({ onRead: (text) => text.includes(' 28600 ') && setImmediate(() => pager.leave()) });
   const { openPager } = pager;
   expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({

@@ -142,7 +142,7 @@ test('follows sslmode as libpq does', async ({ shop }) => {
     const env = { PETSTOCK_STATE_URL: `postgresql://postgres@127.0.0.1:${port}/postgres?${parameters}` };
     await shop.exits('inventory set 4 2', code, [], { env });
   }
-  // Whoever can write the authority can be the server.
+  // Someone who can write the authority's file could impersonate the server.
   const open = join(shop.folders.state, '..', 'authority.pem');
   copyFileSync(authorityFile, open);
   chmodSync(open, 0o666);
@@ -246,11 +246,11 @@ test('goes by gates in a watch begun without its database once that is back', as
   await other.close();
 });
 
-/** What PgBouncer lets a client say as it connects, unless it is set to let more pass. */
+/** The start-up parameters that PgBouncer allows by default. */
 const letThrough =
   /^(user|database|replication|client_encoding|datestyle|timezone|standard_conforming_strings|application_name)$/i;
 
-/** In front of the database of a URL, a pooler with the settings that it comes with. @returns its URL */
+/** Starts a pooler with default settings in front of the database of a URL. @returns its URL */
 async function poolerOf(url: string): Promise<string> {
   const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(url) ?? [];
   const server = createServer((near) => {
@@ -268,7 +268,7 @@ async function poolerOf(url: string): Promise<string> {
   return `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`;
 }
 
-/** As a server says it: `E`, a length, fields with a letter each. */
+/** An error message of the protocol: `E`, a length, fields with a letter each. */
 function errorMessage(text: string): Buffer {
   const fields = Buffer.from(`SFATAL\0C08P01\0M${text}\0\0`);
   const head = Buffer.from('E....');

@@ -76,7 +76,7 @@ test.for([
   expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
 });
 
-/** A stock-take whose result is to replace a file of somebody else's: the hint has the command again. */
+/** A stock-take that would replace someone else's file, whose hint repeats the command. */
 async function refusedCount(shop: Shop, words: readonly string[]): Promise<string> {
   const file = changeFile(shop, 'hours of work\n', 'exi.csv');
   const command = ['inventory', 'count', '--new', '--to', file, ...words];

@@ -19,7 +19,7 @@ function processNumber(pid: number, host = 'till'): ProcessIdentity {
   return { host, namespace: host, boot: 'test', pid, startedAt: `${pid}` };
 }
 
-/** A machine on which several processes look at one state. */
+/** A machine on which several processes share one state. */
 async function machine() {
   const { state: folder } = await temporaryFolders();
   const clock = createTestClock();

@@ -9,12 +9,12 @@ import { type Home, type Program, serve, temporaryHome } from '../support/progra
 /** `PETSTOCK_RUNS=100` for a hundred. */
 const kills = Number(process.env.PETSTOCK_RUNS ?? 4);
 const scansPerKill = 20;
-/** A stock has 1, 2, 3, … and last so many large ids. */
+/** A stock of the ids 1, 2, 3, … and, last, of this many large ids. */
 const largeIds = 3;
 /** Milliseconds between two scans: 40 a second. */
 const pace = 25;
 
-/** What a home has counted: its only session. */
+/** The only count session of a home. */
 async function countIn({ state }: Home): Promise<{ name: string; pid: number; codes: string[] }> {
   const { DatabaseSync } = await loadEngine();
   const database = new DatabaseSync(join(state, 'state.db'), { readOnly: true });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
 
-/** What runtimes of JavaScript read of the folder that they are started in, each with a trap. */
+/** The files that JavaScript runtimes read from the current folder, each with a trap. */
 const trap = 'require("node:fs").writeFileSync("trapped", ""); console.log("trapped");';
 const files: Readonly<Record<string, string>> = {
   '.env': 'PETSTOCK_URL_STAGING=http://127.0.0.1:9/v1\nPETSTOCK_API_KEY_STAGING=psk_OfAStranger0123456789\n',

@@ -4,7 +4,7 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 
 const list = 'inventory list --color never';
 
-/** What the terminal showed, line by line. */
+/** The lines that the terminal showed. */
 function linesOf(stdout: string): string[] {
   return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
 }

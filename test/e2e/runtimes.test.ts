@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
 
-/** What Node and the runtime of the executables do each in their own way, and petstock alike. */
+/** Behaviour that Node and the runtime of the executables implement separately. */
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
@@ -60,7 +60,7 @@ test('takes user and folders from the account without USER and with a relative H
   expect(run).toMatchObject({ user: own.username });
 });
 
-// With that variable Node leaves it to a parent to listen, and here there is no such parent. Other runtimes don't know it.
+// With that variable Node expects its parent to listen, which there is none of here. Other runtimes don't know it.
 test.runIf(isScript)('does not exit with 0 if nothing is left that a command could wait for', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });

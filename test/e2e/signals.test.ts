@@ -138,7 +138,7 @@ test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the midd
     },
     { timeout: 20_000, interval: 200 },
   );
-  // Killed, it would leave what it had sent as unknown.
+  // If it had been killed, its last request would be unknown.
   expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
   expect(run.counts.applied).toBeGreaterThan(0);
   const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });

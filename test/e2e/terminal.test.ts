@@ -12,7 +12,7 @@ test('prints help in the width of the terminal', async () => {
   expect([code, plain(stdout)]).toEqual([0, plain(fromSources.stdout)]);
 });
 
-// What decides is in test/cli/commands/terminal.test.ts; here is that the program sees its streams and variables.
+// test/cli/commands/terminal.test.ts tests the decision; this tests that the program sees its streams and variables.
 test('decides for each stream by itself: stdout into a file, stderr on the terminal', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];

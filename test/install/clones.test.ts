@@ -6,7 +6,7 @@ import { type Machine, newMachine, repository, runOn } from '../support/installa
 import { nodeRelease } from '../support/package-managers.ts';
 import { test as machineTest, usesProgram } from './usage.ts';
 
-/** What is committed of this repository. */
+/** The committed files of this repository. */
 async function cloneOn(machine: Machine): Promise<string> {
   const clone = join(machine.folder, 'petstock');
   await runOn(machine, ['git', 'clone', '--quiet', repository, clone]);

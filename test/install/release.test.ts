@@ -11,7 +11,7 @@ import { wrongPages } from '../support/wrong-pages.ts';
 
 const version = '987.0.0-rc.1';
 
-/** What a step of the workflow runs, found by its name or its beginning. */
+/** The script of a workflow's step, found by its name or its beginning. */
 function stepOf(job: string, words: string): string {
   const { jobs } = parse(readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8'));
   const steps: readonly { readonly name?: string; readonly run?: string }[] = jobs[job].steps;
@@ -68,7 +68,7 @@ test('makes a release that npm and GitHub accept, by the steps of the workflow',
     return readFileSync(join(folder, 'petstock'));
   });
   expect(wrongPages(arm64)).toBe(0);
-  // One that is not checked is no proof.
+  // An unchecked release proves nothing.
   arm64[5000] = ~Number(arm64[5000]);
   expect(wrongPages(arm64)).toBe(1);
   expect(() => wrongPages(x64)).toThrow('there is no signature');

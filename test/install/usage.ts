@@ -28,7 +28,7 @@ export const test = plain
 /** Runs petstock with these arguments in the way that is tried. */
 export type Petstock = (...args: readonly string[]) => Promise<Output>;
 
-/** What a person does first: asks for the version, looks at the stock, changes it. All of it works on the state folder. */
+/** Does what a person does first: asks for the version, lists the stock, changes it. All of it uses the state folder. */
 export async function usesProgram(petstock: Petstock): Promise<void> {
   const { stdout: version } = await petstock('--version');
   expect(version.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
@@ -70,7 +70,7 @@ export async function usesLibrary(machine: Machine, project: string, node: reado
   expect(stdout).toBe('6 9007199254740993n 12 true true 1 1\n');
 }
 
-/** What a program can say with the types that are exported, and what they refuse. */
+/** Statements that the exported types allow, and statements that they reject. */
 const consumer = `import { createPetstoreClient, type ErrorCode, type ErrorDetails, type ExitCodeName, type HistoryFilter, type HistoryRow, type HistoryRun, type LimitState, PetstockError, RateLimitedError, type RunReport, startSandbox, type WrittenItem } from 'petstock';
 const maxWait: number | undefined = undefined;
 const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key: 'psk', maxWait, retries: 2, stateFolder: undefined,

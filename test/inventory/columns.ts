@@ -1,7 +1,7 @@
 import { ItemColumns } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 
-/** Items in batches of so many, the same columns filled again and again, as the scanner does it. */
+/** Items in batches of this size, in the same columns, which are refilled as the scanner does it. */
 export async function* batchesOf(items: readonly InventoryItem[], size: number): AsyncGenerator<ItemColumns> {
   const batch = new ItemColumns(size);
   for (let at = 0; at < items.length; at += size) {
@@ -18,7 +18,7 @@ export function columnsOf(items: readonly InventoryItem[]): ItemColumns {
   return batch;
 }
 
-/** What batches hold, item by item. */
+/** The items of all batches. */
 export async function itemsOf(batches: AsyncIterable<ItemColumns>): Promise<InventoryItem[]> {
   const items: InventoryItem[] = [];
   for await (const batch of batches) items.push(...batch.items());

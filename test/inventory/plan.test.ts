@@ -106,7 +106,7 @@ property('plans a write only if the stock differs from what is wanted', [changes
   }
 });
 
-/** What a change wants the stock to be, or why it gets nothing. */
+/** The stock that a change asks for, or why it gets none. */
 function wished(
   { quantity, delta, expected }: Change,
   level: number | undefined,

@@ -14,7 +14,7 @@ const list = [
   { petId: 10n, quantity: 0, status: 'pending' },
 ];
 
-/** What the sorting has to come to, with objects. */
+/** The expected order, computed with objects. */
 function plainly(items: readonly InventoryItem[], key: SortKey, descending: boolean): InventoryItem[] {
   const compare = (left: InventoryItem, right: InventoryItem): number =>
     key === 'status'
@@ -52,7 +52,7 @@ test.each([undefined, 0, 3, 5000])('sorts more items than are kept for the first
   })).map((item) => ({ ...item, quantity: item.quantity + 0 }));
   for (const key of ['quantity', 'status'] as const) {
     const sorted = await itemsOf(sortItems(batchesOf(items, batchSize), { key, descending: true, limit }));
-    // As one text: to compare so many values one by one takes seconds.
+    // As one text, because comparing so many values one by one takes seconds.
     const ids = (some: typeof items) => some.map(({ petId }) => petId).join();
     expect(ids(sorted) === ids(plainly(items, key, true).slice(0, limit))).toBe(true);
   }

@@ -63,7 +63,7 @@ function naive(
   });
 }
 
-/** In several batches, which are filled again and again. */
+/** Yields several batches, which are refilled. */
 function listOf(list: readonly InventoryItem[]): Promise<StockList> {
   return StockList.gather(batchesOf(list, 7));
 }

@@ -4,7 +4,7 @@ import { openPetstoreClient as createPetstoreClient } from '../../src/library/pe
 import { test } from '../support/shop.ts';
 import { clientOf } from './rig.ts';
 
-/** What a program in JavaScript may give, whatever the types say. */
+/** Values that a JavaScript program may pass, whatever the types say. */
 const untyped = (value: unknown) => value as never;
 
 describe('arguments that are not exact', () => {

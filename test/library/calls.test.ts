@@ -15,7 +15,7 @@ test('ends one call with the reason of its signal, and leaves the others', async
   const client = clientOf(await openShop({ faults: ['GET /store/orders:hang'] }));
   const controller = new AbortController();
   const reason = new Error('enough');
-  // The first answer says how many may leave.
+  // The first response tells how many requests may be sent.
   await client.probe();
   const hanging = client.listOrders({ signal: controller.signal }).catch((error) => error);
   expect((await client.updateInventory(1, 5)).quantity).toBe(5);
@@ -124,7 +124,7 @@ test('writes one pet in the order of the calls, and sends none that is aborted b
   expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
 });
 
-/** Nothing passes but by its signal. */
+/** A time that only its signal ends. */
 function hangingSleep(_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -123,7 +123,7 @@ describe('stateFolder', () => {
       for (let client = 0; client < 3; client += 1) {
         await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       }
-      // As of a test runner that loads each module anew.
+      // Like a test runner that reloads each module.
       vi.resetModules();
       const copy = await import('../../src/library/index.ts');
       expect(copy.createPetstoreClient).not.toBe(createPetstoreClient);

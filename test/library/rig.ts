@@ -6,7 +6,7 @@ import { openShop, type Shop, type ShopOptions } from '../support/shop.ts';
 
 export type OwnOptions = Partial<PetstoreClientOptions & ClientDependencies>;
 
-/** A client of a shop, which keeps no state unless that is asked for. It is closed when the test is finished. */
+/** A client of a shop, without a state unless one is given. It is closed when the test is finished. */
 export function clientOf({ service, clock }: Shop, own: OwnOptions = {}) {
   const client = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, ...own });
   onTestFinished(() => client.close());

@@ -31,7 +31,7 @@ function flow(chunks: () => Iterable<string | Buffer>, to: NodeJS.WritableStream
     .pipe(to);
 }
 
-/** What it begins with, and then one letter without end. */
+/** A beginning, and then one letter without end. */
 function endless(beginning: string): Promise<string> {
   const letters = Buffer.alloc(64 * 1024, 'x');
   return streamed(function* () {
@@ -40,7 +40,7 @@ function endless(beginning: string): Promise<string> {
   });
 }
 
-/** So many items, with a status of its own each, of so many KiB. */
+/** This many items, each with a status of its own of this many KiB. */
 function manyItems(count: number, kibibytes: number, hasNote = false): Promise<string> {
   const long = 'x'.repeat(kibibytes * 1024);
   return streamed(function* () {

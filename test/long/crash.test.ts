@@ -75,7 +75,7 @@ class Witness {
 
   #refuse(exchange: Exchange): void {
     const at = performance.now();
-    // What had left with it is no fault.
+    // Requests that were already in flight are no violation.
     this.#gateFrom = at + gate.writtenAfter;
     this.#gateUntil = at + gate.seconds * 1000;
     exchange.answer(429, errorBody('rate_limited', 429), { 'Retry-After': `${gate.seconds}` });
@@ -93,7 +93,7 @@ interface World {
 /** Rows whose outcome the history says can't be known. */
 const mayBeEither = /is not known$|may have written it since$/;
 
-/** Kills a run, lets something be forgotten, goes on, and compares what the history says with what the service saw. */
+/** Kills a run, makes the state forget, resumes, and compares the history with what the service saw. */
 async function round(world: World, number: number, forgetting: Forgetting): Promise<void> {
   const { petstock, witness, random } = world;
   // A state that has lost the run can't tell what is added from what was: what is set can be set again.
@@ -194,7 +194,7 @@ async function expectTruth(
     const isOpen = row.result === 'conflict' && mayBeEither.test(row.error?.message ?? '');
     if (isOpen || row.petId === doubtful) expect(own.length).toBeLessThanOrEqual(1);
     else if (row.result === 'applied') {
-      // What is wanted may have been sent again; what is added never is.
+      // A quantity may have been sent again; a delta never is.
       const written = hasDeltas ? own : own.slice(-1);
       const { petId, before, after } = row;
       expect({ ...told, written }).toEqual({ ...told, written: [{ petId, before, after }] });

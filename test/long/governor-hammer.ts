@@ -5,7 +5,7 @@ import { createSystemProcesses } from '../../src/shared/processes.ts';
 import { openState } from '../../src/state/open-state.ts';
 
 // As many tries for the one probe as there is time for: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
-// Whoever has it makes a file that must not be there.
+// The process that has the probe creates a file that must not exist.
 const [folder = '', name = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
 const clock = createSystemClock(hrtime.bigint);

@@ -37,7 +37,7 @@ async function loop({ url, key }: Served, options: Loop): Promise<void> {
 
 const refusals = (journal: readonly JournalEntry[]) => journal.filter(({ status }) => status === 429);
 
-/** So many requests came, and none of them was refused. @returns them */
+/** Checks that this many requests came and none was refused. @returns them */
 async function unrefused({ journal }: Served, count: number, said?: string): Promise<readonly JournalEntry[]> {
   const requests = await journal();
   expect(requests, said).toHaveLength(count);
@@ -132,7 +132,7 @@ describe('the first request of a key', () => {
     await program.result;
     const started = Date.now();
     expect((await runProgram('inventory list --max-wait 0', options)).code).toBe(0);
-    // Its lease would have been 31 s.
+    // Its lease would have lasted 31 s.
     expect(Date.now() - started).toBeLessThan(15_000);
   });
 

@@ -12,7 +12,7 @@ import { stateSql } from '../support/state-sql.ts';
  */
 const heap = { NODE_OPTIONS: '--max-old-space-size=64' };
 const rows = 100_000;
-/** As long as it takes: a run of so many rows does much on its disk. */
+/** No time limit: a run of this many rows writes much to its disk. */
 vi.setConfig({ testTimeout: 600_000 });
 
 test('plans, begins, reports, resumes and undoes a run of 100,000 rows in 64 MB of heap', async () => {

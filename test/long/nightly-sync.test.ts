@@ -65,7 +65,7 @@ test('loads the history by cursor from a sync of 20,000 pets that is killed and 
       return { petId, before: 100, after: quantityOf(petId), result: 'applied' };
     }),
   );
-  // What no answer came for was looked at, and is not sent again if it had arrived.
+  // A row without a response was reread, and is not sent again if it had arrived.
   expect(service.seen('PATCH')).toHaveLength(changed);
   expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
   expect(Array.from({ length: pets }, (_, index) => service.stockOf(index + 1))).toEqual(

@@ -16,7 +16,7 @@ export const largeStock: readonly InventoryItem[] = [
   { petId: 9223372036854775807n, quantity: 0, status: 'pending' },
 ];
 
-/** A row that is to be written, unless it is told otherwise. */
+/** A row to be written, unless it is given otherwise. */
 export function bulkRow(petId: bigint, before?: number, after?: number, rest: Partial<BulkRow> = {}): BulkRow {
   return { line: 2, petId, before, after, result: 'planned', reason: undefined, ref: undefined, ...rest };
 }

@@ -18,7 +18,7 @@ const one = inventoryItemView(
 const lacking = rowsView([{ a: 1, b: null }, { a: true }]);
 const own = { id: new JsonNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
 
-/** Of an operation that nobody has specified. */
+/** The response of an operation that the specification leaves undefined. */
 const payload = (json: string): View => payloadView(parseJson(json)) ?? rowsView();
 const exact = '{"id":9223372036854775807,"price":1.10,"tags":["a",{"b":1e400}]}';
 const wide = `{"id":9223372036854775807,"text":"${'long '.repeat(20)}"}`;

@@ -23,7 +23,7 @@ export async function renderPieces(
 ): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
   const renderOptions = { ...options, header: options.header, width: options.width, paint };
-  // As on its way out, where a piece is still being written when the next one is made.
+  // Like real output, in which a piece is still being written when the next one is made.
   let writing: string | Uint8Array | undefined;
   const written = () => writing !== undefined && pieces.push(Buffer.from(writing).toString('utf8'));
   try {
@@ -47,7 +47,7 @@ export function rowsView(...batches: readonly (readonly Row[])[]): View {
   return { shape: 'list', columns: fields.map((field) => ({ field, title: field })), rows: batches };
 }
 
-/** A list of items in these batches; 5 of them and fewer are low. */
+/** A list of items in these batches, in which 5 and fewer are low. */
 export function itemsView(...batches: readonly (readonly InventoryItem[])[]): View {
   return inventoryListView(batches, { low: { standard: 5 } });
 }

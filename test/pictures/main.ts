@@ -32,7 +32,7 @@ const scenes: Readonly<Record<string, Scene>> = {
   error: { title: 'An error of petstock', columns: 80, commands: ['inventory set 4 12 --expect 40'] },
 };
 
-/** Where the service stands in the pictures, instead of a port that is another each time. */
+/** The address of the service in the pictures, instead of a port that changes each time. */
 const address = 'https://pets.example.com/v1';
 const delivery = 'petId,expected,quantity\n4,,12\n5,,0\n8,32,140\n20,8,60\n9007199254740993,,6\n';
 const key = 'psk_picturepicture7q4f';
@@ -49,7 +49,7 @@ async function draw(name: string, { title, columns }: Pick<Scene, 'title' | 'col
   await writeFile(join(pictures, `${name}.svg`), svgOf({ title, columns, lines: screenOf(written) }));
 }
 
-/** What a terminal gets of a scene, stdout and stderr as they come. */
+/** What a scene writes to the terminal, stdout and stderr in their order. */
 async function play({ columns, before = [], commands }: Scene): Promise<string> {
   const clock = createTestClock();
   const folder = await mkdtemp(join(tmpdir(), 'petstock-pictures-'));

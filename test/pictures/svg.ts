@@ -12,7 +12,7 @@ interface Run {
 const colorCodes = { 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' } as const;
 const plain = { bold: false, dim: false, color: undefined };
 
-/** What stands on a terminal after all of this was written to it, as the lines of it. */
+/** The lines that a terminal shows after all of this was written to it. */
 export function screenOf(written: string): readonly (readonly Run[])[] {
   const lines = written.split('\n').map((line) => line.slice(line.lastIndexOf(wipeLine) + 1).replace(/^\x1b\[K/, ''));
   if (lines.at(-1) === '') lines.pop();
@@ -39,7 +39,7 @@ function styled(style: Pick<Run, 'bold' | 'dim' | 'color'>, code: number): typeo
   throw new Error(`a picture does not know the code ${code}`);
 }
 
-/** In pixels. A character is as wide as in most monospaced fonts of this size; each text is stretched to it. */
+/** Sizes in pixels. A character is as wide as in most monospaced fonts of this size; each text is stretched to it. */
 const size = { font: 14, character: 8.4, line: 19, edge: 16, bar: 30 };
 const colors = {
   paper: '#1b1f24',
@@ -53,7 +53,7 @@ const colors = {
 };
 
 interface Picture {
-  /** For those who do not see it. */
+  /** The text alternative. */
   readonly title: string;
   readonly columns: number;
   readonly lines: readonly (readonly Run[])[];

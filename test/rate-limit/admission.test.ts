@@ -379,7 +379,7 @@ describe('a process that has died', () => {
   ])('frees its probe at once if its death is certain: %s', async (_what, changes) => {
     const dead = processWith(changes);
     const sentAt = await probeAfter(dead, () => false);
-    // Its lease is over then.
+    // Its lease has ended by then.
     expect(sentAt).toBeGreaterThanOrEqual(31_000);
     expect(sentAt).toBeLessThanOrEqual(31_250);
     const asked: object[] = [];

@@ -58,7 +58,7 @@ property("leaves for another day what can't be sent within this one", [fc.nat(50
 const runs = fc.record({
   limit: fc.integer({ min: 2, max: 80 }),
   requests: fc.integer({ min: 1, max: 250 }),
-  // Not at the very end of a minute, where what leaves in one is counted in the next.
+  // Not at the very end of a minute, where a request is counted in the next one.
   start: fc.integer({ min: now - 20_000, max: now + 35_000 }),
   seed: fc.nat(),
 });
@@ -77,7 +77,7 @@ property('estimates how long a bulk run takes that is alone on its key', [runs],
   expect(endedAt).toBeLessThan(estimated + 3000 + requests * 40);
 });
 
-/** One request after the other; when one may not leave, time goes on to the next end of any window. */
+/** Sends one request after the other; if one may not be sent, time moves to the next end of any window. */
 function simulate(requests: number, known: readonly LimitSummary[]): number {
   const windows = known.map(({ kind, limit, remaining, resetAt }) => {
     return { length: kind === 'day' ? 86_400_000 : 60_000, limit, left: remaining, end: resetAt };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { memoizePerTick } from '../../src/rate-limit/governor.ts';
 import { createSystemClock } from '../../src/shared/clock.ts';
 
-/** Counts its looks, on a monotonic clock that stands still until it is set. */
+/** Counts its calls, on a monotonic clock that stands still until it is set. */
 function looking(turn?: () => object, maxAge?: number) {
   const time = { at: 1000 };
   let looks = 0;

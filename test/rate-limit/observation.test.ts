@@ -6,7 +6,7 @@ const now = Date.UTC(2026, 0, 15, 12, 0, 20);
 
 describe('Retry-After', () => {
   const none = [undefined, '', ',', []];
-  // What can't be read is the longest that it can mean, and 60 s at least; so is a date that has passed: a clock is wrong.
+  // An unreadable value is read as the longest that it can mean, and as 60 s at least, like a date in the past.
   const aMinute = [
     '60',
     ' 60 ',

@@ -5,7 +5,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 const minute = 60_000;
 const day = 86_400_000;
 
-/** When looks leave that come as fast as they may, for a day and a half. */
+/** The times of checks that are sent as fast as they may be, for a day and a half. */
 function looks(wanted: number, limits: { readonly minute: number; readonly day: number | undefined }): number[] {
   const pace = new Pace(wanted);
   const times: number[] = [];
@@ -13,7 +13,7 @@ function looks(wanted: number, limits: { readonly minute: number; readonly day: 
     times.push(now);
     pace.looked();
     now += Math.max(wanted, Math.ceil(pace.least(limits, now)), 1);
-    // What is waited for the credit of the day may have to be waited for a little longer.
+    // The wait for the credit of the day may have to be a little longer.
     while (pace.least(limits, now) > now - (times.at(-1) ?? 0)) now += 1000;
   }
   return times;

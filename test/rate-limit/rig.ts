@@ -68,14 +68,14 @@ export function createRig({
   return { governor, clock, announced, warnings, limits, ask, waitAfter, beside };
 }
 
-/** A governor that was told how many are left of a window that ends in 40 s. */
+/** A governor that knows how many requests are left of a window that ends in 40 s. */
 export async function known(left: number, options?: RigOptions) {
   const rig = createRig(options);
   await rig.ask(ok(told(left, 40_000, rig.clock.now())));
   return rig;
 }
 
-/** What an answer says of a window that ends `resetIn` ms after `now`, both by the clock of the service. */
+/** The headers of a response about a window that ends `resetIn` ms after `now`, both by the service's clock. */
 export function told(remaining: number, resetIn: number, now: number): Headers {
   return {
     date: new Date(now).toUTCString(),

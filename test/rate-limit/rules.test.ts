@@ -35,7 +35,7 @@ const state = (changes: Partial<KeyState>): KeyState => ({
   ...changes,
 });
 const gate = (until: number) => ({ gate: { at: until, wall: 0, length: 0, reason: 'refused' as const } });
-/** So many left of the minute, so many of the day. */
+/** Windows with this many requests left of the minute and of the day. */
 const left = (count: number, day?: number) => ({
   windows: { minute: window(count), ...(day !== undefined && { day: window(day, 9e6) }) },
 });
@@ -105,7 +105,7 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['3 for a bulk run, 1 left', leftOf(3, 1), bulk, go],
   ['1 for a bulk run, 1 left', leftOf(1, 1), bulk, go],
 
-  // 10 s have passed since the window was told.
+  // 10 s have passed since the window was reported.
   ['beside others, three in flight', { ...beside(1), ...left(55), ...flying(3) }, one, go],
   ['beside others, four in flight', { ...beside(1), ...left(55), ...flying(4) }, one, wait],
   ['beside no others, 1 left', { ...beside(0), ...left(1) }, one, go],

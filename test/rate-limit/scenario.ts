@@ -26,7 +26,7 @@ export interface ProcessPlan {
 export interface Scenario {
   readonly service: SimulatedServiceOptions;
   readonly processes: readonly ProcessPlan[];
-  /** Of a request until the service counts it, and of the answer: from, to. */
+  /** The latency of a request until the service counts it, and of its response: from, to. */
   readonly latency: readonly [number, number];
   /** From admission to leaving: a connection is made. */
   readonly connecting?: readonly [number, number];

@@ -101,14 +101,14 @@ export class SimulatedDatabase {
   }
 }
 
-/** A transaction that goes on for several round trips. */
+/** A transaction of several round trips. */
 interface Transaction {
   readonly session: Session;
   readonly over: Promise<void>;
   end(): void;
 }
 
-/** What one simulation sees of it. */
+/** One simulation's view of the database. */
 export class Simulation {
   readonly #own: Wire;
   readonly #now: () => number;
@@ -133,7 +133,7 @@ export class Simulation {
     this.#sessions.add(session);
     let stillHere = () => {};
     const query: Wire['query'] = async (statements) => {
-      // What was sent arrives, whatever becomes of its sender.
+      // A request that was sent arrives, whatever happens to its sender.
       if (trip > 0) await new Promise<void>((resolve) => void timeline.schedule(timeline.passed + trip / 2, resolve));
       stillHere();
       await this.#lock(session, statements);
@@ -157,7 +157,7 @@ export class Simulation {
     };
   }
 
-  /** Nothing of its processes happens any more. */
+  /** Stops all of its processes. */
   async end(): Promise<void> {
     this.#isOver = true;
     for (const session of this.#sessions) this.#hangUp(session);
@@ -165,7 +165,7 @@ export class Simulation {
     await Promise.all(this.#opened.map(({ wire }) => wire.close()));
   }
 
-  /** The server is killed, and runs again: what no commit has waited for is gone. */
+  /** Kills and restarts the server: changes that no commit has waited for are lost. */
   async crash(timeline: Timeline): Promise<void> {
     await timeline.standStill(() =>
       this.#inTurn(async () => {
@@ -225,7 +225,7 @@ export class Simulation {
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.#now()) }] : rows));
   }
 
-  /** Whoever listens has been told when it returns. */
+  /** Listeners have been notified when it returns. */
   async #tellAll(statements: readonly Statement[], ask: () => Promise<ResultSets>): Promise<ResultSets> {
     if (!statements.some(({ sql }) => sql.includes('pg_notify'))) return ask();
     const told = [...this.#listeners].map((session) => nextNotice(session).then(session.tell));

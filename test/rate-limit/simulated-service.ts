@@ -13,7 +13,7 @@ export interface SimulatedServiceOptions {
   readonly ahead?: number;
   /** How long after their ends its windows roll, in milliseconds. */
   readonly late?: number;
-  /** What a 429 carries. */
+  /** The headers of a 429. */
   readonly refusal?: 'all' | 'no limits' | 'no Retry-After' | 'nothing';
   /** More refusals of ours than this within a window, but for those of its first second, ban the key for 300 s. */
   readonly strikes?: number;

@@ -212,7 +212,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
         connecting,
         storeLatency,
         processes: upTo(4),
-        // Of two backends, one request alone would show only one.
+        // One request alone would show only one of two backends.
         service: fc
           .tuple(service, fc.constantFrom(0, 0, 4000))
           .map(([one, ahead]) => (ahead === 0 ? one : { ...one, ahead, limit: one.limit + 1, window: 60_000 })),
@@ -300,7 +300,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
   });
 
   describe('whatever happens, nothing is sent inside a Retry-After', () => {
-    // Who is banned and not told for how long can't know it.
+    // A process that is banned without being told for how long can't know it.
     const ways = fc.constantFrom(
       { refusal: 'all' as const, strikes: 10 },
       { refusal: 'no limits' as const, strikes: 10 },
@@ -328,7 +328,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
         expect(inside).toBe(0);
         // A 429 waits for the one transaction that is under way, and is in the store after the first half of its own.
         expect(slowest429).toBeLessThanOrEqual(1.5 * storeLatency);
-        // Where others take what was left, many that are in flight are refused at once, which may be too many.
+        // If others use up the window, many requests in flight are refused at once, which may be too many.
         const isAlone = foreign === 0 && processes.every(({ machine }) => machine === 0);
         if (isAlone && latency[1] <= 300) expect(service.banned).toBe(0);
       },

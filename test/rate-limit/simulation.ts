@@ -62,11 +62,11 @@ class Simulation {
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #known: KnownRefusal[] = [];
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();
-  /** Of this simulation alone: killed processes leave their listeners at it for ever. */
+  /** A signal that never aborts, of this simulation alone, because killed processes leave their listeners on it. */
   readonly #never = new AbortController().signal;
   readonly #count = { answered: 0, limited: 0, inside: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
@@ -81,7 +81,7 @@ class Simulation {
   }
 
   async run(): Promise<Outcome> {
-    // Nothing else of this process has its turn until it is over.
+    // Nothing else of this process runs until it has finished.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#scenario.foreign) this.#sendAsOthers(0, 1000 / this.#scenario.foreign);
     const lives = this.#scenario.processes.map((plan) => this.#live(plan));
@@ -146,7 +146,7 @@ class Simulation {
         if (delay > 0) await clock.sleep(delay);
         const state = await limits.fold(name, records);
         const took = this.#store(self, records);
-        // One that is stopped writes nothing.
+        // A stopped process writes nothing.
         if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
         this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
         if (delay === 0) return state;
@@ -219,7 +219,7 @@ class Simulation {
     }
   }
 
-  /** The request is on its way, whatever becomes of its process. */
+  /** The request is in flight, whatever happens to its process. */
   #arrival(at: number): Promise<ResponseHead> {
     return new Promise((resolve) => {
       this.#timeline.schedule(at, () => resolve(this.#service.handle(at)));

@@ -8,7 +8,7 @@ export interface Timeline {
   advance(ms: number): void;
   /** @returns takes it off again */
   schedule(at: number, run: () => void): () => void;
-  /** Time stands still until a work of the real world is done. */
+  /** Time stands still until real work is done. */
   standStill<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Rejects when nothing more can happen, or too much has. */
   readonly stalled: Promise<never>;
@@ -19,7 +19,7 @@ interface Event {
   readonly run: () => void;
 }
 
-/** @param maxEvents after so many something runs in a circle */
+/** @param maxEvents after this many events something runs in a circle */
 export function createTimeline(maxEvents = 1_000_000): Timeline {
   const events: Event[] = [];
   let passed = 0;
@@ -99,7 +99,7 @@ export interface VirtualClockOptions {
   readonly start?: number;
   readonly timeline?: Timeline;
   readonly boot?: string;
-  /** When its process runs again that is to do something at a time; never for one that is dead. */
+  /** The time at which a process runs again that has something to do at a time; never for a dead one. */
   resumesAt?(at: number): number;
 }
 

@@ -24,6 +24,6 @@ test.each([
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeSingleWrite(context, write, {})).rejects.toThrow('Another process holds the state');
   expect(limits.peek(scope).inFlight.size).toBe(0);
-  // The next request of a program that goes on is not held up.
+  // The next request of a program that continues is not delayed.
   await expect(governor.admit(unaborted)).resolves.toBeDefined();
 });

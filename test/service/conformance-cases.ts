@@ -62,10 +62,10 @@ const PATCH_HEAD = `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\n${AUTHORIZED}Co
 const lines = (headers: string, request = 'GET /v1/inventory'): Ask =>
   bytes(`${request} HTTP/1.1\r\n${AUTHORIZED}Connection: close\r\n${headers}\r\n`);
 const CHARGED = { 'x-ratelimit-remaining': '999' };
-/** Of what the HTTP parser gives no response for. */
+/** Headers of the response to a request that the HTTP parser could not read. */
 const UNREAD = { connection: 'close', 'x-ratelimit-limit': '600', 'x-ratelimit-remaining': '599' };
 
-/** What the parser refuses, or should have. */
+/** Requests that the parser rejects, or should have rejected. */
 const UNREADABLE: readonly (readonly [name: string, bytes: string, outcome: string])[] = [
   ['no HTTP', 'hello\r\n\r\n', '400 malformed_request'],
   ['TLS', '\x16\x03\x01\x02', '400 malformed_request'],

@@ -21,7 +21,7 @@ interface Document {
 const document = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
 const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { int64: true, uuid: true } });
 ajv.addVocabulary(Object.keys(document)).addSchema(document, 'api');
-// Those of what is sent are schemas too: a word in them that is none is a fault.
+// Schemas of requests are compiled, too: an unknown keyword in them is a mistake.
 for (const name of Object.keys(document.components.schemas)) ajv.getSchema(`api#/components/schemas/${name}`);
 
 /** Returns what the OpenAPI document has against this answer of an operation, headers and body, '' for nothing. */
@@ -51,7 +51,7 @@ export function breach(method: string, url: string, { status, headers, text }: O
   return ajv.validate(schema, answer) ? '' : ajv.errorsText();
 }
 
-/** As a parser of headers would read it: what is digits is an integer. */
+/** Reads a header as a parser would: digits are an integer. */
 function coerced([name, value]: readonly [string, Answer['headers'][string]]) {
   return [name, typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value] as const;
 }

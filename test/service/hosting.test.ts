@@ -254,7 +254,7 @@ describe('TLS', () => {
     'sslmode=require&options=-c%20a%3Db',
   ])('begins to the database before anything is sent: %s', async (parameters) => {
     const heard: Buffer[] = [];
-    // A server without TLS, or somebody between who says that it has none.
+    // A server without TLS, or an attacker who claims that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));
     onTestFinished(() => void server.close());
     const port = await new Promise((resolve) =>

@@ -13,7 +13,7 @@ const SERVING = fileURLToPath(new URL('serving-process.ts', import.meta.url));
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 interface ServingOptions extends Omit<ServiceOptions, 'clock'> {
-  /** How far its clock is ahead of the real one. Without it the clock stands still. */
+  /** How far the service's clock is ahead of the real one; absent: it stands still. */
   readonly clockAheadMs?: number;
 }
 

@@ -6,12 +6,12 @@ import { seededStock } from '../../src/service/seed/stock.ts';
 import type { Entitlement, ServiceStorage } from '../../src/service/storage/storage.ts';
 import fc from '../support/seeded-fast-check.ts';
 
-/** A kind of store, and how to come by one. */
+/** A kind of storage, and how to open one. */
 export interface Kind {
   readonly name: string;
   /** A new store with this many pets, and how to open the same one again; null where it can be open only once. */
   open(pets: number): Promise<{ storage: ServiceStorage; again: (() => Promise<ServiceStorage>) | null }>;
-  /** Whether a moved clock is of all who have it open, or of one process. */
+  /** Whether a moved clock counts for every process that has it open, or for one. */
   readonly sharesClock: boolean;
 }
 
@@ -35,7 +35,7 @@ async function read(storage: ServiceStorage): Promise<string[]> {
   return pages;
 }
 
-/** What every store must do, whatever is behind it: call it once for each kind. */
+/** Tests what every kind of storage must do: call it once for each kind. */
 export function describeStore(kind: Kind): void {
   /** A store with a key that may do `minute` requests a minute. */
   const open = async ({ pets = 24, minute = 10n } = {}) => {
@@ -90,7 +90,7 @@ export function describeStore(kind: Kind): void {
         for (const other of others) {
           await storage.advance(1_000);
           await storage.register(other, allowing(10n), { ...NEW, name: 'till 3' });
-          // Whoever registers it without a name leaves it that of before.
+          // Registering it again without a name keeps the earlier name.
           await storage.register(other, allowing(10n), NEW);
         }
         const listed = await storage.keys();

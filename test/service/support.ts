@@ -141,7 +141,7 @@ function raw(url: string, bytes: string): Promise<string> {
   });
 }
 
-/** What came back as bytes, taken apart. */
+/** Parses the bytes of a response. */
 export function parseRaw(text: string): Answer {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
@@ -155,7 +155,7 @@ export function rate({ headers }: Answer): string {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');
 }
 
-/** Status and code of an error answer, such as `404 pet_not_found`; of a probe with what it says, `503 draining`. */
+/** Status and code of an error response, such as `404 pet_not_found`, or the message of a probe, `503 draining`. */
 export function outcome({ status, text }: Pick<Answer, 'status' | 'text'>): string {
   const code = status < 400 ? undefined : /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
   return code === undefined ? `${status}` : `${status} ${code}`;

@@ -24,7 +24,7 @@ async function bareShop() {
   };
 }
 
-/** Besides it there is one that has stored its address and key. */
+/** `keyed` is a shop that has stored its address and key. */
 const test = shopTest.extend('shop', bareShop).extend('keyed', async () => {
   const shop = await bareShop();
   expect(await shop.setUrl(shop.service.url)).toBe(0);

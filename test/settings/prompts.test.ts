@@ -49,7 +49,7 @@ describe.each(both)('%s prompts', (_how, create, end) => {
 
   test('ends a question whose terminal is closed, and nothing else', async () => {
     const { prompts, input, asked } = terminal(create);
-    // As a stream that nothing listens to, once its terminal takes no mode any more.
+    // Like a stream without a listener, once its terminal refuses every mode.
     const setRawMode = (mode: boolean) => {
       if (!mode) throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' });
     };
@@ -122,7 +122,7 @@ describe('plain prompts', () => {
     expect(await prompts.confirm('Sure?')).toBe(true);
     expect(drawn()).toBe('Sure? (y/N) ');
     expect(names.map((name) => input.listenerCount(name))).toEqual(before);
-    // Nothing of the line is left for the next question.
+    // No part of the line is left for the next question.
     input.write('no\n');
     expect(await prompts.text('Which?')).toBe('no');
   });

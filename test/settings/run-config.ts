@@ -7,7 +7,7 @@ import { newFolder } from '../support/new-folder.ts';
 interface Surroundings {
   readonly env?: Record<string, string>;
   readonly stdin?: string | Uint8Array;
-  /** What is typed at the hidden question; stdin is a terminal only where this is given. */
+  /** The answer to the hidden question; stdin is a terminal only if this is given. */
   readonly typed?: string;
 }
 

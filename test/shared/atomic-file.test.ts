@@ -100,7 +100,7 @@ describe('writeFileAtomically', () => {
     const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {
       fs.rmSync(here.at('pipe'));
-      // As /dev/stdout is, where stdout is a pipe.
+      // Like /dev/stdout if stdout is a pipe.
       fs.symlinkSync(`/proc/self/fd/${descriptor}`, here.at('stdout'));
       await writeFileAtomically(here.at('stdout'), ['text']);
       expect(fs.lstatSync(here.at('stdout')).isSymbolicLink()).toBe(true);

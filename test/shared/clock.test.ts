@@ -58,7 +58,7 @@ test("throws if the machine's clock can't be read, instead of using the process'
   }
 });
 
-// The current folder is where a loader looks in the end: a file of that name there would be run.
+// A loader looks in the current folder last: a file of that name there would be run.
 test.each([
   ['linux', 'libc.so.6'],
   ['darwin', '/usr/lib/libSystem.B.dylib'],

@@ -13,7 +13,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
-/** A folder of a mode, whatever the umask, and of another user where one is named. */
+/** A folder with a mode, whatever the umask, owned by another user if one is named. */
 function folderOf(mode: number, owner?: number): string {
   const path = join(newFolder(), 'folder');
   fs.mkdirSync(path);
@@ -39,7 +39,7 @@ function refusal(path: string, act = makePrivateFolder): string {
   return 'not refused';
 }
 
-/** What both refuse, to make it and to use it; its mode stays. */
+/** Checks that both creating and using it are refused, and that its mode stays. */
 function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }

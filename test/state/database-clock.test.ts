@@ -39,7 +39,7 @@ it('is doubtful before its first reading, after a minute, and after this machine
   time.observe(65_001, clock.monotonic(), clock.monotonic());
   slept = 3_600_000;
   expect(time.isDoubtful).toBe(true);
-  // What it said before the sleep is not put together with what it says now.
+  // Readings from before the sleep are not combined with the new one.
   time.observe(3_665_001, clock.monotonic(), clock.monotonic());
   expect(time.latest(clock.monotonic())).toBe(3_665_001);
 });

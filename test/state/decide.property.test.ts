@@ -140,7 +140,7 @@ property(
       for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
       expect(left.some((other) => other.run === undoes)).toBe(false);
     }
-    // What is kept has one of these reasons.
+    // Everything that is kept has one of these reasons.
     const floor = Math.min(...relying.map(({ began }) => began));
     for (const run of left) {
       const isUndoOfOther = left.some((other) => other.run === run.undoes);

@@ -26,7 +26,7 @@ async function roleOf(url: string, name: string): Promise<string> {
 
 const intents = (...rows: readonly number[]) => rows.map((row) => intentOf({ row, petId: BigInt(row) }, 1000 + 30_000));
 
-/** So that a request is in flight. */
+/** Records of a request in flight. */
 const admission = [
   { type: 'start', boot: 'boot-1', env: 'staging', at: 1000, wall: 1000 },
   { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 1000, expires: 1e9, bulk: false },
@@ -61,7 +61,7 @@ test('keeps working and closes no gate, whatever a stranger sends by NOTIFY', as
   for (const payload of ['x', 'null', '{}', '', '[1', forged]) {
     await client.query("SELECT pg_notify('petstock', $1)", [payload]);
   }
-  // What was heard is read again, and nothing of it is in the way.
+  // A notice is only a reason to read again, and the forged one changes nothing.
   await vi.waitFor(() => expect([...state.limits.peek('key').inFlight.keys()]).toEqual(['a']), { timeout: 20_000 });
   expect(state.limits.peek('key').gate.at).toBe(0);
   const flood = (async () => {
@@ -227,7 +227,7 @@ test('refuses a pooler that gives each transaction another connection, and write
     kind: 'failure',
     message: expect.stringContaining('a pooler in transaction mode'),
   });
-  // So that it can be closed.
+  // Allows it to be closed.
   backend -= 1;
 });
 

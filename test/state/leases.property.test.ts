@@ -37,7 +37,7 @@ class Writer {
   readonly state: State;
   stage: 'idle' | 'inLine' | 'entered' | 'read' | 'granted' | 'dead' = 'idle';
   seen = 0;
-  /** What it has sent and the service has not carried out yet. */
+  /** The request that was sent and that the service has not carried out yet. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
   #place: PetLock | undefined;
   #mark: ReadVersion | undefined;
@@ -97,7 +97,7 @@ class Writer {
   }
 }
 
-/** A process gets on by some steps, or dies after them; or time goes by, with everything standing still or not. */
+/** A process takes some steps, or dies after them; or time passes, with or without everything stopped. */
 const action = fc.oneof(
   {
     weight: 8,
@@ -115,7 +115,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the processes of a world share. */
+/** State that the processes of a world share. */
 interface Store {
   open(pid: number): Promise<Opened>;
   /** Time by which requests arrive. */
@@ -152,7 +152,7 @@ class World {
     for (const { state } of this.#writers) await state.close();
   }
 
-  /** The clocks of the dead stand still: they renew nothing. */
+  /** The clocks of dead processes stand still, so they renew nothing. */
   #clocks(): Set<StateClock> {
     const alive = this.#writers.filter(({ stage }) => stage !== 'dead');
     return new Set([this.#store.clock, ...alive.map(({ clock }) => clock)]);
@@ -162,7 +162,7 @@ class World {
     if (writer === undefined || writer.stage === 'dead') return;
     for (let time = 0; time < act.times; time += 1) await writer.step(this.stock);
     if (act.kind === 'step') return;
-    // What a killed process has sent may still arrive, until its time-out.
+    // A request of a killed process may still arrive until its time-out.
     const { request, seen, pid, clock } = writer;
     const rest = (request?.expires ?? 0) - clock.monotonic();
     const at = this.#store.clock.monotonic() + rest - 1;
@@ -212,7 +212,7 @@ async function storeOfMachines(database: string): Promise<Store> {
       clock: own,
     };
   };
-  // No machine can say of a process of another one that it is gone.
+  // No machine can tell that a process of another one has died.
   return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
 }
 

@@ -369,7 +369,7 @@ it('gives up after a time on a state that another process holds, and names who i
   const state = await opened(options, { loadEngine: async () => ({ DatabaseSync: Impatient }) });
   const holding = new DatabaseSync(join(folder, 'state.db'));
   holding.exec('BEGIN IMMEDIATE');
-  // Its lease is over by then, since it renews nothing.
+  // Its lease has ended by then, since it renews nothing.
   clock.advance(60_000);
   const message = expect.stringContaining('process 42 on till (petstock inventory apply), which is stopped');
   await expect(state.pets.lock(serviceName, 1n).tryAcquire()).rejects.toMatchObject({ kind: 'unavailable', message });

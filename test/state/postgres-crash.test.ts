@@ -56,7 +56,7 @@ async function machineAt(url: string, pid = 1) {
       breaking = text;
     },
     disconnect: () => wire?.destroy(),
-    /** A NOTIFY comes. */
+    /** Delivers a NOTIFY. */
     notice: () => notice(),
   };
 }
@@ -245,7 +245,7 @@ it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
   // Too many to wait for the next intent. The run does not have the other rows.
   await log.settle(Array.from({ length: 1200 }, (_, index) => outcomeOf(101 + index)));
   await vi.waitFor(async () => expect((await recorded(url))[0]).toBe('applied'), { timeout: 20_000 });
-  // What a crash leaves of an outcome that was written without being waited for.
+  // The state after a crash that lost an outcome whose commit waited for no disk.
   await runSql(
     url,
     "UPDATE petstock.rows SET result = 'unknown' WHERE row = 1",
@@ -275,7 +275,7 @@ it('sees a write after a crash that has taken back drawn numbers', async ({ url,
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
   const readVersion = await markOf(one.state);
-  // What a crash leaves: unlogged tables are empty, and a sequence may have gone back.
+  // The state after a crash: unlogged tables are empty, and a sequence may have gone back.
   await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${readVersion.sequence - 4}`);
   for (const machine of [one, other]) machine.disconnect();
   const theirs = await written(other);

@@ -49,7 +49,7 @@ const settled = async (log: RunLog, ...outcomes: readonly Outcome[]) => {
   await log.flush();
 };
 
-/** What every driver promises. */
+/** Tests what every driver promises. */
 export function testState(name: string, newStore: () => Driver): void {
   describe(`a state in ${name}`, () => {
     let clock: StateClock;
@@ -78,7 +78,7 @@ export function testState(name: string, newStore: () => Driver): void {
       );
       return log;
     };
-    /** A run of pet 7 whose process has died with its request on its way, and that goes on in theirs. */
+    /** A run of pet 7 whose process died with its request in flight, resumed in theirs. */
     const takenOver = async () => {
       const log = await sending(ours, 7n);
       processes.kill(1);
@@ -94,7 +94,7 @@ export function testState(name: string, newStore: () => Driver): void {
     const rowsOf = ({ run }: { readonly run: string }) => collect(theirs.history.rows(run));
     const placeOf = (state: State, petId = 7n, at = serviceName) => state.pets.lock(at, petId);
 
-    /** Time goes by, and what runs out on the way is done. */
+    /** Lets time pass, and waits for what expires meanwhile. */
     const pass = async (ms: number) => {
       clock.advance(ms);
       await driver.idle?.();
@@ -150,7 +150,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
         expect(await latest(ours, 'key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
-        // What was heard meanwhile is read again first.
+        // A notice received meanwhile is read again first.
         await expect.poll(() => inFlight(ours.limits.peek('key'))).toEqual(['a']);
       });
     });
@@ -198,7 +198,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, expires));
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
-        // Whoever is about to read the stock waits as long, unless it is the run itself that goes on.
+        // A command about to read the stock waits as long, unless it resumes the run itself.
         const pets = new Set([7n, 8n]);
         expect(await theirs.pets.inFlightUntil(serviceName, pets)).toBe(expires);
         expect(await theirs.pets.inFlightUntil(serviceName, pets, log.run)).toBeUndefined();

@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('program', resolve(given));
     return undefined;
   }
-  // Where nothing else looks.
+  // A folder that nothing else reads.
   const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(cache, { recursive: true });
   const outDir = await mkdtemp(join(cache, 'petstock-e2e-'));

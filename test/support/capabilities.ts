@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** What this machine and this user allow. A test that needs more than that is guarded by `runIf`. */
+/** What this machine and this user allow. A test that needs more is guarded by `runIf`. */
 
 const succeeds = ([program = '', ...args]: readonly string[]) => spawnSync(program, args).status === 0;
 

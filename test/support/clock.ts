@@ -8,7 +8,7 @@ export interface TestClock extends Clock {
   advance(ms: number): void;
   /** Moves the wall clock alone, as a person or NTP does. */
   step(ms: number): void;
-  /** Lets every deadline that is set run out, or those of at most so many milliseconds. */
+  /** Expires every deadline, or those of at most this many milliseconds. */
   expireDeadlines(most?: number): void;
 }
 

@@ -17,7 +17,7 @@ export interface RecordedRequest {
   readonly body: string | undefined;
 }
 
-/** What a run of a command line leaves behind. */
+/** The result of a command line. */
 export interface RunResult {
   readonly code: number;
   readonly stdout: string;
@@ -31,15 +31,15 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** The machine that it seems to run on; default `test`. Each has its own processes, of which others know nothing. */
   readonly host?: string | undefined;
-  /** What stdin holds; absent: it ends at once. */
+  /** The content of stdin; absent: it ends at once. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** What is typed at a terminal in raw mode, a piece at a time. */
+  /** Keys typed at a terminal in raw mode, a piece at a time. */
   readonly keys?: readonly string[] | undefined;
   /** Of the file that stdin is, as with `< counts.csv`. */
   readonly stdinDescriptor?: number | undefined;
   /** stdin, stdout and stderr are a terminal of this width. */
   readonly terminal?: number | undefined;
-  /** Its height in lines; absent: not known, so that nothing is paged. */
+  /** The height in lines; absent: unknown, so that nothing is paged. */
   readonly rows?: number | undefined;
   /** stdout and stderr go to one place; default: no. */
   readonly sharesOutput?: boolean | undefined;
@@ -50,16 +50,16 @@ export interface RunOptions {
   /** Answers to questions; without it every question is a failure of the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
-  /** Ctrl-C, once stderr is told something like this or a request leaves that it is true of. */
+  /** Presses Ctrl-C once stderr matches this, or once a request is sent for which this is true. */
   readonly ctrlCAt?: RegExp | ((request: RecordedRequest) => boolean) | undefined;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
-  /** Stands between the command and the transport: a process that is stopped waits here, and one that is killed for ever. */
+  /** Stands between the command and the transport: a stopped process waits here, and a killed one for ever. */
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** Called when a request leaves. */
+  /** Called when a request is sent. */
   onSent?(request: RecordedRequest): void;
-  /** What goes with the program; default: nothing. */
+  /** The licences packed with the program; default: none. */
   readonly licences?: string | undefined;
   /** A number in [0, 1); default 0.5. */
   random?(): number;
@@ -159,7 +159,7 @@ function collector(
   };
 }
 
-/** In up to 64 pieces that may cut a character in two, as a slow pipe delivers them. */
+/** Yields up to 64 pieces, which may cut a character in two, like a slow pipe. */
 function input(content: string | Uint8Array | undefined, isTerminal: boolean): Input {
   return {
     isTerminal,

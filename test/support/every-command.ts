@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { commandPath } from '../../src/cli/commands/command.ts';
 import { allCommands } from './reference/reference.ts';
 
-/** What a test runs of each command, and which formats it refuses with exit 2. Every command has a line here. */
+/** The arguments that each command is tried with, and the formats that it refuses. Every command is here. */
 export interface TriedCommand {
   /** Behind its name. `RUN`, `KEY` and `FOLDER` stand for a run, a key of the sandbox, and the folder of the test. */
   readonly args: string;
@@ -14,7 +14,7 @@ export interface TriedCommand {
 const noTable = ['table'];
 const text = ['table', 'json', 'ndjson', 'csv', 'tsv'];
 
-/** In the order in which they are run: what is listed is there by then. */
+/** In the order in which they are run: what a command lists has been made by then. */
 export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'config set': { args: 'codes FOLDER/codes.csv' },
   'config set-key': { args: '-e production' },
@@ -40,7 +40,7 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'history list': { args: '' },
   'history show': { args: 'RUN' },
   'history totals': { args: '' },
-  // One that is done: its own tests discard one that is not.
+  // A finished run: its own tests discard an unfinished one.
   'history discard': { args: 'RUN', code: 2 },
   'history export': { args: '', refuses: noTable },
   'history prune': { args: '--keep 100' },
@@ -49,13 +49,13 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   status: { args: '' },
   'state info': { args: '' },
   'state check': { args: '' },
-  // Of a state that is not shared there is nothing to make.
+  // A state that is not shared has nothing to create.
   'state init': { args: '', code: 2 },
   'state grant': { args: '--print till', refuses: text },
   'pets get': { args: '4' },
   'orders list': { args: '' },
   api: { args: 'GET /inventory', refuses: ['table', 'ndjson', 'csv', 'tsv'] },
-  // It has no end, so it gets a port that is none: its own tests read its line.
+  // It never ends, so it gets an invalid port: its own tests read its output.
   'sandbox serve': { args: '--port 65536', refuses: text, code: 2 },
   'sandbox info': { args: '' },
   'sandbox reset': { args: '--pets 5' },

@@ -13,7 +13,7 @@ interface Manifest {
   readonly engines: { readonly node: string };
 }
 
-/** Of what is installed. */
+/** The manifest of the package that is installed. */
 export const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;
 
 /** A machine that has never seen petstock: home, caches and folders are its own, and gone when the test is finished. */
@@ -28,7 +28,7 @@ export function newMachine(path: readonly string[] = []): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-install-'));
   // Installers leave folders that nobody may write to.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  // Where there is none, npm takes a folder further up for the project.
+  // If there is none, npm takes a folder further up as the project.
   writeJson(join(folder, 'package.json'), { name: 'machine', private: true });
   return { folder, path };
 }

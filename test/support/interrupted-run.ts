@@ -12,7 +12,7 @@ export const rows = 120;
 const timeout = ['--timeout', '1'];
 export const moments = Array.from({ length: instants }, (_, index) => Math.round(((index + 0.5) * rows) / instants));
 
-/** For what takes long. */
+/** Moments for slow tests: one, unless `PETSTOCK_RUNS` asks for more. */
 export const oneMoment = process.env.PETSTOCK_RUNS === undefined ? [rows / 2] : moments;
 
 export type Setting = Awaited<ReturnType<typeof setting>>;
@@ -26,7 +26,7 @@ export async function settingWith<Server extends { readonly url: string }>(start
   const [service, server] = await Promise.all([scriptedService({ stock: tenEach(rows) }), start()]);
   const last = hold();
   service.next(`PATCH /inventory/${rows}`, last.action);
-  // So that there are moments between the answers.
+  // Leaves moments between the responses.
   let pace = slowly(8);
   service.always('PATCH', (exchange) => pace(exchange));
   const pause = () => {
@@ -55,7 +55,7 @@ export async function settingWith<Server extends { readonly url: string }>(start
     /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
     begin,
     release: last.release,
-    /** Holds back what comes from now on. @returns lets it go */
+    /** Holds back every request from now on. @returns a function that releases them */
     pause,
     /** Resolves once the change of the last pet is held back. */
     held: last.reached,
@@ -67,7 +67,7 @@ export const untilAnswered = (service: ScriptedService, count: number) =>
     expect(service.seen('PATCH').filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(count),
   );
 
-/** What was sent has its intent on the disk of the database. */
+/** Every request that was sent has its intent on the database's disk. */
 export async function expectIntended({ seen }: Pick<ScriptedService, 'seen'>, { url }: { readonly url: string }) {
   const recorded = await runSql(url, "SELECT pet_id::text AS pet FROM petstock.rows WHERE result <> 'pending'");
   const paths = new Set(recorded.map(({ pet }) => `/inventory/${pet}`));
@@ -82,7 +82,7 @@ export async function expectResumed({ machine, stock, service }: Omit<Setting, '
   expect(runs).toHaveLength(1);
   if (run?.state !== 'done') {
     const resume = ['inventory', 'apply', '--resume', `${run?.run}`, '--yes', ...timeout];
-    // A process of another machine is taken for gone when its lease is over.
+    // A process of another machine counts as dead once its lease has ended.
     await vi.waitFor(async () => expect(await other.run(resume)).toMatchObject({ code: 0 }), {
       timeout: 120_000,
       interval: 1000,

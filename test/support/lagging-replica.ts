@@ -29,7 +29,7 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     let body = Buffer.from(await answer.arrayBuffer());
     const seen = before.find(({ at }) => at > clock.monotonic() - lag)?.stock;
     if (method === 'GET' && answer.ok && seen !== undefined) {
-      // As text: a number of JSON.parse has not all digits of an id.
+      // As text, because JSON.parse does not keep all digits of an id.
       const older = (_item: string, petId: string) => `"petId":${petId},"quantity":${seen.get(petId)}`;
       body = Buffer.from(`${body}`.replace(/"petId":(-?\d+),"quantity":-?\d+/g, older));
     }
@@ -37,7 +37,7 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     outgoing.writeHead(answer.status, Object.fromEntries(kept)).end(body);
   };
   const server = createServer((incoming, outgoing) => {
-    // What the service breaks off breaks off here, too.
+    // Breaks off where the service does.
     handle(incoming, outgoing).catch(() => outgoing.destroy());
   });
   return {

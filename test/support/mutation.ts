@@ -60,7 +60,7 @@ const rooms = [
     least: 70,
   },
   { place: 'src/shared/', tests: ['test/shared/*.test.ts', 'test/settings/*.test.ts'], least: 70 },
-  // Nothing of PostgreSQL: there is none where mutants are tried.
+  // Without PostgreSQL, which is missing where mutants are tried.
   {
     place: 'src/service/!(storage)/',
     tests: ['test/service/!(storage|processes|migrations).test.ts'],

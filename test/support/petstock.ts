@@ -67,7 +67,7 @@ export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = te
   };
 }
 
-/** What a bulk command has printed with `--json`. */
+/** The report that a bulk command has printed with `--json`. */
 export function reportOf({ stdout }: ProgramResult): PrintedReport {
   return JSON.parse(stdout);
 }
@@ -77,7 +77,7 @@ export function nameOf({ run }: { readonly run: string }): string {
   return run.slice(-4);
 }
 
-/** @throws where it takes longer than so many milliseconds: a promise that is about time */
+/** @throws if it takes longer than this many milliseconds: a promise about time */
 export function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);

@@ -52,11 +52,11 @@ export async function postgresProxy(first: PostgresServer) {
   };
   onTestFinished(cut);
   return {
-    /** Of the database behind it, through here. */
+    /** The URL of the database through this proxy. */
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     /** How many connections are open. */
     open: () => pairs.size,
-    /** From now on nothing gets through in either direction, and nobody is told: a cable that was pulled. */
+    /** Lets nothing through in either direction from now on, unannounced, like a cable that was pulled. */
     swallow: () => {
       for (const [client] of pairs) silent.add(client);
     },

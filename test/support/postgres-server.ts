@@ -69,7 +69,7 @@ export async function startPostgres(options: PostgresServerOptions = {}) {
     /** As a crash of the machine: `SIGKILL` to all of its processes. Resolves when all have ended. */
     kill: async () => {
       if (isOver()) return;
-      // Its children have its output too: that is closed when the last of them has gone.
+      // Its children share its output, which is closed when the last of them has ended.
       const closed = once(postmaster, 'close');
       killAll(postmaster);
       await closed;
@@ -108,7 +108,7 @@ async function configure(
   }
 }
 
-/** What pg_basebackup does, which the package does not have. */
+/** Does what pg_basebackup does, which the package lacks. */
 async function copyBase({ folder: from, url }: PostgresServer, data: string, folder: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -170,7 +170,7 @@ async function begin(start: Start, data: string): Promise<ChildProcess> {
     child.stderr?.on('data', (chunk) => {
       said += chunk;
       if (/ready to accept (read-only )?connections/.test(said)) ready();
-      // What a test makes of it is not kept.
+      // Only the end of its output is kept.
       said = said.slice(-10_000);
     });
     child.once('error', fail);

@@ -11,7 +11,7 @@ import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where a test asks for the PostgreSQL of this run: a Unix socket. */
+    /** The Unix socket at which a test asks for the PostgreSQL of this run. */
     readonly postgres: string;
   }
 }

@@ -20,7 +20,7 @@ export interface ProgramOptions {
   readonly home?: Home | undefined;
   /** On top of a bare environment: PATH, a home, folders, a locale. Undefined takes a variable away. */
   readonly env?: Environment | undefined;
-  /** What stdin holds; default: it ends at once; `open`: it stays open, and the test types. */
+  /** The content of stdin; default: it ends at once; `open`: it stays open, and the test types. */
   readonly stdin?: string | { readonly open: true } | undefined;
   /**
    * Runs it on a pseudo-terminal of this width, whose output is all in `stdout`; stdin stays open. Takes `script` of
@@ -47,7 +47,7 @@ export function runProgram(command: string | readonly string[], options?: Progra
   return startProgram(command, options).result;
 }
 
-/** Whether Node runs the program that is tested: an executable has a runtime of its own. */
+/** Whether Node runs the tested program: an executable has a runtime of its own. */
 export const isScript = /\.c?js$/.test(inject('program') ?? '');
 
 /** The command that runs the built program. */
@@ -61,7 +61,7 @@ export function startProgram(command: string | readonly string[], options: Progr
   const { stdin, terminal, through = [] } = options;
   const direct = [...through, ...programCommand(), ...words];
   const [file = '', ...args] = terminal === undefined ? direct : onTerminal(direct, terminal);
-  // In a process group of its own, so that nothing that it started is left behind.
+  // In a process group of its own, so that nothing that it started survives it.
   const child = spawn(file, args, { env: environment(options), stdio: 'pipe', detached: true });
   const pid = child.pid ?? 0;
   onTestFinished(() => killGroup(pid));
@@ -104,7 +104,7 @@ function onTerminal(command: readonly string[], columns: number): string[] {
   return ['script', '-qfec', `stty cols ${columns} rows 24; exec ${quoted}`, '/dev/null'];
 }
 
-/** Nothing of ours gets through: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
+/** Passes on nothing of ours: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
 function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.ProcessEnv {
   const { PATH, TZ } = process.env;
   return {
@@ -119,7 +119,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     PETSTOCK_STATE_DIR: home.state,
     // Gates that another program has left on this machine are none of the test's business.
     PETSTOCK_RUNTIME_DIR: join(home.folder, 'runtime'),
-    // What a fresh home would be filled with, at every first start.
+    // Every first start would fill a fresh home with its cache.
     PETSTOCK_NO_CACHE: '1',
     ...env,
   };

@@ -3,7 +3,7 @@ import { errorBody } from './scripted-service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** As the specification says. */
+/** Responds as the specification says. */
 export const normally: Action = (exchange) => exchange.answerNormally();
 
 /** The write happens, the answer is lost. */
@@ -18,7 +18,7 @@ export const drop: Action = (exchange) => exchange.drop();
 /** No answer, and no write. */
 export const hang: Action = () => {};
 
-/** The write happens, and no answer comes. */
+/** Writes, and sends no response. */
 export const commitThenHang: Action = (exchange) => exchange.commit();
 
 /** Answers without doing anything. */
@@ -50,7 +50,7 @@ export function answerForPet(petId: number): Action {
   };
 }
 
-/** The write happens, and half of the answer comes. */
+/** Writes, and sends half of the response. */
 export const commitThenBreakOff: Action = (exchange) => {
   exchange.commit();
   exchange.breakOff(`{"petId":${exchange.change?.petId},"quantity":${exchange.change?.quantity},"status":"available"}`);
@@ -82,7 +82,7 @@ export function hold(action: Action = normally) {
   return { action: held, reached, release };
 }
 
-/** Answers everything after so many milliseconds: requests of several processes overlap. */
+/** Responds to everything after this many milliseconds, so that requests of several processes overlap. */
 export function slowly(ms: number): Action {
   return (exchange) =>
     new Promise((resolve) => {

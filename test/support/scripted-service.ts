@@ -4,21 +4,21 @@ import { onTestFinished, vi } from 'vitest';
 
 /** A request as the service saw it. */
 export interface SeenRequest {
-  /** By the monotonic clock of the test, in milliseconds. */
+  /** By the test's monotonic clock, in milliseconds. */
   readonly at: number;
   readonly method: string;
   /** Without `/v1`: `/inventory/7`. */
   readonly path: string;
   readonly body: string;
   readonly key: string;
-  /** Of the answer; undefined where none was sent. */
+  /** The status of the response; undefined if none was sent. */
   status: number | undefined;
 }
 
 /** One request and what can be done with it. */
 export interface Exchange {
   readonly request: SeenRequest;
-  /** What a PATCH is about; undefined for other requests. */
+  /** The pet of a PATCH; undefined for other requests. */
   readonly change: { readonly petId: bigint; readonly quantity: number } | undefined;
   /** Resolves once the connection is closed, by either side. */
   readonly closed: Promise<void>;
@@ -98,7 +98,7 @@ export async function scriptedService({ stock = tenEach(3), limit, now }: Script
     env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
     /** Oldest first. */
     requests,
-    /** The next requests that match get these actions, one each, in this order; then what comes later in the script. */
+    /** Gives the next matching requests these actions, one each, in order; later ones follow the rest of the script. */
     next: (matcher: Matcher, ...actions: readonly Action[]): void => {
       const left = [...actions];
       const matches = matching(matcher);

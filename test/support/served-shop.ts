@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RunResult } from './context.ts';
 import type { Shop, ShopRunOptions } from './shop.ts';
 
-/** What `sandbox serve --json` prints. */
+/** The line that `sandbox serve --json` prints. */
 export interface ServeLine {
   readonly url: string;
   readonly key: string | null;
@@ -10,7 +10,7 @@ export interface ServeLine {
   readonly adminToken: string | null;
 }
 
-/** What commands need to use it. */
+/** The environment that commands need to use it. */
 export function envOf({ url, key }: ServeLine) {
   return { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
 }
@@ -36,7 +36,7 @@ export async function served(
   return result;
 }
 
-/** Asks a service that is served. */
+/** Sends a request to a served sandbox. */
 export async function get(url: string, key: string | null, path = '/inventory') {
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
   return { status: response.status, text: await response.text(), headers: response.headers };

@@ -38,7 +38,7 @@ export async function openShell(name: 'bash' | 'zsh') {
     "echo rea''dy",
   ];
   writeFileSync(join(home.folder, '.zshrc'), lines.join('\n'));
-  // What is given to it would be the program; the shell finds that by itself.
+  // An argument would be taken for the program; the shell finds that by itself.
   const program = startProgram([], {
     home,
     terminal: 120,

@@ -106,7 +106,7 @@ export async function temporaryFolders(): Promise<{ config: string; state: strin
   return { config: join(home, 'config'), state: join(home, 'state') };
 }
 
-/** What was sent, as in `ShopResult`. */
+/** The requests in short, as in `ShopResult`. */
 export function sent({ requests }: RunResult): string[] {
   return requests.map(({ method, path, body }) => `${method} ${path}${body === undefined ? '' : ` ${body}`}`);
 }
@@ -137,7 +137,7 @@ export function errorJson(stderr: string) {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
 }
 
-/** What is printed as NDJSON, or into a log. */
+/** The values of NDJSON or of a log. */
 export function jsonLines(text: string) {
   return text
     .trimEnd()
@@ -145,7 +145,7 @@ export function jsonLines(text: string) {
     .map((line) => JSON.parse(line));
 }
 
-/** What `inventory apply` and `undo` print as JSON, of ids that JSON.parse can read. */
+/** The JSON report of `inventory apply` and `undo`, with ids that JSON.parse can read. */
 export interface PrintedReport {
   readonly run: string;
   readonly env: string;
@@ -154,7 +154,7 @@ export interface PrintedReport {
   readonly rows: readonly PrintedRow[];
 }
 
-/** Of a report, or of `history show`. */
+/** The rows of a report or of `history show`. */
 export interface PrintedRow {
   readonly line: number;
   readonly petId: number;
@@ -194,7 +194,7 @@ export function withReport(result: ShopResult): AppliedChanges {
   return { ...result, report: result.stdout === '' ? ({} as PrintedReport) : JSON.parse(result.stdout) };
 }
 
-/** What runs a command: a shop, a machine, a program. */
+/** Whatever runs a command: a shop, a machine, a program. */
 interface Running {
   run(command: string): Promise<{ readonly stdout: string }>;
 }

@@ -3,7 +3,7 @@ import type { Action, Exchange, ScriptedService } from './scripted-service.ts';
 import { errorBody } from './scripted-service.ts';
 
 export interface Storm {
-  /** What becomes of one PATCH: by chance it is answered, lost, late, held for ever, or answered with nonsense. */
+  /** The fate of one PATCH: by chance it is answered, lost, late, held for ever, or answered with nonsense. */
   readonly action: Action;
   /** A number in [0, 1), the same ones for the same seed. */
   random(): number;

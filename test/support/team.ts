@@ -5,7 +5,7 @@ import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
 import { changeFile, type ShopRunOptions, shopOf, temporaryFolders } from './shop.ts';
 
 export type Team = Awaited<ReturnType<typeof openTeam>>;
-/** Its own configuration, its own folders, its own clocks. */
+/** A machine with its own configuration, folders and clocks. */
 export type Machine = Awaited<ReturnType<Team['machine']>>;
 
 /** How far the clocks of a machine are ahead of those of this one, in milliseconds. */

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What `npm run mutation` runs: the tests of one room of `test/support/mutation.ts`. */
+/** The tests of one room of `test/support/mutation.ts`, which `npm run mutation` runs. */
 export default defineConfig({
   test: {
     include: (process.env.PETSTOCK_MUTATION_TESTS ?? '').split(' '),

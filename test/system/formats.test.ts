@@ -11,7 +11,7 @@ const python = (read: string) => [
     `  assert len({len(line) for line in lines}) <= 1, lines\nfor text in json.load(sys.stdin):\n  ${read}`,
 ];
 
-/** What reads each format to its end, or fails. */
+/** Programs that read a format to its end, or fail. */
 const readers = {
   json: [['jq', '-e', 'map(fromjson)'], python('json.loads(text)')],
   ndjson: [

@@ -15,7 +15,7 @@ test('shows a screen in less, which hears Ctrl-C, goes on and is left', async ()
     hasEnded = true;
   });
   program.type('\x03');
-  // What is typed right behind a Ctrl-C is lost: the terminal and less throw it away.
+  // Keys typed right after Ctrl-C are lost: the terminal and less discard them.
   await vi.waitFor(
     () => {
       if (!hasEnded) program.type('G');

@@ -18,7 +18,7 @@ const laterWrites = fc.array(fc.record({ after: quantity, isCommitted: fc.boolea
   maxLength: 4,
 });
 
-/** What the history knows of writes that only petstock makes, and where they leave the stock. */
+/** What the history knows of petstock's own writes, and the stock that they leave. */
 function carryOut(start: number, writes: readonly Later[]) {
   let stock = start;
   const known: LaterWrite[] = [];
@@ -68,12 +68,12 @@ property(
     const { known, stock } = carryOut(isCommitted ? after : before, later);
     const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
     const row = undoRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
-    // What another run has left as it was can be taken back.
+    // A stock that another run left as it was can be restored.
     if (row.result === 'planned') expect(later.filter((one) => one.isCommitted && one.after !== after)).toEqual([]);
   },
 );
 
-/** What happens to a pet after a row of ours was begun. Strangers change it by amounts that no sum of ours makes. */
+/** What happens to a pet after our run began. Strangers change it by amounts that no sum of ours makes. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('adjust' as const), delta: fc.integer({ min: -3, max: 3 }), isLost: fc.boolean() }),
   fc.record({ kind: fc.constant('set' as const), delta: fc.integer({ min: 50, max: 53 }), isLost: fc.constant(false) }),
@@ -82,7 +82,7 @@ const event = fc.oneof(
 
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the history knows of all that, and where it leaves the stock. */
+/** What the history knows of all that, and the stock that is left. */
 function happen(start: number, events: readonly Event[]) {
   let stock = start;
   const known: LaterWrite[] = [];
@@ -100,7 +100,7 @@ property(
   [fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
   propertyRuns(1500),
   (ours, events) => {
-    // No sum of the others comes to that.
+    // No sum of the others makes that number.
     const [before, after] = [10, 500];
     const { known, stock } = happen(ours === 'committed' ? after : before, events);
     const { kind } = verdictOn({
@@ -139,7 +139,7 @@ property(
     if (!wasSent) expect(kind).toBe('open');
     if (kind === 'applied') expect(ours).toBe('committed');
     if (kind === 'open') expect(ours).not.toBe('committed');
-    // Where nobody else has changed the stock before it was read, it is always known.
+    // It is always known if nobody else had changed the stock before it was read.
     if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
   },
 );

@@ -23,7 +23,7 @@ const failures = {
   'committed, 206': () => other(206),
 } as const;
 
-/** What the service does with one request; after the last of a pet it carries out all. */
+/** What the service does with one request; after the last one of a pet it carries out all. */
 export type Behaviour = keyof typeof failures | 'ok' | 'another pet' | 'differs';
 export const behaviours = ['ok', 'another pet', 'differs', ...Object.keys(failures)] as readonly Behaviour[];
 
@@ -32,7 +32,7 @@ export const timeout = 30_000;
 export interface ShopScript {
   /** By row. */
   readonly requests?: ReadonlyMap<number, readonly Behaviour[]>;
-  /** Rows whose pet somebody else sells right after its first request, before anything is read. */
+  /** Rows whose pet someone else sells right after its first request, before anything is read. */
   readonly sold?: ReadonlySet<number>;
 }
 
@@ -52,7 +52,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   const commit = (petId: bigint, quantity: number, isLate = false): void => {
     const { row = 0, before } = rows.find((candidate) => candidate.petId === petId) ?? {};
     const now = stock.get(petId);
-    // What is on its way already can't be called back.
+    // A request that is in flight can't be called back.
     if (!isLate && before !== undefined && now !== before)
       faults.push(`row ${row} was written over ${now}, not ${before}`);
     commits.set(row, (commits.get(row) ?? 0) + 1);
@@ -87,7 +87,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     try {
       return answer(behaviour, petId, quantity);
     } finally {
-      // A row that was certainly not sent is sent again without another look: that window can't be closed.
+      // A row that was certainly not sent is sent again without a reread: that gap can't be closed.
       const isUnknown = !['unreachable', '429', '401'].includes(behaviour);
       if (isUnknown && count === 0 && script.sold?.has(row)) stock.set(petId, (stock.get(petId) ?? 0) - 1);
     }

@@ -46,7 +46,7 @@ function expectNothingLate(rows: readonly RowWrite[], { unknown }: WriteProgress
   expect(known.map((row) => commits.get(row))).toEqual(before);
 }
 
-/** What is said of a row is what the service has done. */
+/** The result of a row is what the service has done. */
 function expectTruth(row: number, { settled, unknown, notWritten }: WriteProgress, { commits, outcomes }: Shop): void {
   const result = settled.get(row)?.result;
   const isWritten = result === 'applied' || result === 'differs';

@@ -20,7 +20,7 @@ export function inventoryDecoder(): ExactDecoder & { asked: number } {
   };
 }
 
-/** What the scanner reads of a body that comes in pieces. */
+/** The items that the scanner reads from a body in pieces. */
 export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecoder(operation)): InventoryItem[] {
   const scanner = new InventoryScanner(exact, size);
   const items: InventoryItem[] = [];
@@ -33,12 +33,12 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
   return items;
 }
 
-/** What a parser makes of the body as a whole. */
+/** The items that the parser reads from the whole body. */
 export function parse(body: Uint8Array): InventoryItem[] {
   return decodeItems(decodeJson(decodeUtf8(body), operation), operation);
 }
 
-/** What was read, or the failure in a form that says no more than that it is one. */
+/** The items that were read, or `refused`. */
 export function outcome<T>(read: () => T): T | 'refused' {
   try {
     return read();

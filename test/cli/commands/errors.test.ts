@@ -96,7 +96,7 @@ test('updates one line at a terminal for all attempts to connect, and removes it
   expect(rest.join('\n')).not.toContain('trying again');
 });
 
-/** What is refused before anything is sent, and what is said of it; a command with an empty word in it as its words. */
+/** Commands that are refused before anything is sent, with words of the message; as an array if a word is empty. */
 const refusals: readonly (readonly [command: string | readonly string[], said: string])[] = [
   ['list', '(Did you mean petstock inventory list?)'],
   ['set 4 1', '(Did you mean petstock inventory set?)'],
@@ -261,7 +261,7 @@ test('prints the limit once with status', async ({ shop }) => {
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
 });
 
-/** What is served, what is run against it, and the class that it ends with. */
+/** A service with a fault, the command that is run against it, and the class of its error. */
 const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
   ['', 'inventory list', 'ok'],
   ['', '--version', 'ok'],

@@ -33,7 +33,7 @@ function rowsOf(stdout: string): readonly Value[] {
   return Array.isArray(value) ? value : 'rows' in value && Array.isArray(value.rows) ? value.rows : [value];
 }
 
-/** In CSV text that a spreadsheet would take for a formula has an apostrophe. */
+/** Text that a spreadsheet would run as a formula has an apostrophe in CSV. */
 const cellOf = (value: unknown): string => (value === null || value === undefined ? '' : `${value}`);
 
 const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
@@ -58,7 +58,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
     else expect(stderr, name).toContain('Error: ');
     return;
   }
-  // Of orders, whose shape is the service's, and of faults in the state there are none.
+  // There are no orders, whose shape is the service's, and no problems in the state.
   if (name !== 'orders list' && name !== 'state check') expect(stdout, name).not.toBe('');
   if (format === 'json') expect(() => JSON.parse(stdout), name).not.toThrow();
   if (format === 'ndjson' && stdout !== '') expect(() => jsonLines(stdout), name).not.toThrow();
@@ -106,7 +106,7 @@ test('prints the fields of JSON as columns in CSV, with the same values', async 
   expect(compared).toBeGreaterThan(40);
 });
 
-// What is usual is no order: a command goes on without a format that it does not have.
+// The usual format is no order: a command that lacks it uses its own.
 test.for([
   ['the variable', { PETSTOCK_OUTPUT: 'json' }, undefined],
   ['the setting', {}, 'config set output json'],

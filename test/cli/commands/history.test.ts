@@ -106,7 +106,7 @@ describe('history list', () => {
   });
 
   test('filters by pet, date, state and environment', async ({ shop }) => {
-    // In the last minute of the day.
+    // The last minute of the day.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.advance(3 * 24 * 3600_000);
@@ -124,7 +124,7 @@ describe('history list', () => {
   });
 
   test('accepts names of days and weeks, which begin and end at midnight here', async ({ shop }) => {
-    // The clock stands on Thursday, 15 January 2026, at noon UTC.
+    // The clock is set to Thursday, 15 January 2026, noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
     for (let day = 0; day <= 7; day += 1) {
@@ -359,7 +359,7 @@ describe('history prune', () => {
     await stateSql(shop.folders.state, 'PRAGMA wal_checkpoint(TRUNCATE)');
     const bytes = async () => (await shop.json('state info --json')).bytes as number;
     const full = await bytes();
-    // What guards against a lagging replica stays for 15 s.
+    // Rows that guard against a lagging replica are kept for 15 s.
     shop.clock.advance(15_001);
     await shop.run('history prune --keep 1 --yes');
     expect(await bytes()).toBeLessThan(full / 4);

@@ -105,7 +105,7 @@ test('uses only metrics that exist in alerts.yaml', async () => {
   const asked = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/petstock_\w+/g) ?? []));
   expect(asked.length).toBeGreaterThan(5);
   for (const name of asked) expect(metrics).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
-  // A process that is gone has none of them: that alone says so.
+  // A process that has died exports no metrics; their absence says so.
   expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 

@@ -109,7 +109,7 @@ test('stops a long layout on the first Ctrl-C', async () => {
   const orders = Array.from({ length: 30_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const shop = await openShopAnswering(200, JSON.stringify(orders));
   const interrupt = new AbortController();
-  // As a signal does, it comes with a turn of the event loop.
+  // Like a signal, it arrives in a tick of the event loop.
   const onStdout = () => void setImmediate(() => interrupt.abort(new Error('Interrupted')));
   const { stdout } = await shop.run('orders list', { terminal: 80, interrupted: interrupt.signal, onStdout });
   expect(stdout.split('\n').length).toBeLessThan(15_000);

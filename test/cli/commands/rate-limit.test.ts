@@ -73,7 +73,7 @@ describe('a 429', () => {
     expect((await shop.run('inventory get 1')).stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
   });
 
-  // A clock is wrong then, or the value is none: 120 s after a clock that is a day behind, or seconds in place of a time.
+  // Either a clock is wrong or the value is: 120 s after a clock a day behind, or seconds instead of a date.
   test.for([
     ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
     ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
@@ -126,7 +126,7 @@ describe('a 429', () => {
 });
 
 test.for([
-  // A look after each wait, and something is written behind it: also where a window has room for one of both.
+  // A read after each wait is followed by a write, even if a window has room for only one of them.
   [1, 'GET GET PATCH GET PATCH GET PATCH'],
   [2, 'GET PATCH GET PATCH GET PATCH'],
   [4, 'GET PATCH PATCH GET PATCH'],

@@ -154,7 +154,7 @@ test('serves and fills PostgreSQL, resets it after a question, and lists its key
     await shop.exits(`sandbox reset --yes ${at}`, 0);
     expect(JSON.parse((await get(url, given)).text)).toHaveLength(24);
   });
-  // By one address with several servers, one that is not there is passed over.
+  // With one address of several servers, an absent one is skipped.
   const folder = /host=([^&]+)/.exec(database)?.[1] ?? '';
   const list = `${database.replace(folder, `/nowhere,${folder}`)}&target_session_attrs=read-write`;
   await shop.exits(`sandbox export --database ${list} -o csv`, 0);

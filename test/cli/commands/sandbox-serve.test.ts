@@ -290,7 +290,7 @@ describe('the file of sandbox serve', () => {
   });
 
   test.skipIf(process.platform === 'win32')('takes only a plain file for a key or a certificate', async ({ shop }) => {
-    // A pipe that nobody writes to would be waited for, and no signal would end that.
+    // A pipe without a writer would be waited for, and no signal would end that.
     for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
       expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
     }

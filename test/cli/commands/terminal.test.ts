@@ -4,7 +4,7 @@ import { changeFile, confirming, openShop, openShopAnswering, test } from '../..
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Sets the title of the window, fills the clipboard, goes up a line, turns text around. */
+/** Sets the window's title, fills the clipboard, moves up a line, reverses text. */
 const hostile = 'a\x1b]0;title\x07b\x1b]52;c;ZXZpbA==\x07c\x1b[1Ad\x9b2Je\u202ef\u2066g\u061ch\rI\bJ\x7fK';
 /** All that may be in what a terminal gets, but for paint and the drawing of a line. */
 const allowed =
@@ -58,7 +58,7 @@ test('asks in one harmless line', async ({ shop }) => {
   for (const question of asked) expect(question).toMatch(/^[ -~…]+$/);
 });
 
-// What decides is in test/output/terminal.test.ts; here is that a flag, the variables and each stream are asked.
+// test/output/terminal.test.ts tests the decision; this tests that the flag, the variables and each stream count.
 test.for([
   [undefined, ['stdout', 'stderr'], '', {}, [false, false]],
   [undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],

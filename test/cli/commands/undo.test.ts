@@ -102,11 +102,11 @@ test('passes over a run of another address with undo --last, and says so', async
   const passed = `Skipped: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
   await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
-  // By its name it is refused as before.
+  // Named explicitly, it is still refused.
   expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('Nothing was sent');
 });
 
-// A plain set does not read. What `undo` goes back to is what the history last knew of the pet, and nothing else.
+// A plain set does not read. `undo` returns to what the history last knew of the pet, and to nothing else.
 test('undoes a row that a resumed run found as it was wanted', async ({ till }) => {
   const { service } = till;
   service.next('PATCH /inventory/1', answers(400));

@@ -7,7 +7,7 @@ import fc, { property } from '../../support/seeded-fast-check.ts';
 const table = await completionTable();
 const known: Knowledge = async (what) => [[`a-${what}`, 'something']];
 
-/** What is proposed for the last word of a line. */
+/** The candidates for the last word of a line. */
 async function proposed(line: string, knowledge = known): Promise<readonly string[] | string> {
   const words = line.split(' ');
   const current = words.pop() ?? '';
@@ -63,7 +63,7 @@ test('proposes options by themselves if nothing else can come', async () => {
   expect(await proposed('inventory list ')).toContain('--summary');
 });
 
-/** Of options whose values only the person at the keyboard knows. A new one is added here, or to the table. */
+/** Options whose values only the user knows. A new one is added here or to the table. */
 const unknown =
   '--address-limit --admin-host --admin-port --admin-token --after --ban-seconds --ban-strikes --before --code --command ' +
   '--concurrency --cors --data --database --delimiter --drain --expect --fault --fields --for --header --host --interval ' +

@@ -46,14 +46,14 @@ function start({ columns, taken, ...options }: Rig = {}) {
   return { ...progress, stderr, wipe: async () => line?.wipe() };
 }
 
-/** What is on the last line of the terminal. */
+/** The last line of the terminal. */
 const shown = () =>
   writes
     .join('')
     .split(/\r\x1b\[K|\n/)
     .at(-1);
 
-/** So many rows, one after the other, each after the same time. */
+/** Settles this many rows one after the other, each after the same time. */
 async function proceed(progress: Progress, rows: number, every: number, from = 0): Promise<void> {
   for (let row = 1; row <= rows; row += 1) {
     await clock.sleep(every);

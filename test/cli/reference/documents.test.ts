@@ -35,7 +35,7 @@ test('write a manual in ASCII in which no text is a troff request', () => {
   expect(requests).toBeNull();
 });
 
-/** What a reader sees of the characters that are escaped. */
+/** The characters that a reader sees in place of escapes. */
 function unescaped(text: string): string {
   return text
     .replace(/\\\[u([0-9A-F]+)\]/g, (_whole, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))

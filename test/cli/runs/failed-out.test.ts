@@ -86,7 +86,7 @@ test('keeps the rows of its run in --failed-out of a resume if nothing is sent',
 
 test('replaces the rows of the night before for forty shops, eight at once', async ({ till }) => {
   const shops = Array.from({ length: 40 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
-  /** As `xargs -P 8` does. */
+  /** Eight at once, like `xargs -P 8`. */
   const night = async (rows: string) => {
     const left = [...shops];
     const ended: number[] = [];

@@ -91,7 +91,7 @@ test.for<[string, Action]>([
 
 test.for([
   ['below zero', '', 8, 8, 2, 'the stock is 2 now, and 2 -5 would go below zero, to -3'],
-  // The other pet goes to zero by the plan already.
+  // The plan already sets the other pet to zero.
   ['beyond max-zero', ' --max-zero 1', 5, 8, 5, 'the stock is 5 now, and 5 -5 would be 0: more than max-zero allows'],
   [
     'beyond max-zero, beside one below zero',
@@ -176,7 +176,7 @@ describe('a service that returns an older stock than was written last', () => {
       expect(till.service.stockOf(1)).toBe(sum);
     }
     await till.exits('state check', 0);
-    // What was kept goes with the next prune.
+    // The row that was kept is removed by the next prune.
     till.clock.advance(15_001);
     await till.exits('history prune --keep 0 --yes', 0, '1 run');
     const database = new (sqlite().DatabaseSync)(join(till.folders.state, 'state.db'));

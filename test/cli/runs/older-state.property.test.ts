@@ -11,7 +11,7 @@ import { openTill, type Till } from '../../support/till.ts';
 const files = 3;
 const rowsOfFile = 4;
 
-/** What becomes of one request of a run; the run is over then if it is killed, or refused with --fail-fast. */
+/** The fate of one request; the run ends if it is killed, or refused with --fail-fast. */
 const ends = { hang, commitThenHang, drop, commitThenDrop, refused: answers(400), normally } as const;
 type End = keyof typeof ends;
 /** Nothing of the run leaves behind these: what others change then is overwritten by nothing. */
@@ -21,7 +21,7 @@ const move = fc.constantFrom('keep' as const, 'set back' as const);
 const place = {
   at: fc.nat(rowsOfFile - 1),
   end: fc.constantFrom('normally', ...(Object.keys(ends) as End[])),
-  /** While the last request of a run is on its way somebody changes the other pets of its file by the same amount. */
+  /** While the last request of a run is in flight, someone changes the other pets of its file by the same amount. */
   isEqual: fc.boolean(),
   /** While it is on its way the state is copied, or that copy is put in its place. */
   meanwhile: fc.option(move, { nil: undefined, freq: 2 }),
@@ -46,9 +46,9 @@ const petsOf = (file: number) => Array.from({ length: rowsOfFile }, (_, index) =
 const pets = Array.from({ length: files }, (_, file) => petsOf(file)).flat();
 
 class World {
-  /** How often somebody else has changed each pet by the same amount. */
+  /** How often someone else has changed each pet by the same amount. */
   readonly #equal = new Map<number, number>();
-  /** Pets of which a request was met by no answer: nobody can tell it from an equal change of the same moment. */
+  /** Pets of a request that got no response: it can't be distinguished from an equal change at the same moment. */
   readonly #unanswered = new Set<number>();
   readonly #applied = new Set<number>();
 

@@ -56,7 +56,7 @@ async function inPlace(): Promise<Kept> {
   };
 }
 
-/** So it is with a database server that is set back to an earlier backup. */
+/** The same happens with a database server that is restored from a backup. */
 async function onServer(): Promise<Kept> {
   const url = await temporaryDatabase();
   const till = await openTill({ stock: tenEach(rows) }, createSystemClock(process.hrtime.bigint), {

@@ -9,17 +9,17 @@ import { openTill, type Till } from '../../support/till.ts';
 // They wait in real time, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Commands that wait for each other share a clock that goes by itself. */
+/** Commands that wait for each other share a running clock. */
 const clock = createSystemClock(machineTime(process));
 
-/** One service by two URLs, as two environments have it, or two people spell it. */
+/** Two URLs of one service, as two environments or two people may spell it. */
 const ways: Readonly<Record<string, (url: string) => readonly string[]>> = {
   '127.0.0.1 and localhost': (url) => [url, url.replace('127.0.0.1', 'localhost')],
   'a path spelled in two ways': (url) => [url.replace('/v1', '/a/v1'), url.replace('/v1', '/%61/v1')],
   'staging and production with one URL': (url) => [url, url],
 };
 
-/** So many at once, the URLs in turn; all end well. */
+/** Runs the command this many times at once, with the URLs in turn; all succeed. */
 async function runEach({ service, run }: Till<Clock>, way: string, count: number, command: string): Promise<void> {
   const urls = ways[way]?.(service.url) ?? [];
   const envOf = (index: number) =>

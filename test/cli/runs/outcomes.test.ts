@@ -134,7 +134,7 @@ describe('responses other than a 200 with the item', () => {
 
 test('ends the pause before a retry at once by Ctrl-C', async ({ till }) => {
   till.service.always('PATCH', answers(503));
-  /** Nothing but a signal ends a pause. */
+  /** A pause that only a signal ends. */
   const sleep: typeof till.clock.sleep = (_ms, signal) =>
     new Promise((_resolve, reject) => {
       if (signal?.aborted) reject(signal.reason);

@@ -97,7 +97,7 @@ test('does not deadlock an adjust if a stopped command settles its pet meanwhile
     },
   });
   await till.service.untilSeen('PATCH', 1);
-  // Its lease is over, and its request can't be on its way any more.
+  // Its lease has ended, and its request can't be in flight any more.
   till.clock.advance(60_000);
   let isRead = false;
   const { code, stderr } = await till.run('inventory adjust 1 +2', {

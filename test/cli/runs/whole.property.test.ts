@@ -30,7 +30,7 @@ const transport = createUndiciTransport();
 const pet = fc.integer({ min: 1, max: 3 });
 const delta = fc.integer({ min: 1, max: 9 });
 const change = delta.chain((size) => fc.constantFrom(size, size, -size));
-/** Whether it says what the stock is, and is right. */
+/** The stock that a command expects: none, the right one or a wrong one. */
 const expects = fc.constantFrom(undefined, undefined, 'right' as const, 'wrong' as const);
 const order = fc.oneof(
   fc.record({ kind: fc.constant('adjust' as const), pet, delta: change, expects }),
@@ -77,7 +77,7 @@ const scene = {
   host,
   /** At a terminal, which is asked. */
   isAsked: fc.boolean(),
-  /** By how much somebody has set the wall clock of the machine wrong, in milliseconds. */
+  /** The error of the machine's wall clock, in milliseconds. */
   wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
 };
 const meanwhile = fc.record({ ...scene, event: fc.option(end, { nil: undefined, freq: 2 }) });
@@ -87,7 +87,7 @@ const event = fc.oneof(
   fc.record({ kind: fc.constant('stopped' as const), ...moment, pause, meanwhile }),
   fc.record({ kind: fc.constantFrom('removed' as const, 'replaced' as const), ...moment, pause: fc.constant(0) }),
 );
-/** How far the replica that lists come from is behind, in milliseconds. */
+/** How far the replica that serves lists is behind, in milliseconds. */
 const lag = fc.constantFrom(0, 0, 3000, 7000, 14_000);
 const step = fc.record({ ...scene, event, fault, lag, restock: fc.option(pet, { nil: undefined }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -158,7 +158,7 @@ class Life {
       if (event?.isBehind === true) await this.#meeting(event);
       if (!this.#isDead) return done;
     }
-    // What it has sent is carried out; what it would do with the answer is not.
+    // A request that was sent is carried out; nothing is done with its response.
     await Promise.allSettled(this.#underWay);
     this.#die('dead');
     return new Promise(() => {});
@@ -185,10 +185,10 @@ class World {
   #fresh = new Map<string, number>();
   /** The rows of runs, as they were last seen: a run may be removed since. */
   readonly #rows = new Map<string, readonly FaultyRow[]>();
-  /** What a load of the history by cursor has, by run and row. */
+  /** The rows that a load of the history by cursor has, by run and row. */
   readonly #loaded = new Map<string, ExportedRow>();
   #cursor = 0;
-  /** What the state knew is gone. */
+  /** Whether what the state knew is lost. */
   #isLost = false;
   #next = smallest;
   #seed = 1;
@@ -252,7 +252,7 @@ class World {
     return result;
   }
 
-  /** What a command says of the stock is so. */
+  /** Checks what a command says about the stock. */
   async #requireTrue(given: Order, { code, stderr }: RunResult, before: ReadonlyMap<string, number>): Promise<void> {
     const after = await this.#stock();
     const saysNothing = [2, 7, 9].includes(code) || /nothing was written|was not set/i.test(stderr);
@@ -305,7 +305,7 @@ class World {
     }
   }
 
-  /** What came since the last time: the number of each row is higher than all before it. */
+  /** Loads the rows since the last time: the number of each is higher than all before it. */
   #load(rows: readonly ExportedRow[]): void {
     for (const row of rows) {
       expect(row.seq).toBeGreaterThan(this.#cursor);
@@ -423,13 +423,13 @@ class World {
   async #deliver(pet: number): Promise<void> {
     const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
     await this.#shop.service.controls.setPet(BigInt(pet), { quantity });
-    // Whether a stranger's change is shown nobody can tell.
+    // Nobody could tell whether a lagging list has a stranger's change.
     this.#replica.catchUp();
     this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);
     this.#next *= 2;
   }
 
-  /** Somebody removes the state, or puts a copy in its place, as a backup that is restored. */
+  /** The state is removed, or a copy takes its place, like a backup that is restored. */
   #lose(kind: 'removed' | 'replaced'): void {
     const { state } = this.#shop.folders;
     this.#replica.catchUp();
@@ -445,7 +445,7 @@ function exportedRows({ stdout }: RunResult): readonly ExportedRow[] {
   return stdout === '' ? [] : jsonLines(stdout);
 }
 
-/** Any answer of a command is right but a defect, or that its state is gone. */
+/** Any result of a command is right except a bug, or a lost state. */
 function requireSound({ code, stderr }: RunResult, hasLost = false): void {
   if (!hasLost) expect(code, stderr).not.toBe(1);
 }

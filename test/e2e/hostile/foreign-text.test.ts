@@ -13,7 +13,7 @@ const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øs
 const inHeader = forged.replaceAll('ø', '\xf8');
 const widths = [40, 80, 200];
 
-/** In front of a stranger's words stands a bar; or they are in a line of ours, where they have no colon. */
+/** A stranger's words stand after a bar, or without a colon in a line of ours. */
 function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
   const forgedLines = `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/).filter((line) => {
     const [own = ''] = line.split('│ ');

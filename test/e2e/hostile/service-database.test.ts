@@ -9,7 +9,7 @@ const start = (database: string) => startAt(Date, { database, adminPort: 0, test
 
 const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`);
 
-/** What mallory puts in the way of all names that the service might look for, each of which tells that it was run. */
+/** Traps of mallory for every name that the service might look up; each records that it was run. */
 const traps = (trap: string) =>
   [
     'max(bytea)',
@@ -89,7 +89,7 @@ test('serves with the documented roles: one makes the tables, the other can neit
     /permission denied for database staging\. .*staging_owner|permission denied .*owner of the schema makes/s,
   );
   await (await start(owner)).close();
-  // What is missing is said with the statements that give it.
+  // A missing right is reported with the statements that grant it.
   await expect(start(staging)).rejects.toThrow(/GRANT USAGE ON SCHEMA petstock_service TO staging; GRANT SELECT/);
   await runSql(owner, ...statements(after));
   const service = await start(staging);

@@ -47,7 +47,7 @@ describe('a run whose state folder goes away', () => {
     },
   );
 
-  /** An apply of so many rows; while the third waits for its answer, the folder goes. */
+  /** Applies this many rows; while the third waits for its response, the folder goes away. */
   async function applyWithout(away: (state: string) => void, rows: number, options: string) {
     const service = await scriptedService({ stock: tenEach(rows) });
     const petstock = petstockAt(service);
@@ -58,7 +58,7 @@ describe('a run whose state folder goes away', () => {
     const program = petstock.start(`inventory apply ${file} --yes --json ${options}`);
     await third.reached;
     away(petstock.home.state);
-    // Whether it is there was asked before the third left, and counts for 10 ms.
+    // Its existence was checked before the third was sent, and the result is used for 10 ms.
     await setTimeout(20);
     third.release();
     return { service, result: await program.result };

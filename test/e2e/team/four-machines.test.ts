@@ -68,15 +68,15 @@ test('sends nothing from any machine after a 429 to one until its time has come'
   const [told] = notices;
   if (refusal === undefined || told === undefined) throw new Error('there was no 429');
   const lifted = refusal.time + 3000;
-  // What was on its way when the database had it, at most one of each other machine, had left.
+  // At most one request of each other machine was already in flight when the database had the gate.
   const meanwhile = journal.filter(({ time }) => time > refusal.time && time < lifted);
   expect(meanwhile.length).toBeLessThan(machines.length);
-  // A busy machine may take this long to carry what had passed its last look.
+  // A busy machine may take this long for a request that has passed its last check.
   expect(meanwhile.filter(({ time }) => time > told + 1000)).toEqual([]);
   expect(journal.filter(({ time }) => time >= lifted).length).toBeGreaterThanOrEqual(24 - machines.length);
 });
 
-/** When each gate was in the database, as it tells all who listen. */
+/** The time at which each gate was in the database, as its notices tell. */
 async function noticesOf(url: string): Promise<readonly number[]> {
   const notices: number[] = [];
   const client = new pg.Client({ connectionString: url });

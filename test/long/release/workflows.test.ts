@@ -65,7 +65,7 @@ test('gives workflows no more rights than they name, and no token', () => {
     // A tag can be moved to another commit.
     expect(text.match(/uses: (?!\.\/)(?!\S+@[0-9a-f]{40} # v).*/g)).toBeNull();
     expect(text).toMatch(/^concurrency:/m);
-    // What somebody else names must not become part of a script.
+    // Names that others choose must not become part of a script.
     expect(text).not.toMatch(/run:.*\$\{\{/);
   }
 });

@@ -6,7 +6,7 @@ import { type Answer, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { postgresProxy } from '../../support/postgres-proxy.ts';
 
-/** What is waited for here are the time-outs of the store, one after another. */
+/** These tests wait for the time-outs of the store, one after another. */
 vi.setConfig({ testTimeout: 120_000 });
 
 type Service = Awaited<ReturnType<typeof start>>;
@@ -62,7 +62,7 @@ describe('the service while its database is frozen', () => {
     const service = await start(server.url);
     await set(service, 3);
     server.freeze();
-    // What watches the service has its answer before a client of the store has: it gives up sooner.
+    // The probe has its response before a client of the store has, because it gives up sooner.
     const order: string[] = [];
     const noted = <Seen>(name: string, asked: Promise<Seen>) => asked.finally(() => order.push(name));
     const patched = noted('request', set(service, 4));
@@ -186,7 +186,7 @@ test('ends the list of a slow reader whose connection is ended, and not the proc
   onTestFinished(() => storage.close());
   const pages = storage.inventory();
   await pages.next();
-  // Nothing listens to the connection while its reader takes its time.
+  // Nothing listens to the connection while its reader is slow.
   const held = `FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
   expect(await runSql(database, `SELECT pg_terminate_backend(pid) ${held}`)).toHaveLength(1);
   await eventually(async () => expect(await runSql(database, `SELECT 1 ${held}`)).toEqual([]));

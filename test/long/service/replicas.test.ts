@@ -105,7 +105,7 @@ test.each(signals)('admits exactly the limit although a replica gets %s in the m
       const isStruck = replica === struck;
       const answered = await ask(replica).then(outcome, () => 'cut off');
       if (window === 2 && ++count === 20) struck?.child.kill(signal);
-      // What stands still goes on once all others have been answered.
+      // The stopped replica continues once all others have been answered.
       if (!isStruck && ++ofOthers === 120) struck?.child.kill('SIGCONT');
       return { answered, isStruck };
     };

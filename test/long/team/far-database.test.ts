@@ -8,7 +8,7 @@ import { portOf } from '../../support/answering.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
 
-/** In front of the database of a URL: counts what is asked. */
+/** A proxy in front of the database of a URL that counts round trips. */
 async function countingDatabase() {
   const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(await temporaryDatabase()) ?? [];
   const socket = `${decodeURIComponent(folder)}/.s.PGSQL.5432`;
@@ -16,7 +16,7 @@ async function countingDatabase() {
   const server = createServer((near) => {
     const far = connect(socket);
     near.on('data', (data) => {
-      // Whoever hangs up waits for nothing.
+      // Ending a connection takes no round trip.
       if (data[0] !== 0x58) questions += 1;
     });
     for (const [from, to] of [

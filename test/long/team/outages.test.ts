@@ -32,7 +32,7 @@ test.each(moments)('loses and doubles nothing after kill -9 of PostgreSQL once %
 });
 
 test('sends nothing before its time after kill -9 of PostgreSQL right after a 429', async () => {
-  // What a commit does not wait for is lost with the server: it is written only by the next commit that waits, or so much later.
+  // A change whose commit does not wait for the disk is lost with the server.
   const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
   const { machine, service } = await openTeam(server.url);
   const [till, office] = [await machine('till'), await machine('office')];

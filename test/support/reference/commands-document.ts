@@ -28,7 +28,7 @@ function partText(part: HelpPart): string {
   return table(Object.entries(part.terms).map(([term, meaning]) => [code(term), prose(meaning)]));
 }
 
-/** By the rules of GitHub for the names of headings. */
+/** The anchor that GitHub makes of a heading. */
 function link(heading: string): string {
   const anchor = heading.toLowerCase().replace(/[^\w -]/g, '');
   return `[${heading}](#${anchor.replaceAll(' ', '-')})`;

@@ -24,7 +24,7 @@ export async function manPage(date: Date): Promise<string> {
     // Manuals have a name of their own for it.
     ...topics.flatMap(({ name, parts }) => section(name === 'exit-codes' ? 'EXIT STATUS' : name.toUpperCase(), parts)),
   ];
-  // What stands first below a heading is no new paragraph.
+  // The first text below a heading is no new paragraph.
   return `${lines.join('\n')}\n`.replace(/^(\.S[HS] .*\n)\.PP\n/gm, '$1');
 }
 

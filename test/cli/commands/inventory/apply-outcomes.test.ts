@@ -174,7 +174,7 @@ test('writes each row once if two runs overlap, and reports it to the other', as
     const results = [one.report.rows[index]?.result, other.report.rows[index]?.result];
     const winner = stock.get(`${petId}`) === petId + 2000 ? 0 : 1;
     expect(results[winner]).toBe('applied');
-    // Who comes later has read the stock before or after the first one wrote: a conflict, or a change of that.
+    // The second run read the stock before or after the first one wrote: a conflict, or a change based on that.
     if (results[1 - winner] === 'applied') {
       const later = [one, other][winner]?.report.rows[index];
       expect(later?.before).toBe(petId + (winner === 0 ? 3000 : 2000));

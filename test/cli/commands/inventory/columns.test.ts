@@ -81,11 +81,11 @@ describe('apply of a file with other column names', () => {
   });
 
   test.for([
-    // Nothing of an unknown file is repeated.
+    // No content of an unknown file is repeated.
     ['psk_0123456789abcdefghijklmnop\n', 'psk_01'],
     ['KEY=abc,12\n4,12\n', 'KEY=ab'],
     ['Secret0123,x9\n', 'Secret'],
-    // Two names may both be a precondition: there is no such command.
+    // Two columns may both be the precondition, so no command can be suggested.
     ['petId,quantity,expcted,expectd\n4,12,39,39\n', 'Hint:'],
   ] as const)('gives no hint for %j', async ([text, secret], { shop }) => {
     const stderr = await shop.refused(`inventory apply ${changeFile(shop, text)}`);

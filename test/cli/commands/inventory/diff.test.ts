@@ -177,7 +177,7 @@ describe('diff before anything is sent', () => {
     ['csv', 'petId,quantity\n1.23E+18,3\n', 'rounded'],
     ['csv', '', 'the file is empty'],
     ['ndjson', '{"petId":4,"quantity":1}\n{"petId":4,"quantity":1}\n', 'line 2: pet 4 is on line 1 already'],
-    // Without a header line, that can be misread: two columns in whatever order, a quantity that is a text, a status first.
+    // Without a header line these can be misread: two columns in either order, a text as quantity, a status first.
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
     ['tsv', 'available\t4\t39\n', 'not a stock list'],

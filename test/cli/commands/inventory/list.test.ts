@@ -80,7 +80,7 @@ test.for([
   ['--pet 777,5 --json', 9, '[\n{"petId":5,"quantity":1,"status":"available"}\n]\n', '"code":"not_found"'],
   ['--pet 777,5 --summary', 9, 'available\t1\t1\npending\t0\t0\nsold\t0\t0\ntotal\t1\t1\n', 'There is no pet 777'],
   ['--pet 1,4,777 --limit 1', 9, '1\t12\tavailable\n', 'There is no pet 777'],
-  // A pet that another filter leaves out is not missing, nor one behind the limit.
+  // A pet that another filter or the limit leaves out is not missing.
   ['--pet 5 --min-quantity 100', 0, '', ''],
   ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
 ] as const)('lists the pets that exist with %s, and exits with %i', async ([options, code, stdout, told], { shop }) => {

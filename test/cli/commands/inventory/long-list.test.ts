@@ -64,7 +64,7 @@ test('does not mark a sold pet at 0 as out of stock, in a list of any length', a
     for (const [index, line] of lines.entries()) {
       expect(line.includes('out of stock')).toBe(index % 3 === 0 && index % 2 === 1);
     }
-    // What is not shown counts too.
+    // Rows that are not shown count too.
     const noStatus = await run(`[${items.join(',')}]`, 'inventory list --fields petId,quantity', 80);
     expect(noStatus.stdout.match(/out of stock/g)).toHaveLength(stdout.match(/out of stock/g)?.length ?? 0);
   }

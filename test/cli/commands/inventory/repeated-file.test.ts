@@ -29,7 +29,7 @@ test('finds the run before one that wrote nothing', async () => {
   shop.service.setFaults([]);
   expect(await shop.refused(apply)).toMatch(onceMore);
   expect(await added()).toEqual([1, 1, 1]);
-  // It counts twice where that is asked for.
+  // Asked for explicitly, it counts twice.
   expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
   expect(await added()).toEqual([2, 2, 2]);
 });

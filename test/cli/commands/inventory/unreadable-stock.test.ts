@@ -79,7 +79,7 @@ test('names the unreadable pet, and the one that is not there', async () => {
   }
 });
 
-/** So many pets of which none has a readable stock. */
+/** A number of pets without a readable stock. */
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 

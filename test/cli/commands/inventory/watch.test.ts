@@ -8,13 +8,13 @@ import { openTill } from '../../../support/till.ts';
 
 interface Watched extends RunResult {
   readonly lines: readonly Readonly<Record<string, unknown>>[];
-  /** When looks left, in seconds since the first. */
+  /** The times at which checks were sent, in seconds since the first. */
   readonly times: readonly number[];
 }
 
 type Before = (look: number, service: ScriptedService, clock: TestClock) => void;
 
-/** Watches a service of three pets with 10 each. @param before is called before each look leaves, from 1 on */
+/** Watches a service of three pets with 10 each. @param before is called before each check, from 1 on */
 async function watch(options: string, before: Before = () => {}, run: ShopRunOptions = {}): Promise<Watched> {
   const { service, clock, ...till } = await openTill();
   const times: number[] = [];
@@ -117,7 +117,7 @@ test('exits with 0 by Ctrl-C, in a pause and while a request is in flight', asyn
 });
 
 describe('watch through failures', () => {
-  /** The looks of which that is true are answered so, and with 0 not at all; at the last of them one is sold. */
+  /** Checks for which this is true get this status, or no response if it is 0; at the last of them one pet is sold. */
   const fault =
     (from: number, to: number, status: number, body = ''): Before =>
     (look, service) => {
@@ -168,7 +168,7 @@ describe('watch through failures', () => {
     const refusal: Before = (look, service) => {
       if (look === 2) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '100' }));
     };
-    // Where the governor is not to wait, the watch does, until 115 s; the governor lets go a little later.
+    // The watch itself waits until 115 s if the governor may not; the governor would admit a little later.
     expect((await watch('--for 150 --max-wait 0', refusal)).times).toEqual([0, 15, 145, 150]);
   });
 });
@@ -177,7 +177,7 @@ test('ends by --for while the rate limit allows no request', async () => {
   const clock = createTestClock();
   let [meanwhile, looks] = [async () => {}, 0];
   const sleep: TestClock['sleep'] = async (ms, signal) => {
-    // The time of a look that waits for the limit runs out.
+    // The time-out of a check that waits for the limit.
     if (ms > 2000) clock.expireDeadlines(2000);
     await clock.sleep(ms, signal);
     await meanwhile();

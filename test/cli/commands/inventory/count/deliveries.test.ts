@@ -37,7 +37,7 @@ test('continues a session as its own kind, and does not merge two kinds', async 
   expect(await shop.refused('inventory count --take --yes', { stdin: '4\n' })).toMatch(kind);
   await shop.refused(`inventory count ${name} --take --yes`, { stdin: '4\n' });
   const no = { ...person, prompts: { confirm: async () => false } };
-  // No question: a stock-take does not go on with a delivery by Enter, nor the other way round.
+  // It does not ask: Enter must not continue a stock-take as a delivery, nor the reverse.
   const other = await count(shop, '5 x2\ndone\n', '', no);
   expect(other.stderr).toContain(`Another session is not finished: ${name} (a count of what came in (--add)).`);
   const taken = await count(shop, '6\ndone\n', '--take', no);

@@ -123,7 +123,7 @@ test('asks for a pet again whose stock changes while it is counted, and counts i
     }
     return answer;
   };
-  // What is typed once the count goes on.
+  // Typed after the count has been continued.
   const keys = ['4\r4\r5\r', '\x04', '4\r', '\x04'].values() as unknown as string[];
   const { code, stderr, written } = await count(shop, '', '', { ...person, around, keys });
   expect(stderr).toContain('4: 39 → 37 while you counted: count it again\n');
