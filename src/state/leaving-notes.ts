@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { FailureError } from '../shared/errors.ts';
@@ -20,11 +20,11 @@ export interface NotesPlace {
  */
 const countsOnBoot = platform() === 'linux';
 
+const prefix = 'leaving-';
+
 function fileOf({ folder, token }: NotesPlace): string | undefined {
   // The token comes from a database that others may write to.
-  return folder === undefined || !countsOnBoot || !/^[\w-]+$/.test(token)
-    ? undefined
-    : join(folder, `leaving-${token}`);
+  return folder === undefined || !countsOnBoot || !/^[\w-]+$/.test(token) ? undefined : join(folder, prefix + token);
 }
 
 /**
@@ -85,6 +85,7 @@ export class LeavingNotes {
     const { boot } = this.#place;
     // With a shared state, nothing else may have made the folder.
     makePrivateFolder(dirname(file));
+    removeEarlier(this.#place);
     const isCurrent = readLines(this.#place)?.[0] === boot;
     const descriptor = openSync(file, isCurrent ? 'a' : 'w', 0o600);
     if (!isCurrent) writeSync(descriptor, `${boot}\n`);
@@ -111,6 +112,17 @@ export function hasNotes(place: NotesPlace): boolean {
 export function removeNotes(place: NotesPlace): void {
   const file = fileOf(place);
   if (file !== undefined) rmSync(file, { force: true });
+}
+
+/** Removes notes of other boots, which tell nothing any more: their runs were resumed by other machines, or never. */
+function removeEarlier({ folder = '', boot }: NotesPlace): void {
+  for (const file of readdirSync(folder)) {
+    if (!file.startsWith(prefix)) continue;
+    const place = { folder, token: file.slice(prefix.length), boot };
+    const [first] = readLines(place) ?? [];
+    // An empty file is being begun.
+    if (first && first !== boot) removeNotes(place);
+  }
 }
 
 /**

@@ -59,6 +59,16 @@ test('leaves no notes behind if a resume writes the only row that is left', asyn
   expect([stockOf(till).slice(0, 2), notesIn(till)]).toEqual([[15, 15], []]);
 });
 
+test('removes notes of an earlier start of the machine, of which nothing is left to be known', async () => {
+  const till = await openTill({ stock: tenEach(rows) });
+  await killed(till);
+  const current = notesIn(till);
+  // As of a run that another machine has resumed.
+  writeFileSync(join(till.folders.state, 'leaving-0000'), 'another\n1\n', { mode: 0o600 });
+  await till.exits(`inventory apply ${till.file('b.csv', 'petId,quantity\n7,1\n8,1\n')} --yes`, 0);
+  expect(notesIn(till)).toEqual(current);
+});
+
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
   ['that make no sense', () => 'no notes'],
