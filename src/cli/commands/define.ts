@@ -68,6 +68,32 @@ export function define<const Rows extends readonly OptionRow[] = []>(definition:
   };
 }
 
+export interface VerbOutline {
+  /** The name and the operands, as shown in the help of the parent: `set <petId> <quantity>`. */
+  readonly usage: string;
+  readonly summary: string;
+  load(): Promise<Define>;
+  /** The heading of the command in the program's help. */
+  readonly group?: string | undefined;
+}
+
+export interface NounOutline {
+  readonly usage: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly examples?: readonly Example[];
+  /** Applies to all of its subcommands. */
+  readonly facts?: CommandTraits;
+  readonly commands: readonly Outline[];
+  readonly group?: string | undefined;
+}
+
+export type Outline = VerbOutline | NounOutline;
+
+export function outlineName({ usage }: Outline): string {
+  return usage.replace(/ .*/, '');
+}
+
 /** Keeps an error until all options are read, because `--json` and `--log` determine how it is shown. */
 function keepingError(command: { invalid: unknown }, read: NonNullable<OptionRow[2]>) {
   return (text: string, earlier: unknown): unknown => {

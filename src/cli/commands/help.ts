@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { type HelpPart, helpText } from '../../output/help-text.ts';
 import { optionVariables } from '../../settings/shared-options.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { finish, meantCommand, type PetstockCommand, typedSharedOptions } from './command.ts';
+import { petstock } from '../../shared/hint.ts';
+import { finish, type PetstockCommand, typedSharedOptions } from './command.ts';
+import { meantCommand } from './meant-command.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
 
@@ -20,7 +22,7 @@ export function defineHelp(help: Command, { writeOut, width }: HelpOptions): voi
       const { json, output } = typedSharedOptions(help.parent as PetstockCommand);
       if (json || output !== undefined) throw new UsageError('help prints its own text. Leave out -o and --json');
       const topic = topicNames.find((name) => words.length === 1 && name === words[0]);
-      if (topic === undefined) return (await find(help, words)).outputHelp();
+      if (topic === undefined) return (await find(help as PetstockCommand, words)).outputHelp();
       writeOut(helpText(topic === 'options' ? optionParts(help) : topics[topic], width));
     });
 }
@@ -39,18 +41,18 @@ function optionParts(help: Command): readonly HelpPart[] {
   ];
 }
 
-async function find(help: Command, words: readonly string[]): Promise<Command> {
-  let found = help.parent ?? help;
+async function find({ program }: PetstockCommand, words: readonly string[]): Promise<Command> {
+  let found = program;
   for (const word of words) {
     const child = found.commands.find((candidate) => candidate.name() === word);
     if (child === undefined) {
       const meant = meantCommand(found, word);
       throw new UsageError(`There is no help for "${words.join(' ')}". The topics are ${topicNames.join(', ')}`, {
-        hint: `${meant?.join(' ') ?? 'petstock'} --help`,
+        hint: petstock`${meant ?? []} --help`,
       });
     }
     await finish(child);
-    found = child;
+    found = child as PetstockCommand;
   }
   return found;
 }

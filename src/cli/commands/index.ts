@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Outline, VerbOutline } from './command.ts';
-import type { Define } from './define.ts';
+import type { Define, Outline, VerbOutline } from './define.ts';
 import type { HelpOptions } from './help.ts';
 
 /** A heading in the help of the program. */

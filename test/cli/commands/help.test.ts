@@ -1,12 +1,6 @@
 import { expect, test as plain } from 'vitest';
-import {
-  addCommands,
-  commandPath,
-  finish,
-  type Outline,
-  PetstockCommand,
-  type VerbOutline,
-} from '../../../src/cli/commands/command.ts';
+import { addCommands, commandPath, finish, PetstockCommand } from '../../../src/cli/commands/command.ts';
+import type { Outline, VerbOutline } from '../../../src/cli/commands/define.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
 import { exitCodes, signalExitCodes } from '../../../src/shared/errors.ts';

@@ -1,0 +1,112 @@
+import { nearest } from '../../shared/did-you-mean.ts';
+import { UsageError } from '../../shared/errors.ts';
+import { petstock } from '../../shared/hint.ts';
+import { environmentNames } from '../../shared/target.ts';
+import { type Outline, outlineName } from './define.ts';
+import { lineWith, meantLine, otherName } from './meant-line.ts';
+
+/** The command that Commander has reached when a line can't be understood. */
+interface ReachedCommand {
+  /** `['inventory', 'set']`; none for the program. */
+  readonly names: readonly string[];
+  /** Its subcommands. */
+  readonly outlines: readonly Outline[];
+  readonly options: readonly { readonly long?: string | undefined }[];
+  readonly program: {
+    readonly outlines: readonly Outline[];
+    /** The words of the command line. */
+    readonly typed: readonly string[];
+  };
+}
+
+/** The hint is the typed line with the probable command. */
+export function unknownCommand(reached: ReachedCommand, word: string): UsageError {
+  const { names, program } = reached;
+  const rest = restBehind(program.typed, names, word);
+  const other = otherName(word, rest);
+  if (other !== undefined) return new UsageError(`Unknown command "${word}"`, { hint: petstock`${other}` });
+  const meant = meantCommand(reached, word);
+  const isWhole = meant !== undefined && !lacksOperand(program.outlines, meant, rest);
+  const line = isWhole ? meantLine(meant, rest) : undefined;
+  const hint = line === undefined ? helpOf(meant ?? names) : petstock`${line}`;
+  return new UsageError(`Unknown command "${word}"${suggestion(meant && pathOf(meant))}`, { hint });
+}
+
+/** The hint is the typed line with the probable option. */
+export function unknownOption({ names, options, program }: ReachedCommand, flag: string): UsageError {
+  const meant = meantOption(options, flag);
+  const line = meant && lineWith(program.typed, flag, meant);
+  const hint = line ? petstock`${line}` : helpOf(names);
+  return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint });
+}
+
+/** Handles words after a command that takes none, or fewer. */
+export function tooMany({ names, program }: ReachedCommand, word: string): UsageError {
+  const line = meantLine(names, restBehind(program.typed, names.slice(0, -1), names.at(-1) ?? ''));
+  const isMended = line !== undefined && names.join(' ') === 'inventory list';
+  const hint = isMended ? petstock`${line}` : helpOf(names);
+  return new UsageError(`Unexpected word "${word}": ${pathOf(names)} does not take it`, { hint });
+}
+
+/** Returns the names of the command that was probably meant; undefined rather than a wrong guess. */
+export function meantCommand(
+  { names, outlines, program }: ReachedCommand,
+  word: string,
+): readonly string[] | undefined {
+  const isProgram = names.length === 0;
+  if (!isProgram && program.outlines.some((outline) => outlineName(outline) === word)) return [word];
+  const withVerb = isProgram ? nounWith(outlines, word) : undefined;
+  if (withVerb !== undefined) return [outlineName(withVerb), word];
+  const near = nearest(word, outlines.map(outlineName));
+  return near === undefined ? undefined : [...names, near];
+}
+
+/** Returns the first noun that has this verb: `inventory` for `list`. */
+function nounWith(outlines: readonly Outline[], verb: string): Outline | undefined {
+  return outlines.find((noun) => 'commands' in noun && noun.commands.some((child) => outlineName(child) === verb));
+}
+
+/**
+ * Returns the option that was probably meant. `--production` is the equivalent of `--env production` in other programs.
+ */
+function meantOption(options: ReachedCommand['options'], flag: string): string | undefined {
+  const name = flag.replace(/^--?/, '');
+  const near = nearest(
+    name,
+    options.flatMap(({ long }) => long?.slice(2) ?? []),
+  );
+  if (near !== undefined) return `--${near}`;
+  const environment = name.length < 4 ? undefined : environmentNames.find((known) => known.startsWith(name));
+  return environment && `--env ${environment}`;
+}
+
+/** Returns the words behind a word of the line, and then the options before it, without the names of the commands. */
+function restBehind(typed: readonly string[], names: readonly string[], word: string): readonly string[] {
+  const at = typed.indexOf(word);
+  return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
+}
+
+/** Reports whether a command needs more words than were typed. */
+function lacksOperand(program: readonly Outline[], names: readonly string[], rest: readonly string[]): boolean {
+  let found: Outline | undefined;
+  let outlines = program;
+  for (const name of names) {
+    found = outlines.find((outline) => outlineName(outline) === name);
+    outlines = found && 'commands' in found ? found.commands : [];
+  }
+  const needed = outlines.length > 0 ? 1 : (found?.usage.match(/</g)?.length ?? 0);
+  return rest.filter((word) => !/^-\D/.test(word)).length < needed;
+}
+
+function suggestion(meant: string | undefined): string {
+  return meant === undefined ? '' : ` (Did you mean ${meant}?)`;
+}
+
+/** `petstock inventory set` */
+function pathOf(names: readonly string[]): string {
+  return ['petstock', ...names].join(' ');
+}
+
+function helpOf(names: readonly string[]): string {
+  return `${pathOf(names)} --help`;
+}
