@@ -1,4 +1,5 @@
-import { type BarCodes, petOfCode } from '../inventory/bar-codes.ts';
+import { createHash } from 'node:crypto';
+import { type BarCodes, joinBarCodes, petOfCode } from '../inventory/bar-codes.ts';
 import { petIdOfCode, withoutCodeKind } from '../inventory/count/scan-line.ts';
 import { type CountStep, Tally } from '../inventory/count/tally.ts';
 import { record, type ScanRecord, type SessionContent } from './session-tables.ts';
@@ -126,4 +127,51 @@ export function boundCodes({ scans }: Pick<SessionContent, 'scans'>, account: Ac
     if (pet !== undefined && pet !== scan.pet) bound.set(scan.code, pet);
   }
   return Array.from(bound, ([code, pet]) => record('code', { code, pet }));
+}
+
+/** Reports whether a part of a session was already written, so that missing pets may be in that part. */
+export function isPartial(session: SessionContent): boolean {
+  return accountOf(session).runs > 0;
+}
+
+/**
+ * Returns a session that begins with the sum of the counts of `sources`, and knows which of them were written.
+ * @param codes undefined: those of the sources
+ */
+export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
+  const [first] = sources;
+  if (first === undefined) throw new Error('nothing to merge');
+  const all = codes ?? joinBarCodes(sources.map(codesOf));
+  const accounts = sources.map(({ scans }) => accountOf({ scans, codes: all }));
+  const scans: ScanRecord[] = [];
+  for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
+  if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
+  // The stock of a pet before any source counted it: the first one seen.
+  for (const { seen } of accounts.toReversed()) {
+    for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
+  }
+  const tally = new Tally();
+  for (const account of accounts) {
+    for (const [what, units] of [...account.tally.counts(), ...account.tally.unknowns()]) tally.base(what, units);
+  }
+  const byCode = new Set(sources.flatMap((source) => source.scans.filter(isOfCode).map(({ pet }) => pet)));
+  for (const [what, units] of [...tally.counts(), ...tally.unknowns()]) {
+    const pet = typeof what === 'bigint' ? what : undefined;
+    scans.push(record('base', { units, code: byCode.has(pet) ? '' : `${what}`, pet }));
+  }
+  return { head: first.head, codes: all, scans };
+}
+
+/** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is still unknown. */
+function isOfCode({ code, pet }: ScanRecord): boolean {
+  return pet !== undefined && code !== `${pet}`;
+}
+
+/**
+ * Returns a hash that identifies the next run of a session, so that a crash after its start can't cause a second one.
+ */
+export function hashOf(session: SessionContent): string {
+  const { runs } = accountOf(session);
+  const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;
+  return createHash('sha256').update(name).digest('hex');
 }

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { type BarCodes, barCodesText, joinBarCodes } from '../inventory/bar-codes.ts';
-import { Tally } from '../inventory/count/tally.ts';
+import { type BarCodes, barCodesText } from '../inventory/bar-codes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
-import { accountOf, codesOf } from './account.ts';
+import { mergedOf } from './account.ts';
 import { OpenCountSession } from './open-count-session.ts';
 import {
   addScans,
@@ -15,8 +13,6 @@ import {
   endSession,
   hasTables,
   makeTables,
-  record,
-  type ScanRecord,
   type SessionContent,
   sessionOf,
 } from './session-tables.ts';
@@ -220,56 +216,4 @@ function readAll(connection: SqliteConnection, which: string) {
     }
   }
   return { sound, damaged };
-}
-
-/** Reports whether a part of a session was already written, so that missing pets may be in that part. */
-export function isPartial(session: SessionContent): boolean {
-  return accountOf(session).runs > 0;
-}
-
-/**
- * Returns a session that begins with the sum of the counts of `sources`, and knows which of them were written.
- * @param codes undefined: those of the sources
- */
-export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
-  const [first] = sources;
-  if (first === undefined) throw new Error('nothing to merge');
-  const all = codes ?? joinBarCodes(sources.map(codesOf));
-  const accounts = sources.map(({ scans }) => accountOf({ scans, codes: all }));
-  const scans: ScanRecord[] = [];
-  for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
-  if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
-  // The stock of a pet before any source counted it: the first one seen.
-  for (const { seen } of accounts.toReversed()) {
-    for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
-  }
-  const tally = new Tally();
-  for (const account of accounts) {
-    for (const [what, units] of [...account.tally.counts(), ...account.tally.unknowns()]) tally.base(what, units);
-  }
-  const byCode = new Set(sources.flatMap((source) => source.scans.filter(isOfCode).map(({ pet }) => pet)));
-  for (const [what, units] of [...tally.counts(), ...tally.unknowns()]) {
-    const pet = typeof what === 'bigint' ? what : undefined;
-    scans.push(record('base', { units, code: byCode.has(pet) ? '' : `${what}`, pet }));
-  }
-  return { head: first.head, codes: all, scans };
-}
-
-/** Reports whether the pet of a scan was known by a bar code. An id alone may be a code that is still unknown. */
-function isOfCode({ code, pet }: ScanRecord): boolean {
-  return pet !== undefined && code !== `${pet}`;
-}
-
-/** Returns the last four characters of a session's id, which are unique on a machine. */
-export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
-  return head.session.slice(-4);
-}
-
-/**
- * Returns a hash that identifies the next run of a session, so that a crash after its start can't cause a second one.
- */
-export function hashOf(session: SessionContent): string {
-  const { runs } = accountOf(session);
-  const name = `inventory count ${session.head.session}${runs === 0 ? '' : ` ${runs}`}`;
-  return createHash('sha256').update(name).digest('hex');
 }

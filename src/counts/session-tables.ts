@@ -24,6 +24,11 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   readonly user?: string;
 }
 
+/** Returns the last four characters of a session's id, which are unique on a machine. */
+export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
+  return head.session.slice(-4);
+}
+
 export type CountSessionOutcome =
   | { readonly how: 'applied'; readonly run: string | null }
   | { readonly how: 'written'; readonly file: string }

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { accountOf } from '../../src/counts/account.ts';
-import { CountSessions, shortOf } from '../../src/counts/count-sessions.ts';
-import type { ScanRecord } from '../../src/counts/session-tables.ts';
+import { CountSessions } from '../../src/counts/count-sessions.ts';
+import { type ScanRecord, shortOf } from '../../src/counts/session-tables.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
 import { connectIn } from '../../src/state/sqlite/open-file.ts';

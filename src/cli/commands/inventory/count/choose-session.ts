@@ -1,6 +1,6 @@
-import { accountOf } from '../../../../counts/account.ts';
-import { type CountSessions, isPartial, shortOf } from '../../../../counts/count-sessions.ts';
-import type { CountSession, CountSessionHead } from '../../../../counts/session-tables.ts';
+import { accountOf, isPartial } from '../../../../counts/account.ts';
+import type { CountSessions } from '../../../../counts/count-sessions.ts';
+import { type CountSession, type CountSessionHead, shortOf } from '../../../../counts/session-tables.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';

@@ -1,6 +1,6 @@
 import { changeFileText } from '../../../../change-files/change-file-text.ts';
-import { hashOf, shortOf } from '../../../../counts/count-sessions.ts';
-import { record } from '../../../../counts/session-tables.ts';
+import { hashOf } from '../../../../counts/account.ts';
+import { record, shortOf } from '../../../../counts/session-tables.ts';
 import type { BulkRow } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';

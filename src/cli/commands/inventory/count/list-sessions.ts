@@ -1,5 +1,5 @@
-import { accountOf } from '../../../../counts/account.ts';
-import { CountSessions, hashOf } from '../../../../counts/count-sessions.ts';
+import { accountOf, hashOf } from '../../../../counts/account.ts';
+import { CountSessions } from '../../../../counts/count-sessions.ts';
 import { type CountSession, DamagedCountSession } from '../../../../counts/session-tables.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';

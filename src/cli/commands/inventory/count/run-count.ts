@@ -1,7 +1,7 @@
-import { accountOf } from '../../../../counts/account.ts';
-import { type CountSessions, mergedOf, shortOf } from '../../../../counts/count-sessions.ts';
+import { accountOf, mergedOf } from '../../../../counts/account.ts';
+import type { CountSessions } from '../../../../counts/count-sessions.ts';
 import { OpenCountSession } from '../../../../counts/open-count-session.ts';
-import type { CountSession } from '../../../../counts/session-tables.ts';
+import { type CountSession, shortOf } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { isTeaching } from '../../../../inventory/count/scan-line.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';

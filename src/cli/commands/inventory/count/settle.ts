@@ -1,7 +1,6 @@
-import { accountOf } from '../../../../counts/account.ts';
-import { hashOf, shortOf } from '../../../../counts/count-sessions.ts';
+import { accountOf, hashOf } from '../../../../counts/account.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
-import { record, type ScanRecord, type SessionContent } from '../../../../counts/session-tables.ts';
+import { record, type ScanRecord, type SessionContent, shortOf } from '../../../../counts/session-tables.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
