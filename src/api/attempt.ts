@@ -79,8 +79,8 @@ export async function attempt<T>(
 }
 
 /**
- * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not
- * asked again too early. Other headers of it are not about the key.
+ * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not asked again too
+ * early. Its other headers are not about the key.
  */
 function askedByProxy(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
@@ -89,7 +89,7 @@ function askedByProxy(error: unknown): ResponseHead | undefined {
 }
 
 interface FailedAttempt {
-  /** Whether the head of a response had begun to arrive. */
+  /** Whether the head of a response has started to arrive. */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
   /** Adds what is certain about the request. */

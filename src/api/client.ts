@@ -91,8 +91,7 @@ export interface Client {
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**
-   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not
-   * retried.
+   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not retried.
    * @param give is awaited; the timeout is paused meanwhile
    */
   stream(

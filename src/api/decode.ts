@@ -30,8 +30,9 @@ export function decodeJson(text: string, operation: Operation): Json {
     return parseJson(text);
   } catch (cause) {
     if (cause instanceof TooManyValues) throw nonsense(operation, `is not valid: it ${cause.message}`, cause);
-    const what = text.trim() === '' ? 'is empty' : text.trimStart().startsWith('<') ? 'is HTML' : 'is not valid JSON';
-    throw nonsense(operation, `${what} instead of JSON`, cause);
+    const what =
+      text.trim() === '' ? 'is empty' : text.trimStart().startsWith('<') ? 'is HTML, not JSON' : 'is not valid JSON';
+    throw nonsense(operation, what, cause);
   }
 }
 
@@ -57,9 +58,9 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
     /**
-     * @param index how many items are before the one that begins at `at`
-     * @param offset returns where in the body a place in the text is, in bytes
-     * @returns where the item has ended, and the item, unless that is to be left out; undefined if the text ends first
+     * @param index number of items before the one that begins at `at`
+     * @param offset returns the position of a character in the body, in bytes
+     * @returns where the item ends, and the item unless it is to be left out; undefined if the text ends first
      * @throws FailureError
      */
     item(text: string, at: number, index: number, offset: (at: number) => number) {
@@ -82,7 +83,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       onUnreadable(item);
       return { item: undefined, end };
     },
-    /** A body that begins with something else than a list. @throws FailureError always */
+    /** For a body that does not begin with a list. @throws FailureError always */
     other(text: string): never {
       decodeItems(decodeJson(text, operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');

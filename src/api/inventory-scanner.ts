@@ -7,27 +7,27 @@ import type { ExactDecoder } from './decode.ts';
 type State =
   /** Before the opening bracket. */
   | 'list'
-  /** Behind it: an item or the closing bracket. */
+  /** After it: an item or the closing bracket. */
   | 'first'
-  /** Behind a comma: an item. */
+  /** After a comma: an item. */
   | 'item'
-  /** Behind an item: a comma or the closing bracket. */
+  /** After an item: a comma or the closing bracket. */
   | 'behind'
-  /** Behind the closing bracket: nothing but white space. */
+  /** After the closing bracket: only white space. */
   | 'end'
-  /** It is no list: the rest is only gathered. */
+  /** The body is not a list: the rest is only collected. */
   | 'other';
 
-/** Bytes that are made a string at a time: a longer one outlives what is read of it. */
+/** Bytes converted to a string at a time. A longer string would outlive its use. */
 const pieceSize = 64 * 1024;
-/** A body that is no list is gathered up to this many characters, for a message. */
+/** A body that is not a list is collected up to this many characters, for a message. */
 const maxOther = 1024 * 1024;
-/** So many statuses are not statuses any more: they are forgotten from time to time, so that the memory stays flat. */
+/** With more statuses than this, the names are cleared from time to time, so that memory stays flat. */
 const maxStatuses = 1000;
-/** Nor are texts of so many characters together: then a batch is full, however few items it has. */
+/** With more characters than this in total, a batch is full, however few items it has. */
 const maxCharacters = 4 * 1024 * 1024;
 
-/** An item to which the service has added nothing, with what follows it, in any white space: its id, quantity and status. */
+/** An item without additional fields, with any white space and the character after it: its id, quantity and status. */
 const usualItem = new RegExp(
   [
     ...['\\{', '"petId"', ':', '(-?)(0|[1-9]\\d{0,18})', ',', '"quantity"', ':', '(-?(?:0|[1-9]\\d{0,14}))', ','],
@@ -35,7 +35,7 @@ const usualItem = new RegExp(
   ].join('[ \\n\\r\\t]*'),
   'y',
 );
-/** A member of an item whose value is a text without escapes, a number or a word, with what follows it. */
+/** A member of an item whose value is a text without escapes, a number or a word, with the character after it. */
 const flatMember = new RegExp(
   [
     ...['', '"([^"\\\\\\x00-\\x1f]*)"', ':'],
@@ -46,29 +46,29 @@ const flatMember = new RegExp(
 );
 const wholeId = /^(-?)(0|[1-9]\d{0,18})$/;
 const wholeQuantity = /^-?(?:0|[1-9]\d{0,14})$/;
-/** An id with as many before its last nine digits, or more, may be none. */
+/** An id whose digits before the last nine reach this number may be invalid. */
 const largestHead = 9_223_372_036;
 
 /**
- * Reads the list of items out of the bytes of a body as they come, into batches of columns, and checks what is between the items. An item that
- * is written as most are is read by one pattern, one with other fields or in another order by a pattern for each field; any other goes to the
- * exact decoder once it is there to its end.
+ * Reads a list of items from the bytes of a body as they arrive, into batches of columns, and checks the text between the items. A usual
+ * item is read by one pattern; one with other fields or another order by a pattern per field. Any other item goes to the exact decoder
+ * once it is complete.
  */
 export class InventoryScanner {
   readonly #batch: ItemColumns;
   readonly #exact: ExactDecoder;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The text that has come. What is before `#at` was read. */
+  /** The text so far. Everything before `#at` was read. */
   #text = '';
   #at = 0;
   /** Bytes of the body before the text. */
   #before = 0;
   #state: State = 'list';
-  /** Items before this batch, and those that were left out. */
+  /** Number of items before this batch, including those left out. */
   #earlier = 0;
-  /** An item that had not ended is looked at again once so much of it is there, so that a long one takes no quadratic time. */
+  /** An incomplete item is read again once the text has this length, so that a long one does not take quadratic time. */
   #needed = 0;
-  /** How many bytes of the body have come. */
+  /** Number of bytes received. */
   received = 0;
 
   constructor(exact: ExactDecoder, size = batchSize) {
@@ -77,9 +77,9 @@ export class InventoryScanner {
   }
 
   /**
-   * Yields batches of the items that end in these bytes. Each is valid until the next is asked for, and may be narrowed meanwhile.
+   * Yields batches of the items that end in these bytes. Each is valid until the next one is requested, and may be reduced meanwhile.
    * @param chunk undefined: the body has ended
-   * @throws FailureError if the body is no list of items
+   * @throws FailureError if the body is not a list of items
    */
   *read(chunk: Uint8Array | undefined): Generator<ItemColumns> {
     for (let from = 0; chunk !== undefined && from < chunk.length; from += pieceSize) {
@@ -122,11 +122,11 @@ export class InventoryScanner {
     this.#at = 0;
   }
 
-  /** Takes one step. @returns whether there was text for it */
+  /** Takes one step. @returns whether there was enough text for it */
   #step(isLast: boolean): boolean {
     const text = this.#text;
     if (text.length - this.#at < this.#needed && !isLast) return false;
-    // The beginning may have a byte order mark.
+    // The body may begin with a byte order mark.
     if (this.#state === 'list' && this.#before + this.#at === 0 && text.startsWith('\ufeff')) this.#at = 1;
     this.#at = skipSpace(text, this.#at);
     if (this.#at === text.length) return false;
@@ -158,12 +158,12 @@ export class InventoryScanner {
     return true;
   }
 
-  /** Returns where in the body a character is, in bytes. */
+  /** Returns the position of a character in the body, in bytes. */
   #offsetOf(at: number): number {
     return this.#before + Buffer.byteLength(this.#text.slice(0, at));
   }
 
-  /** Reads items up to one that is not flat, or does not end here, and that one. */
+  /** Reads items up to and including the first one that is not flat or does not end in this text. */
   #items(): boolean {
     const { length } = this.#batch;
     while (
@@ -192,7 +192,7 @@ export class InventoryScanner {
     flatMember.lastIndex = this.#at + 1;
     for (let follows = ','; follows === ','; ) {
       const [, name = '', word, other, next] = flatMember.exec(text) ?? [];
-      // A name that is there twice is judged by the exact decoder.
+      // The exact decoder decides about a repeated name.
       if (next === undefined || words.has(name) || others.has(name)) return false;
       if (word === undefined) others.set(name, other ?? '');
       else words.set(name, word);
@@ -207,7 +207,7 @@ export class InventoryScanner {
     return true;
   }
 
-  /** Adds an item to the batch. @returns false if its id may be outside of int64 */
+  /** Adds an item to the batch. @returns false if its id may be out of the range of int64 */
   #append(sign: string | undefined, digits: string, quantity: number, status: string): boolean {
     const head = digits.length > 9 ? Number(digits.slice(0, -9)) : 0;
     if (head >= largestHead) return false;

@@ -29,7 +29,7 @@ export class Account {
   constructor(
     private readonly codes: BarCodes,
     private readonly petOf: PetOf,
-    /** Pets that any run has taken: later scans of their ids still mean them. */
+    /** Pets that any run has taken: later scans of their ids still mean these pets. */
     private readonly given: ReadonlySet<bigint>,
   ) {}
 
@@ -38,7 +38,7 @@ export class Account {
     return this.tally.isEmpty && this.handedOver.size === 0;
   }
 
-  /** @returns the change; undefined if there was nothing to take back, and for records that are no scans */
+  /** @returns the change; undefined if there was nothing to cancel, and for records that are not scans */
   apply(scan: ScanRecord): CountStep | undefined {
     const { kind, units, code, pet = 0n } = scan;
     switch (kind) {

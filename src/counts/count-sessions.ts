@@ -65,7 +65,7 @@ export class CountSessions {
   /**
    * Returns the session with an id.
    * @param text a whole id, or its last four characters
-   * @throws UsageError if it is no id, NotFoundError if there is no such session, DamagedCountSession
+   * @throws UsageError if it is not an id, NotFoundError if there is no such session, DamagedCountSession
    */
   find(text: string): CountSession {
     if (!/^(?:\d{8}(?:\d\d)?T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {

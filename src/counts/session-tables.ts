@@ -50,11 +50,11 @@ const recordKinds = ['add', 'set', 'base', 'back', 'code', 'seen', 'given', 'run
 
 export interface ScanRecord extends Pick<ScanLine, 'code' | 'units'> {
   readonly kind: (typeof recordKinds)[number];
-  /** The pet that the code meant when it was scanned; undefined: none was known. */
+  /** The pet of the code at the time of the scan; undefined if none was known. */
   readonly pet?: bigint | undefined;
 }
 
-/** Returns a record that is no scan. */
+/** Returns a record that is not a scan. */
 export function record(kind: ScanRecord['kind'], { pet, units = 0, code = '' }: Partial<ScanRecord> = {}): ScanRecord {
   return { kind, units, code, pet };
 }
@@ -108,7 +108,7 @@ export class DamagedCountSession extends FailureError {
     cause: unknown,
   ) {
     const reason = (cause as Error).message;
-    super(`Session ${session.slice(-4)} in ${file} is damaged (${reason}). It is left as it is`, {
+    super(`Session ${session.slice(-4)} in ${file} is damaged (${reason}). It was not changed`, {
       hint: 'petstock inventory count --new',
       cause,
     });

@@ -24,7 +24,7 @@ export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
   };
 }
 
-/** Returns the pet that a text means: a bar code of the shop, otherwise a pet id. */
+/** Returns the pet of a text: of a bar code of the shop, otherwise of a pet id. */
 export function petOfText(codes: BarCodes, text: string): bigint | undefined {
   return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
 }

@@ -10,7 +10,7 @@ export interface StockPoll {
 interface Absence {
   /** Its last readable stock; undefined if there was none yet. */
   readonly stock: StockEntry | undefined;
-  /** It was reported as removed: it is no longer in the response, not even with an unreadable stock. */
+  /** It was reported as removed: the response no longer has it, not even with an unreadable stock. */
   readonly isReported: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { RecordedResult, RecordedRow, RunRecord } from './run-records.ts';
 
-/** What became of the stock of one pet in some time. */
+/** How the stock of one pet has changed in some period. */
 export interface PetTotals {
   readonly serviceName: string;
   readonly env: string;
@@ -8,25 +8,25 @@ export interface PetTotals {
   readonly petId: bigint;
   in: bigint;
   out: bigint;
-  /** What stock-takes found more than there should have been, or fewer. */
+  /** How many units stock-takes found above or below the expected stock. */
   counted: bigint;
-  /** Writes that are in none of these: it is not known what they changed. */
+  /** Number of writes that are in none of these sums, because it is not known what they changed. */
   unknown: number;
 }
 
-/** What a row is for the totals. */
+/** How the totals treat a row. */
 export interface RowKind {
-  /** It set the stock to what was counted, or it undoes such a row. */
+  /** Whether it set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;
-  /** The change in these sums that it takes back: 0 for most rows, undefined if it undoes what is not known. */
+  /** The change in these sums that it cancels: 0 for most rows, undefined if it undoes an unknown change. */
   readonly takesBack: bigint | undefined;
 }
 
-/** Adds rows of the history up by pet. Each service has pets of its own. */
+/** Adds up rows of the history by pet. Each service has its own pets. */
 export class Totals {
   readonly #pets = new Map<string, PetTotals>();
 
-  /** Yields the pets, those of one service by their ids. */
+  /** Yields the pets, grouped by service and ordered by id. */
   *pets(): Generator<PetTotals> {
     const places = ({ serviceName, env, store = '' }: PetTotals) => `${env} ${store} ${serviceName}`;
     yield* [...this.#pets.values()].sort(
@@ -34,7 +34,7 @@ export class Totals {
     );
   }
 
-  /** Takes a row that may have been written. */
+  /** Adds a row that may have been written. */
   add(run: RunRecord, row: RecordedRow, { isCount, takesBack }: RowKind): void {
     if (!mayBeWritten.includes(row.result)) return;
     const change = changeOf(row);
@@ -63,15 +63,15 @@ export class Totals {
   }
 }
 
-/** Results of rows that the totals take. */
+/** Results of the rows that the totals include. */
 export const mayBeWritten: readonly RecordedResult[] = ['applied', 'differs', 'unknown'];
 
-/** Returns by how much a row that may have been written changed the stock; undefined if that is not known. */
+/** Returns how a row that may have been written changed the stock; undefined if that is not known. */
 export function changeOf({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {
   return result === 'unknown' || before === undefined ? undefined : BigInt(quantity) - BigInt(before);
 }
 
-/** Stock that others changed meanwhile is not taken back: no more than the row had changed, and not in its direction. */
+/** Cancels at most what the row itself has changed, in its direction, because others may have changed the stock meanwhile. */
 function least(change: bigint, undone: bigint): bigint {
   if (undone < 0n) return 0n;
   return change < undone ? change : undone;

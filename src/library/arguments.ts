@@ -14,10 +14,7 @@ export function petIdOf(value: unknown, name = 'petId'): bigint {
   return integer(value, name, parsePetId);
 }
 
-/**
- * Returns the quantity.
- * @throws UsageError if it is no safe integer
- */
+/** Returns the quantity. @throws UsageError if it is not a safe integer */
 export function quantityOf(value: unknown, name = 'quantity'): number {
   return integer(value, name, parseQuantity);
 }
@@ -63,7 +60,7 @@ export function signalOf(value: unknown): AbortSignal | undefined {
   throw new UsageError(`signal must be an AbortSignal, not ${shown(value)}`);
 }
 
-/** @throws UsageError if the value is no object */
+/** @throws UsageError if the value is not an object */
 export function requireObject(value: unknown, name: string): void {
   if (typeof value === 'object' && value !== null) return;
   throw new UsageError(`${name} must be an object, not ${shown(value)}`);
@@ -71,7 +68,7 @@ export function requireObject(value: unknown, name: string): void {
 
 function integer<T>(value: unknown, name: string, parse: (text: string) => Parsed<T>): T {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    const lost = Number.isInteger(value) ? ': it may have lost digits, give it as a bigint or as a string' : '';
+    const lost = Number.isInteger(value) ? ': it may have lost digits. Give it as a bigint or a string' : '';
     throw new UsageError(`${name} must be a whole number, not ${value}${lost}`);
   }
   if (typeof value !== 'bigint' && typeof value !== 'number' && typeof value !== 'string') {

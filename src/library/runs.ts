@@ -74,7 +74,7 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
 export function undoRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
-    if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still going on. Nothing was sent`);
+    if (run.state === 'running') throw new ConflictError(`Run ${run.run} is still running. Nothing was sent`);
     return execute(context, await planUndo(context, run, await requireUndoable(context.state, run)), options);
   };
 }
@@ -166,7 +166,7 @@ export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
       const change = readChange(input, line);
       const first = lineOf.get(change.petId);
       if (first === undefined) lineOf.set(change.petId, line);
-      else faults.push(`change ${line}: pet ${change.petId} is in change ${first} already`);
+      else faults.push(`change ${line}: pet ${change.petId} is already in change ${first}`);
       changes.push(change);
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;

@@ -3,7 +3,7 @@ import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Row, Scalar } from './view.ts';
 
-/* Words for the results of rows, shared by the preview, the report and the history. */
+/** Describes the results of rows, in the same words for the preview, the report and the history. */
 
 /**
  * Returns the number of rows by result as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Only results that occur.
@@ -52,12 +52,12 @@ export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
   return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
 }
 
-/** Returns what a person must know about a row besides its numbers; undefined if there is nothing. */
+/** Returns what a person must know about a row in addition to its numbers; undefined if there is nothing. */
 export function problemText({ result, quantity, error }: RowProblem): string | undefined {
   const parts: string[] = [];
   if (result === 'unknown') parts.push('not known whether it was written');
   if (result === 'differs' && quantity !== undefined) parts.push(`the service wrote ${grouped(quantity)}`);
-  // That a run was interrupted is said once, below the rows that were not attempted for it.
+  // An interruption is mentioned once, below the rows that were not attempted because of it.
   if (error !== undefined && error.code !== 'interrupted') parts.push(error.message);
   return parts.length === 0 ? undefined : parts.join(': ');
 }

@@ -47,28 +47,30 @@ interface CountShown extends CountShow {
 
 /** Returns the kind of a session for messages: `a stock-take`. */
 export function modeName(mode: CountKind): string {
-  return { count: 'a stock-take', add: 'a count of what came in (--add)', take: 'a count of what went out (--take)' }[
-    mode
-  ];
+  return {
+    count: 'a stock-take',
+    add: 'a count of units that came in (--add)',
+    take: 'a count of units that went out (--take)',
+  }[mode];
 }
 
 /** One line, shown at the start. */
-export const countHelp = '- takes back, 42 x3 counts 3, done ends, help shows more';
+export const countHelp = '- cancels a line, 42 x3 counts 3, done ends, help shows more';
 
 /** Shown to a user who asks what can be typed. */
 const countWords = [
-  ['42', 'counts one of pet 42, or of a bar code or a name'],
+  ['42', 'counts one unit of pet 42, or of a bar code or a name'],
   ['42 x3', 'counts three, and 42*3 too'],
-  ['-', 'takes the last line back'],
-  ['= 42 7', 'seven of pet 42 in all'],
-  ['code 42', 'makes the code before it one of pet 42'],
-  ['= <code> 0', 'drops a code that is not known'],
+  ['-', 'cancels the last line'],
+  ['= 42 7', 'sets pet 42 to seven units in all'],
+  ['code 42', 'assigns the code before it to pet 42'],
+  ['= <code> 0', 'drops an unknown code'],
   ['Enter', 'shows the sum'],
-  ['done', 'ends the count, as Ctrl-D does'],
+  ['done', 'ends the count, like Ctrl-D'],
   ['Ctrl-C', 'stops; you can resume later'],
 ] as const;
 
-/** Space for what is typed after the prompt. An id of 19 digits would continue on the next line, which does no harm. */
+/** Columns left for typing after the prompt. An id of 19 digits would continue on the next line, which does no harm. */
 const typingRoom = 14;
 
 const directions = { count: '', add: ' in', take: ' out' };
@@ -113,44 +115,47 @@ function eventText(
       if (event.units === 0) return withCode(event.code, ': dropped', width);
       const units = `: ${grouped(event.units)} kept apart`;
       const long = `${units}, ${event.why}`;
-      // The code matters more than why it is unknown.
+      // The code is more important than why it is unknown.
       const fits = visibleWidth(nameOf(event.code) + long) <= width;
       return paint.red(withCode(event.code, fits ? long : units, width));
     }
     case 'takenBack':
-      return petLine(event.step.what, `: ${grouped(event.step.before)} (taken back)`, names, width);
+      return petLine(event.step.what, `: ${grouped(event.step.before)} (cancelled)`, names, width);
     case 'nothingToTakeBack':
-      return 'There is nothing to take back';
+      return 'There is no line to cancel';
     case 'wrong':
       if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
       return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
     case 'lineTakenBack':
-      return withCode(event.line, ': taken back', width);
+      return withCode(event.line, ': cancelled', width);
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;
   }
 }
 
-/** In a list of pets that may be meant. */
+/** One of the pets that a word may mean. */
 const maxMeant = 5;
 
-/** Returns what is said of a word that was not counted, and the pets that may be meant by it. */
+/** Returns the message for a word that was not counted, with the pets that it may mean. */
 function wordLines(
   { word, named, near }: Extract<CountEvent, { kind: 'word' }>,
   { names, width }: CountShown,
 ): readonly string[] {
   const pets = [...named, ...near];
   if (pets.length === 0) return [wordText(`'${word}'`, width)];
-  const why = named.length > 0 ? ` names ${counted(named.length, 'pet')}: not counted` : ': not counted. Did you mean:';
+  const why =
+    named.length > 0
+      ? ` is in the names of ${counted(named.length, 'pet')}: not counted`
+      : ': not counted. Did you mean:';
   const rest = pets.length > maxMeant ? [`  … and ${grouped(pets.length - maxMeant)} more`] : [];
   const lines = pets.slice(0, maxMeant).map((petId) => `  ${petLine(petId, '', names, width - 2)}`);
   return [withCode(`'${word}'`, why, width), ...lines, ...rest];
 }
 
-/** The word matters more than what else could be typed. */
+/** The word is more important than the help for other lines. */
 function wordText(word: string, width: number): string {
-  const why = ' is no pet and no code: not counted';
-  const all = `${word}${why}. - takes back, help shows more`;
+  const why = ' is not a pet or a code: not counted';
+  const all = `${word}${why}. - cancels the last line, help shows more`;
   return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 

@@ -91,7 +91,7 @@ function tableColumns(left: string, right: string): readonly Column[] {
   ];
 }
 
-/** Returns the name of a side; of a long path only its end. */
+/** Returns the name of a side; a long path is cut at its beginning. */
 function sideTitle(name: string): string {
   const title = singleLine(name);
   return title.length <= maxTitle ? title : `…${title.slice(1 - maxTitle)}`;

@@ -44,7 +44,7 @@ export function progressLine(facts: ProgressNumbers, width: number, paint: Paint
   return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 
-/** Returns the progress of a run as a sentence, for a stream that is no terminal. */
+/** Returns the progress of a run as a sentence, for a stream that is not a terminal. */
 export function progressSentence({ total, done, failed, left }: ProgressNumbers): string {
   const failures = failed > 0 ? `, ${grouped(failed)} failed` : '';
   const time = left === undefined || done >= total ? '' : `, about ${roughDuration(left)} left`;

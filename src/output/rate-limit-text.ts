@@ -34,7 +34,7 @@ function timeText({ seconds, perMinute, working }: RunEstimate): string {
     const length = working === undefined || working <= 1 ? '' : `, about ${roughDuration(working)}`;
     return `no wait for the rate limit${length}`;
   }
-  if (!Number.isFinite(seconds)) return 'the rate limit allows none';
+  if (!Number.isFinite(seconds)) return 'the rate limit allows no request';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
   // Requests are sent while the limit is waited for, so the longer of the two counts.
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;

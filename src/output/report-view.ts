@@ -6,11 +6,11 @@ import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } 
 
 /**
  * The outcome of each row of a bulk change. JSON is
- * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`; a row has
- * `quantity` only if the service wrote another one than `after`, and an `error` with `code`, `message` and, after an
- * answer, `status` only if it went wrong. NDJSON has `run` in each row. CSV and TSV have the same fields as columns, of the error its
- * message. A table leaves out what needs nothing.
- * @param options `changedOnly`: the others leave that out, too; `names`: the shop's names of pets, for a table
+ * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`. A row has `quantity` only
+ * if the service wrote another one than `after`, and `error` only if it went wrong, with `code`, `message` and, after a response,
+ * `status`. In NDJSON each row has `run`. CSV and TSV have the same fields as columns, with the message of the error. A table leaves out
+ * columns without content.
+ * @param options `changedOnly`: leaves unchanged rows out of the other formats, too; `names`: the shop's names of pets, for a table
  */
 export function bulkReportView(
   report: BulkReport,

@@ -1,4 +1,4 @@
-/** Returns a moment as local time: `09:14:05`, with the date in front if it is more than a day away. */
+/** Returns a time in this machine's time zone: `09:14:05`, with the date in front if it is more than a day away. */
 export function localTime(ms: number, now: number = ms): string {
   const text = localDateTime(ms);
   return Math.abs(ms - now) < 20 * 3600_000 ? text.slice(-8) : text;

@@ -3,7 +3,7 @@ import { targetName } from '../shared/target.ts';
 import { countColumn, differenceCell, nameColumn, numberColumn } from './columns.ts';
 import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
-/** The totals of a pet, with its name and its last stock, as far as they are known. */
+/** The totals of a pet, with its name and its last stock, if they are known. */
 export interface ShownTotals extends PetTotals {
   readonly name: string | undefined;
   readonly now: number | undefined;
@@ -11,7 +11,10 @@ export interface ShownTotals extends PetTotals {
 
 const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env', 'store'];
 
-/** In and out of pets for `history totals`: `{"petId","name","in","out","counted","unknown","now","env","store"}`. @param place of the command: a table does not repeat it */
+/**
+ * Returns the view of `history totals`: `{"petId","name","in","out","counted","unknown","now","env","store"}`.
+ * @param place the target of the command, which a table does not repeat
+ */
 export function totalsView(totals: readonly ShownTotals[], { place, page }: { place: string; page: Page }): View {
   const rows = totals.map((each): Row => {
     const { petId, name = null, in: cameIn, out, counted, unknown, now = null, env, store = null } = each;

@@ -10,7 +10,7 @@ import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
 /** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */
 const maxEpisodes = 3;
-/** Long sleeps are split into slices, because a clock may be stepped, and other processes may learn something. */
+/** Long sleeps are split into slices, because the clock may be stepped, and another process may receive new information. */
 const maxSlice = 15_000;
 /** How often to check whether another process has received the awaited response, in milliseconds. */
 const poll = { first: 5, longest: 250 };

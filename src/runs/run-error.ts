@@ -108,7 +108,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
-/** Describes a run that certainly sent nothing: only its rows explain why. */
+/** Describes a run that certainly sent nothing, so only its rows explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);

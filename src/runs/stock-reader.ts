@@ -40,8 +40,7 @@ export class StockReader {
 
   /**
    * @param onItem called with each requested item
-   * @param isBegun whether the run has already begun, so the service has had its pets: an empty list is then a
-   * FailureError
+   * @param isBegun whether the run has already begun, so the service has had its pets: an empty list is then a FailureError
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = context;
@@ -126,7 +125,7 @@ export class StockReader {
     });
     if (this.#isBegun && seen.items === 0) {
       throw new FailureError(
-        "The service returned an empty list, which can't be right: it has had the pets of this run",
+        "The service returned an empty list, which can't be right, because it has had the pets of this run",
       );
     }
     return quantities;
@@ -141,8 +140,8 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
 }
 
 /**
- * Returns the pets whose stock existed before the last one known to this state. A stock that this state has never seen
- * was written by something else and counts as current.
+ * Returns the pets whose stock is older than the last one known to this state. A stock that this state has never seen was written by
+ * something else and counts as current.
  * @param writes the oldest first
  * @param readVersion taken before the stock was read: later writes may be missing in it
  */

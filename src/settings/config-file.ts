@@ -177,7 +177,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
   // A newer petstock may have more parts: a name that resembles none is ignored.
   for (const name of Object.keys(content).filter((key) => !isPart(key) && !misplaced.some((known) => known === key))) {
     const meant = didYouMean(name, parts);
-    if (meant !== '') unknown.push(`"${plainName(name)}" is no part of it and has no effect.${meant}`);
+    if (meant !== '') unknown.push(`"${plainName(name)}" is not a part of it and has no effect.${meant}`);
   }
   return {
     settings,

@@ -4,14 +4,14 @@ import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 export interface Proxy extends Sourced<string> {
-  /** Without its credentials. */
+  /** The URL without its credentials. */
   readonly shown: string;
 }
 
 /**
- * The proxy on the way to an address, as curl finds it: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one, else
- * `ALL_PROXY`, lower case first, unless `NO_PROXY` names the host. Never for this machine itself. Undefined: the way is direct.
- * @throws UsageError if the variable holds something that can't be a proxy; its text is not repeated
+ * Returns the proxy for an address, like curl: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one, otherwise `ALL_PROXY`,
+ * lower case first, unless `NO_PROXY` contains the host. Undefined if the connection is direct, as always to this machine itself.
+ * @throws UsageError if the variable can't be a proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {
   const url = new URL(baseUrl);
@@ -19,12 +19,14 @@ export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefin
   const source = eitherCase(upper, env) ?? eitherCase('ALL_PROXY', env);
   if (source === undefined || isLoopback(withoutDot(url.hostname)) || isExempt(url, env)) return undefined;
   const text = variable(env, source) ?? '';
-  // Both curl and gh accept a host name only.
+  // curl and gh also accept a bare host name.
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === '') {
     const rule = 'it must be the URL of an HTTP proxy, such as http://proxy.example:3128';
-    throw new UsageError(`${source} is not valid: ${rule}. To do without a proxy, name ${url.hostname} in NO_PROXY.`);
+    throw new UsageError(
+      `${source} is not valid: ${rule}. To connect without a proxy, add ${url.hostname} to NO_PROXY.`,
+    );
   }
   const credentials = proxy.username === '' && proxy.password === '' ? '' : '…@';
   return { value: proxy.href, source, shown: `${proxy.protocol}//${credentials}${proxy.host}` };
@@ -35,8 +37,8 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 }
 
 /**
- * Reports whether `NO_PROXY` names a host. Entries are separated by commas: host names, which include their subdomains
- * and may have a port; addresses, or ranges of them (`10.0.0.0/8`); `*` for every host.
+ * Reports whether `NO_PROXY` contains a host. Entries are separated by commas: host names, which include their subdomains and may have a
+ * port; addresses or ranges (`10.0.0.0/8`); `*` for every host.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);
@@ -45,7 +47,7 @@ function isExempt(url: URL, env: Environment): boolean {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return entries.some((entry) => {
     if (entry === '' || entry === '*') return entry === '*';
-    // First as a whole: in `fe80::1:443` the last group is part of the address.
+    // The whole entry is tried first: in `fe80::1:443` the last group is part of the address.
     const found = isInRange(host, entry);
     if (found !== undefined) return found;
     const [, name = entry, entryPort] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];

@@ -23,7 +23,7 @@ export interface KeyCommandOptions {
 
 /** A person may have to unlock a keyring, or touch a security key. In milliseconds. */
 const maxRun = 60_000;
-/** Far more than any key. */
+/** Much longer than any key. */
 const maxBytes = 64 * 1024;
 const maxLines = 20;
 /** Maximum length of a line, in characters. */
@@ -44,7 +44,7 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
     throw interrupted.aborted ? interrupted.reason : error;
   });
   const parsed = parseKey(output);
-  if (!parsed.ok) throw fail(`printed something that is not a key (${parsed.problem})`);
+  if (!parsed.ok) throw fail(`printed text that is not a key (${parsed.problem})`);
   return parsed.value;
 }
 
@@ -61,7 +61,7 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   // A relative path in the command must not depend on the current folder, where another user may have put a file.
   if (key.shell) return spawn(key.command, { ...options, shell: true, cwd: path.parse(process.execPath).root });
   const words = parseCommandLine(key.command);
-  if (!words.ok) throw fail(`cannot be run (${words.problem})`);
+  if (!words.ok) throw fail(`can't be run (${words.problem})`);
   const [program = '', ...args] = words.value;
   if (hasFolder(program) && !path.isAbsolute(program)) {
     throw fail('names its program by a relative path, which depends on the current folder');
@@ -114,7 +114,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   child.stdout?.on('data', (piece: Buffer) => {
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes > maxBytes) stop('printed more than any key');
+    if (bytes > maxBytes) stop('printed more text than any key has');
   });
   const endMessages = showMessages(child, options);
   try {

@@ -31,10 +31,10 @@ export interface Setting<Value> {
   readonly defaultValue: Value | undefined;
   /** The environment variable that overrides the file. */
   readonly variable?: string;
-  /** The text of the variable that means no value, whatever is stored. */
+  /** The text of the variable that turns the setting off, whatever is stored. */
   readonly none?: string;
   readonly isForAllStores?: true;
-  /** The URL of a database, which may contain a password: it is shown without, and may be given on stdin. */
+  /** A database URL, which may contain a password: it is shown without it, and may be given on stdin. */
   readonly isSecret?: true;
   /** Parses typed text. A stored number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
@@ -49,11 +49,11 @@ export interface Setting<Value> {
 /** All settings, in the order in which they are listed. Listing, setting, help and completion use this table. */
 export const settingDefinitions = {
   'default-env': {
-    ...oneOf(environmentNames, 'staging', 'the environment if neither --env nor PETSTOCK_ENV names one'),
+    ...oneOf(environmentNames, 'staging', 'the environment if neither --env nor PETSTOCK_ENV is given'),
     variable: 'PETSTOCK_ENV',
   },
   'default-store': {
-    meaning: 'the store if neither --store nor PETSTOCK_STORE names one',
+    meaning: 'the store if neither --store nor PETSTOCK_STORE is given',
     values: '<store>',
     rule: 'the name of a store',
     defaultValue: undefined,
@@ -62,18 +62,18 @@ export const settingDefinitions = {
     isForAllStores: true,
     parse: parseStoreName,
   },
-  confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: bulk ones, or single ones too'),
-  'low-stock': wholeNumber(5, 'a quantity at or below it is marked'),
-  'max-changes': wholeNumber(undefined, 'a bulk write that would change more rows is refused'),
-  'max-zero': wholeNumber(undefined, 'a bulk write that would set more rows to 0 is refused'),
+  confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: only bulk writes, or always'),
+  'low-stock': wholeNumber(5, 'stock at or below this quantity is marked as low'),
+  'max-changes': wholeNumber(undefined, 'refuse a bulk write that would change more rows'),
+  'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows to 0'),
   'read-first': oneOf(
     ['terminal', 'always', 'never'],
     'terminal',
     'when inventory set reads first, shows before and after, and can be undone',
   ),
-  codes: file('bar codes of this shop: a CSV with code, petId and perhaps name', requireRegularFile),
+  codes: file('bar codes of this shop: a CSV with code, petId and optionally name', requireRegularFile),
   'ca-file': file(
-    'authorities that are trusted besides those of Node, in PEM, as NODE_EXTRA_CA_CERTS',
+    'trusted authorities in addition to those of Node, in PEM, like NODE_EXTRA_CA_CERTS',
     async (value) => {
       // Loaded late, because it loads TLS.
       (await import('./authorities.ts')).readAuthorities(value);
@@ -96,11 +96,11 @@ export const settingDefinitions = {
       throw new UsageError(`state-url was not changed: ${sentence(url.problem)}`);
     },
   },
-  'state-patience': wholeNumber(60, 'seconds that a run waits for the shared database to come back'),
+  'state-patience': wholeNumber(60, 'seconds for which a run waits for the shared database to come back'),
   'keep-history': {
     ...wholeNumber(
       undefined,
-      'days to keep the history of all stores: each write removes up to 20 older runs, and asks nothing',
+      'days to keep the history of all stores: each write removes up to 20 older runs without asking',
       'a number of days, such as 365 or 365d',
       /^(\d{1,16})d?$/,
     ),
@@ -112,7 +112,7 @@ export const settingDefinitions = {
     ...oneOf(
       ['table', 'json', 'ndjson', 'csv', 'tsv'],
       undefined,
-      'the format if neither -o nor PETSTOCK_OUTPUT names one',
+      'the format if neither -o nor PETSTOCK_OUTPUT is given',
     ),
     variable: 'PETSTOCK_OUTPUT',
   },
@@ -196,7 +196,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   });
 }
 
-/** Returns ` "name"` for a message, or nothing: text that could be a mistyped key is not repeated. */
+/** Returns ` "name"` for a message, or nothing, because text that could be a mistyped key is not repeated. */
 export function quoted(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }

@@ -5,15 +5,15 @@ import { type Environment, variable } from './variables.ts';
 interface SharedOption {
   readonly flags: string;
   readonly about: string;
-  /** Counts where the option is not given. Absent: there is none, and none answers a question. */
+  /** The variable that applies if the option is not given. Absent if there is none; no variable answers a question. */
   readonly variable?: string;
-  /** What the variable takes; default: what the option does. */
+  /** The values of the variable; default: those of the option. */
   readonly values?: string;
-  /** Reads a value, or the text of a variable. Absent: it is read with the settings that may stand in for it. */
+  /** Parses a value, or the text of a variable. Absent: it is parsed together with the setting behind it. */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
 }
 
-/** In the order of the help. The program, `help options` and `help environment` are made of this table. */
+/** In the order of the help. The program, `help options` and `help environment` are generated from this table. */
 export const sharedOptions = {
   env: {
     flags: '-e, --env <name>',
@@ -22,19 +22,19 @@ export const sharedOptions = {
   },
   store: {
     flags: '-s, --store <name>',
-    about: 'one of several stores, each with its own addresses and keys',
+    about: 'the store, if there are several with their own addresses and keys',
     variable: 'PETSTOCK_STORE',
   },
   output: {
     flags: '-o, --output <format>',
-    about: 'table, json, ndjson, csv or tsv (default: table on a terminal, else tsv)',
+    about: 'table, json, ndjson, csv or tsv (default: table on a terminal, otherwise tsv)',
     variable: 'PETSTOCK_OUTPUT',
     parse: oneOf(['table', 'json', 'ndjson', 'csv', 'tsv', 'html']),
   },
   json: { flags: '--json', about: 'the same as -o json' },
   raw: {
     flags: '--raw',
-    about: 'leave text in csv as it is, even if a spreadsheet would take it for a formula',
+    about: 'leave text in csv unchanged, even if a spreadsheet would run it as a formula',
     variable: 'PETSTOCK_RAW',
     parse: onOrOff,
   },
@@ -52,7 +52,7 @@ export const sharedOptions = {
   },
   noHeader: {
     flags: '--no-header',
-    about: 'without a header line, in table and csv too',
+    about: 'leave out the header line (also in table and csv)',
     variable: 'PETSTOCK_HEADER',
     values: 'false',
   },
@@ -65,27 +65,27 @@ export const sharedOptions = {
   yes: { flags: '-y, --yes', about: 'answer every confirmation with yes' },
   quiet: {
     flags: '-q, --quiet',
-    about: 'show nothing but warnings and errors on stderr',
+    about: 'show only warnings and errors on stderr',
     variable: 'PETSTOCK_QUIET',
     parse: onOrOff,
   },
   debug: {
     flags: '--debug',
-    about: 'show each request and answer on stderr',
+    about: 'show each request and response on stderr',
     variable: 'PETSTOCK_LOG',
     values: 'text',
     parse: oneOf(['text', 'json']),
   },
-  // A flag of its own: Commander would take the next word for an optional value.
+  // A separate flag, because Commander would take the next word for an optional value.
   debugJson: {
     flags: '--debug=json',
-    about: 'the same, and everything else on stderr, as lines of JSON with times',
+    about: 'like --debug, with everything on stderr as lines of JSON with times',
     variable: 'PETSTOCK_LOG',
     values: 'json',
   },
   retries: {
     flags: '--retries <n>',
-    about: 'of a read or an absolute write after a network fault, 500, 502, 503 or 504 (default: 4)',
+    about: 'retries of a read or an absolute write after a network error, 500, 502, 503 or 504 (default: 4)',
     variable: 'PETSTOCK_RETRIES',
     parse: (text) =>
       /^\d{1,2}$/.test(text) ? parsed(Number(text)) : problem(`takes a whole number from 0 to 99, not ${quoted(text)}`),
@@ -98,9 +98,9 @@ export const sharedOptions = {
   },
   timeout: {
     flags: '--timeout <seconds>',
-    about: 'for one request (default: 30)',
+    about: 'time limit of one request (default: 30)',
     variable: 'PETSTOCK_TIMEOUT',
-    parse: (text) => (/^0+(\.0+)?$/.test(text) ? problem('has to be more than 0 seconds') : seconds(30)(text)),
+    parse: (text) => (/^0+(\.0+)?$/.test(text) ? problem('must be more than 0 seconds') : seconds(30)(text)),
   },
   maxWait: {
     flags: '--max-wait <seconds>',
@@ -112,9 +112,9 @@ export const sharedOptions = {
 
 const rows: readonly (readonly [string, SharedOption])[] = Object.entries(sharedOptions);
 
-/** The values of the options that all commands share. What is absent was not given, by the option or its variable. */
+/** The values of the options that all commands share. Absent if neither the option nor its variable was given. */
 export interface SharedOptions {
-  /** As it was typed. Its variable and the setting behind it are read with the configuration; so are those of `store`. */
+  /** As it was typed. Its variable and setting are read with the configuration, like those of `store`. */
   readonly env?: string;
   readonly store?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'html';
@@ -135,9 +135,9 @@ export interface SharedOptions {
 }
 
 /**
- * Reads the options that all commands share: each from the command line, else from its variable.
- * @param typed as Commander has read them
- * @returns with the first fault, in words. The options that can be read are there nevertheless: the fault is shown by them
+ * Parses the options that all commands share: each from the command line, otherwise from its variable.
+ * @param typed as parsed by Commander
+ * @returns the options that are valid, and the first problem, if any: the valid ones determine how it is shown
  */
 export function readSharedOptions(
   { 'debug=json': debugJson, debug, ...typed }: Readonly<Record<string, unknown>>,
@@ -148,7 +148,7 @@ export function readSharedOptions(
   let fault: string | undefined;
   for (const [name, { flags, variable: source = '', parse }] of rows) {
     const value = given[name];
-    // It is the whole option: no format of a variable stands beside it.
+    // It includes a value, so no format from a variable is needed.
     const isHidden = name === 'output' && given.json === true;
     const text = value === undefined && parse !== undefined && !isHidden ? variable(env, source) : value;
     if (text === undefined) continue;
@@ -164,7 +164,7 @@ function nameOf(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 }
 
-/** Returns each variable with what it does: `PETSTOCK_LOG=json` is `--debug=json`. */
+/** Returns each variable with the option that it sets: `PETSTOCK_LOG=json` is `--debug=json`. */
 export function optionVariables(): readonly (readonly [variable: string, flags: string])[] {
   return rows.flatMap(([, { flags, variable: source, values }]) =>
     source === undefined ? [] : [[values === undefined ? source : `${source}=${values}`, flags] as const],
@@ -184,7 +184,7 @@ function onOrOff(text: string): Parsed<boolean> {
   return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false, not ${quoted(text)}`);
 }
 
-/** The most that a timer of Node can hold, and longer than any window. */
+/** The longest time of a timer in Node, which is longer than any window. */
 const maxSeconds = 2_000_000;
 
 /** @returns milliseconds */

@@ -120,7 +120,7 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
   } catch (error) {
     if (error instanceof PetstockError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It is as it was before.`, {
+    throw new FailureError(`The configuration file ${file} could not be written: ${reason}. It was not changed.`, {
       cause: error,
     });
   }
@@ -147,11 +147,11 @@ async function write(file: string, content: Content): Promise<void> {
       deserialize: parseContent,
     });
     conf.store = content;
-    if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('what was read back differs');
+    if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('it could not be read back unchanged');
   } catch (error) {
     if (isNew) rmSync(file, { force: true });
     else renameSync(before, file);
-    throw error instanceof SyntaxError ? new Error('the disk took a part of it only', { cause: error }) : error;
+    throw error instanceof SyntaxError ? new Error('the disk took only a part of it', { cause: error }) : error;
   } finally {
     rmSync(before, { force: true });
   }

@@ -9,7 +9,7 @@ export function effectiveUser(): number | undefined {
 
 const root = 0;
 
-/** Reports whether a file is of this user or of root, or of a system without owners. */
+/** Reports whether a file belongs to this user or to root, or is on a system without owners. */
 export function isOursOrRoots(owner: number): boolean {
   const user = effectiveUser();
   return user === undefined || owner === user || owner === root;
@@ -32,7 +32,7 @@ export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Accoun
       if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
     }
   } catch {
-    // Windows, or an image that contains nothing but the program.
+    // Windows, or an image that contains only the program.
   }
   return undefined;
 }

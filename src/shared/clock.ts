@@ -90,12 +90,12 @@ function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => 
   try {
     return readFileSync(bootId, 'utf8').trim();
   } catch {
-    // As on macOS and Windows.
+    // For systems without an id, like macOS and Windows.
   }
   try {
     if (kept !== undefined) return kept(monotonic);
   } catch {
-    // The state reports problems of its folder.
+    // The state itself reports problems of its folder.
   }
   // The boot is identified by its time, so a stepped clock looks like a restart.
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 60)}`;

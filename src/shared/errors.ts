@@ -240,7 +240,7 @@ export function memoryShortage(thrown: unknown): FailureError | undefined {
 const tooLittle =
   'The system gives petstock no more memory. A limit of the address space (ulimit -v) must allow 12 GB, of which little is used.';
 
-/** Returns the signal that has aborted a command; SIGINT for Ctrl-C, and for whatever else. */
+/** Returns the signal that has aborted a command; SIGINT for Ctrl-C and for any other reason. */
 export function endingSignalOf({ reason }: AbortSignal): EndingSignal {
   return (reason instanceof InterruptedError ? reason.signal : undefined) ?? 'SIGINT';
 }

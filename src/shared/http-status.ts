@@ -1,25 +1,25 @@
-/** The meaning of a status for its request. */
+/** What a status means for its request. */
 export type StatusMeaning =
   /** The request was carried out. */
   | 'done'
-  /** It was not carried out, because the key is not accepted. Any other request would fail, too. */
+  /** It was not carried out, because the key was not accepted. Any other request would fail, too. */
   | 'unauthorized'
   /** It was not carried out, because it came too early. It may be sent again once the gate has lifted. */
   | 'rateLimited'
-  /** It was not carried out: the service has rejected it, and would do so again. */
+  /** It was not carried out: the service has rejected it, and would reject it again. */
   | 'refused'
-  /** It leads elsewhere, and whoever redirects it may have carried it out first. */
+  /** The response is a redirect, and the server may have carried the request out first. */
   | 'redirect'
-  /** The sender did not wait for the service, or does not know the outcome: it may be carried out later, too. */
+  /** The sender of the response did not wait for the service, or does not know the outcome: the request may be carried out later, too. */
   | 'undecided'
   /** It failed, and may have been carried out before that. */
   | 'failed';
 
-/** 499 is nginx's. From 520 on they come from CDNs and proxies that have given up on the service. */
+/** 499 is a status of nginx; those from 520 on come from CDNs and proxies that have given up on the service. */
 const undecided: ReadonlySet<number> = new Set([202, 408, 499, 502, 504]);
 const firstOfProxies = 520;
 
-/** Returns the meaning of a status. This is the only such table. */
+/** Returns the meaning of a status. There is no other such table. */
 export function statusMeaning(status: number): StatusMeaning {
   if (undecided.has(status) || status >= firstOfProxies) return 'undecided';
   if (status === 200) return 'done';

@@ -1,4 +1,4 @@
-/** Returns where the white space that begins at `start` has ended. */
+/** Returns where the white space that begins at `start` ends. */
 export function skipSpace(text: string, start: number): number {
   let at = start;
   for (let code = text.charCodeAt(at); code <= 0x20; code = text.charCodeAt(at)) {
@@ -8,15 +8,15 @@ export function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** Matches a string, a bracket, or the quote of a string that the text does not end. */
+/** Matches a string, a bracket, or the opening quote of an unterminated string. */
 const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
 
-/** Matches what ends a value that is neither a string nor in brackets. */
+/** Matches the character after a value that is neither a string nor in brackets. */
 const end = /[,[\]{}" \n\r\t]/g;
 
 /**
- * Returns where the JSON value that begins at `start` has ended, as far as quotes and brackets tell; what no value begins with ends
- * before a comma, a bracket, a quote or white space. undefined if the text ends first.
+ * Returns where the JSON value that begins at `start` ends, judged by quotes and brackets only; text that can't be a value ends before a
+ * comma, a bracket, a quote or white space. Undefined if the text ends first.
  */
 export function endOfValue(text: string, start: number): number | undefined {
   if (!'"{['.includes(text.charAt(start))) {

@@ -34,8 +34,8 @@ export class JsonSyntaxError extends SyntaxError {
 export class TooManyValues extends Error {}
 
 /**
- * Parses JSON with all digits of its numbers, and without copying its strings: a parser that goes character by
- * character takes forty times the bytes of a long string.
+ * Parses JSON with all digits of its numbers, and without copying its strings, because a parser that reads single characters takes forty
+ * times the bytes of a long string.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
@@ -45,9 +45,9 @@ export function parseJson(text: string, most = maxOfAnswer): Json {
 }
 
 /**
- * Reads the value that begins at `start`. What follows it is not looked at, but for white space.
- * @returns `end`: where it and the white space after it have ended
- * @throws as `parseJson`
+ * Parses the value that begins at `start`, and ignores the text after it, except for white space.
+ * @returns `end`: where the value and the white space after it end
+ * @throws like `parseJson`
  */
 export function parseJsonAt(text: string, start: number, most = maxOfAnswer): { value: Json; end: number } {
   try {

@@ -31,7 +31,7 @@ function addon(binaries: string): typeof Sqlite {
   return loaded.exports as typeof Sqlite;
 }
 
-/** @param version the version of Node. Before 22.18 its module lacks what is needed here. */
+/** @param version the version of Node. Before 22.18 its module lacks functions that are needed here. */
 export function hasOwnEngine(version = process.versions.node): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 18);

@@ -1,7 +1,7 @@
 import { version as released } from '../../package.json';
 
-/** The commit of a build that is no release, such as `8c639f0`: the build puts it here. It is missing in the sources. */
+/** The commit of a build that is not a release, such as `8c639f0`. The build inserts it; the sources have none. */
 declare const COMMIT: string | undefined;
 
-/** After Semantic Versioning: `0.2.0`, or `0.2.0+8c639f0`. */
+/** The version by Semantic Versioning: `0.2.0`, or `0.2.0+8c639f0`. */
 export const version = typeof COMMIT === 'string' ? `${released}+${COMMIT}` : released;

@@ -56,7 +56,7 @@ export function* beginRun(
     const isRepeated = Number(row?.changes) > 0;
     if (isRepeated) return loaded;
     if (follows !== undefined && text(newest?.token) !== token && text(newest?.run) !== follows.run) {
-      throw new DuplicateRunError('Another run of the same content has begun');
+      throw new DuplicateRunError('Another run of the same content has begun since');
     }
     if (row === undefined) continue;
     for (const rows of pages) yield [insertRows(token, rows)];

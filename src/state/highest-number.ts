@@ -8,18 +8,16 @@ import { number, type Row, text } from './statements.ts';
 export const margin = 1_000_000;
 
 /**
- * The highest sequence number that each state is known to have stored durably, in the file `highest-<name of the
- * state>` in the state folder. A lower number in the state reveals that an older copy of it was restored. The file only
- * has to outlive a process and the database file, so nothing is synced.
- *
- * The file `current-<hash of its place>` has the name of the state that was written there last. One that had the place before,
- * and comes back, lacks what was written meanwhile: it is an older copy, too.
+ * The highest sequence number that each state is known to have stored durably, in the file `highest-<name of the state>` in the state
+ * folder. A lower number in the state reveals that an older copy of it was restored. The file only has to outlive a process and the
+ * database file, so nothing is synced. The file `current-<hash of its place>` contains the name of the state that was last written at
+ * that place. If an earlier state returns to the place, it lacks the writes made meanwhile, so it is an older copy, too.
  */
 export class HighestNumber {
   readonly #folder: string | undefined;
   readonly #place: string;
   readonly #noted = new Map<string, number>();
-  /** The state that this process has noted as the one in the place. */
+  /** The state that this process has noted for its place. */
   #current: string | undefined;
 
   /**
@@ -67,7 +65,7 @@ export class HighestNumber {
     }
   }
 
-  /** Makes the state that had the place before an older copy. */
+  /** Marks the state that was at the place before as an older copy. */
   #replacePrevious(state: string): void {
     if (this.#current === state) return;
     this.#current = state;

@@ -14,10 +14,7 @@ import { possibleResults } from './tables.ts';
 /** The rows of a run that are about to be sent. */
 export interface IntendedRows {
   readonly intents: readonly Intent[];
-  /**
-   * The read version of the stock that the rows are based on, its time by the state's clock. Undefined if they are
-   * based on none.
-   */
+  /** The read version of the stock that the rows depend on, with its time by the state's clock. Undefined if they depend on none. */
   readonly since: ReadVersion | undefined;
   /** The owner id of the pet lock that the caller holds. */
   readonly lockOwner: string | undefined;
@@ -124,8 +121,8 @@ export function* grantRows(
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, inFlightUntil = 0 } = writer;
-    // An unknown write of another boot: another process has waited for it, but this boot saw it too late to know.
-    // Reading the stock again does not help yet.
+    // An unknown write of another boot: another process has waited for it, but this boot learned of it too late to be sure. Reading the
+    // stock again does not help yet.
     return inFlightUntil > at.now
       ? { kind: 'busy', run: by, until: inFlightUntil }
       : { kind: 'superseded', run: by, command };

@@ -51,7 +51,7 @@ export function standingOf({
   });
 }
 
-/** Returns the warning that everybody gets who meets an older copy. */
+/** Returns the warning for every command that meets an older copy. */
 export function olderText({ name }: Pick<StateDatabase, 'name'>): string {
   return `${name} was replaced by an earlier copy: its history lacks later writes`;
 }
@@ -170,7 +170,7 @@ const doubtfulError: RowError = {
     'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };
 
-/** Returns how a row of an open run of an older copy is shown: as `settlingOlder` will leave it. */
+/** Returns how to show a row of an open run in an older copy: as `settlingOlder` will leave it. */
 export function doubtfulRow<Shown extends RecordedRow>(row: Shown): Shown {
   if (row.result !== 'pending' && row.result !== 'unknown') return row;
   return { ...row, result: row.delta === undefined ? 'unknown' : 'conflict', error: doubtfulError };

@@ -18,8 +18,8 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent until this
- * boot has known it for `recentFor`. A write of this host but another boot precedes this boot.
+ * Decides whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent until this boot has
+ * known it for `recentFor`. A write of this host but another boot precedes this boot.
  */
 const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
   ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;
@@ -45,12 +45,12 @@ export function recentOfPets(
   return among(sql, [service, ...valuesOf(at, host)], petIds);
 }
 
-/** Rows of runs that were removed have a negative number in place of that of their run. */
+/** Rows of removed runs have a negative number instead of the number of their run. */
 const ofRemoved = 'run < 0';
 
 /**
- * Returns what keeps the recent writes of a run that is about to be removed, without its texts, and removes those that were kept before
- * and no longer are recent: a replica that lags is recognized by them.
+ * Keeps the recent writes of a run that is about to be removed, without its texts, because they reveal a lagging replica. Removes kept
+ * writes that are no longer recent.
  * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {

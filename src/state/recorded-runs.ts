@@ -35,7 +35,7 @@ export class RecordedRuns {
     this.context = context;
   }
 
-  /** Warns if this is an older copy that was put in the place of the state: its open rows may have been written, and are shown so. */
+  /** Warns if this is an older copy of the state: its open rows may have been written, and are shown as such. */
   async warnIfOlder(): Promise<void> {
     const { database, warn } = this.context;
     if ((await standingOf(this.context)).isOld) warn(olderText(database));

@@ -25,7 +25,7 @@ import {
 export const runColumns =
   'runs.*, (SELECT name FROM petstock.services WHERE services.id = runs.service) AS service_name';
 
-/** The columns of a row. The pet's id is text, because a number may not hold it. */
+/** The columns of a row. The pet's id is text, because a number may not represent it. */
 export const rowColumns =
   'rows.row, rows.line, CAST(rows.pet_id AS TEXT) AS pet, rows.before, rows.after, rows.delta, rows.reason, rows.ref, rows.result, rows.quantity, rows.error, rows.at, rows.boot, rows.expires, rows.lasts, rows.sequence, rows.touched, rows.undone_by';
 
@@ -68,7 +68,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   };
 }
 
-/** Returns how a run of an older copy is shown: its open rows may have been written. @param increments how many of them are increments */
+/** Returns how to show a run in an older copy: its open rows may have been written. @param increments how many of them are deltas */
 export function doubtfulRun(record: RunRecord, increments: number): RunRecord {
   const { pending, unknown, conflict } = record.counts;
   const left = pending + unknown - increments;
@@ -136,7 +136,7 @@ export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Stateme
   if (store === null) conditions.push('runs.store IS NULL');
   if (state !== undefined) conditions.push(openStates[state]);
   const values = applying.map(({ value }) => value);
-  // Digits, so that no list of pets is too long for the parameters of a statement.
+  // Digits in the statement itself, because a long list of pets could exceed the maximum number of parameters.
   const ids = petIds === undefined ? undefined : [...petIds].join();
   if (ids !== undefined) conditions.push(ids === '' ? '1 = 0' : ofRow(`rows.pet_id IN (${ids})`));
   return statement(conditions.join(' AND ') || '1 = 1', ...values);

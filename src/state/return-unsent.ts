@@ -32,7 +32,7 @@ function* returning(
     statement(selectIntents, place.token),
     selectLast,
   ];
-  // Of an older copy the notes say nothing.
+  // The notes say nothing about an older copy.
   if (yield* isOlder(meta, highest)) return;
   const living = yield* aliveAmong(presence, at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;

@@ -18,7 +18,7 @@ const discardedError: RowError = { code: 'discarded', message: 'not sent: the ru
 /** Maximum number of old runs that one command removes when it ends. */
 const maxOld = 20;
 
-/** What a run is known by that must not be begun twice. */
+/** The properties of a run that must not begin twice. */
 type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**
@@ -127,7 +127,7 @@ export class History extends RecordedRuns {
     return recover(this.context, run, known, isWhole);
   }
 
-  /** Reports whether a run of a content may have begun of which this history knows nothing, since it was put in the place of the one that has it. */
+  /** Reports whether a run of the same content may have begun in another state, which this one has replaced. */
   async mayHaveBegun(content: RunContent): Promise<boolean> {
     const known = this.context.begun.stateOf(content);
     if (known === undefined) return false;
@@ -136,7 +136,7 @@ export class History extends RecordedRuns {
     return (isOld || known !== state) && (await this.runsOfFile(serviceName, contentHash)).length === 0;
   }
 
-  /** For a dry run. @throws RepetitionError as `begin` */
+  /** For a dry run. @throws RepetitionError like `begin` */
   async requireNotRepeated(content: RunContent): Promise<void> {
     const { isOld } = await standingOf(this.context);
     if (isOld || (await this.mayHaveBegun(content))) refuseRepetition(this.context, content);

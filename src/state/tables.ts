@@ -196,11 +196,11 @@ export function requireReadable(version: number, state: string, aside: { way: st
   if (version === schemaVersion || version === releasedSchema) return;
   if (version > schemaVersion) {
     throw new FailureError(
-      `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}): use that version`,
+      `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}). Use that version`,
     );
   }
   throw new FailureError(
-    `${state} was written by a version of petstock that was never released, and is left as it is: ${aside.way}. ${lostAside}`,
+    `${state} was written by a version of petstock that was never released. It was not changed: ${aside.way}. ${lostAside}`,
     { hint: aside.hint },
   );
 }

@@ -27,8 +27,8 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
 }
 
 /**
- * Waits until the lease of the run's process has ended. If that process belongs to an earlier boot or a container, only
- * its lease shows whether it is alive.
+ * Waits until the lease of the run's process has ended. If that process belongs to an earlier boot or a container, only its lease shows
+ * whether it is alive.
  */
 export async function waitForProcess(
   { clock, database, interrupted, warn }: StateContext,
@@ -38,7 +38,7 @@ export async function waitForProcess(
   const rest = Math.max(0, database.time.localLatest(ends) - clock.monotonic());
   if (!isSaid) {
     warn(
-      `Run ${run} was last written before this machine was started, or in a container: waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
+      `Run ${run} was last written before this machine was started, or in a container. Waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
     );
   }
   await clock.sleep(Math.min(1000, rest + 1), interrupted);

@@ -13,7 +13,7 @@ import type { Presence } from '../state/presence.ts';
 import type { PetLock } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
-/** One write of a run. It depends on the stock `before`; without one it is a plain set, which depends on none. */
+/** One write of a run. It depends on the stock `before`; a plain set has none, because it depends on no stock. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
 /** A row to be sent, and when the stock that it depends on was read. Rows share that object to save memory. */
@@ -49,7 +49,7 @@ export function dependsOnStock({ before, delta }: RowWrite): boolean {
 
 /** The stock of some pets. */
 export interface StockSnapshot {
-  /** Pets that the service does not have are missing. */
+  /** Pets that the service does not have are left out. */
   readonly quantities: Quantities;
   /** The read version, taken right before the stock was read. */
   readonly readVersion: ReadVersion;
@@ -105,7 +105,7 @@ export interface WriteOptions {
   readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
   readonly clock: Clock;
   random(): number;
-  /** The stock that the rows depend on; undefined: they depend on none. */
+  /** The stock that the rows depend on; undefined if they depend on none. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
   /** Timeout of one request in milliseconds. */
   readonly timeout: number;

@@ -73,7 +73,7 @@ describe('decoding items and lists', () => {
   });
 
   test.each(['"petId":07,"quantity":3', '"petId":7,"quantity":03'])('rejects %s as invalid JSON', (fields) => {
-    expectNonsense(() => item(`{${fields},"status":"sold"}`), 'is not valid JSON instead of JSON', 'item');
+    expectNonsense(() => item(`{${fields},"status":"sold"}`), 'is not valid JSON', 'item');
   });
 
   test.each(['[]', '5', 'null', '"sold"', 'true'])('rejects %s in place of an item', (text) => {
@@ -93,14 +93,14 @@ describe('decoding items and lists', () => {
 test.each([
   ['', 'is empty'],
   [' \r\n', 'is empty'],
-  ['<!DOCTYPE html><title>Sign in</title>', 'is HTML'],
-  ['\n  <html>', 'is HTML'],
+  ['<!DOCTYPE html><title>Sign in</title>', 'is HTML, not JSON'],
+  ['\n  <html>', 'is HTML, not JSON'],
   ['[{"petId":7,"quanti', 'is not valid JSON'],
   ['{"petId":7,"petId":8}', 'is not valid JSON'],
   ['['.repeat(100_000), 'is not valid JSON'],
   ['OK', 'is not valid JSON'],
 ])('reports what a text that is not JSON seems to be: %j', (text, fault) => {
-  expectNonsense(() => decodeJson(text, list), `${fault} instead of JSON`, 'list');
-  expectNonsense(() => decodeJson(text, patch), `${fault} instead of JSON`, 'item');
+  expectNonsense(() => decodeJson(text, list), fault, 'list');
+  expectNonsense(() => decodeJson(text, patch), fault, 'item');
   expect(() => decodeJson(text, list)).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));
 });

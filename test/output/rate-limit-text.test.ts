@@ -27,7 +27,7 @@ test.each<[number, Partial<RunEstimate>, string]>([
   [3, { working: 0.4 }, '3 changes, 4 requests: no wait for the rate limit'],
   [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
   [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
-  [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows none'],
+  [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows no request'],
   [
     1200,
     { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },

@@ -84,11 +84,11 @@ describe('a key command', () => {
     ['echo psk_secret_on_stdout; echo psk_secret_on_stderr >&2; exit 3', 'ended with exit code 3'],
     [
       'echo psk_secret_on_stdout and more words',
-      'printed something that is not a key (the key contains white space or more than one line: give the key alone)',
+      'printed text that is not a key (the key contains white space or more than one line: give the key alone)',
     ],
-    ['true', 'printed something that is not a key (the key is empty)'],
+    ['true', 'printed text that is not a key (the key is empty)'],
     ['kill -9 $$', 'was ended by SIGKILL'],
-    ['head -c 200000 /dev/zero', 'printed more than any key'],
+    ['head -c 200000 /dev/zero', 'printed more text than any key has'],
     [undefined, 'names a program that does not exist'],
   ] as const)('fails by name (%j), and never shows its output', async ([script, words], { shop }) => {
     if (script !== undefined) shop.showsKey(script);

@@ -2,30 +2,32 @@ import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../items.ts';
 
 /**
- * The meaning of one line of a count: `add` counts `units` more, from 1; `set` says what there is in all, from 0; `back`
- * takes the last back; `code` gives the unknown code before it to a pet; `wrong` is a mistaken command, which counts
- * nothing.
+ * The meaning of a line in a count: `add` counts `units` more, from 1; `set` sets the total, from 0; `back` cancels the
+ * last line; `code` assigns the unknown code before it to a pet; `wrong` is a mistaken command, which counts nothing.
  */
 export interface ScanLine {
   readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done' | 'wrong';
-  /** A text as it was scanned or typed: a bar code or a pet id. Empty if the line has none. */
+  /** The scanned or typed text: a bar code or a pet id. Empty if the line has none. */
   readonly code: string;
   readonly units: number;
-  /** What is wrong with the line. If it may have been a scan all the same, it is kept apart as one of an unknown code. */
+  /** Why the line is not valid. If it may have been a scan, it is kept as an unknown code. */
   readonly problem?: string;
 }
 
-/** The fewest and most units. A bar code that is scanned where a number is to be typed is none: the shortest has 8 digits. */
+/**
+ * The minimum and maximum number of units. A bar code that is scanned in place of a number is out of this range: the shortest has 8
+ * digits.
+ */
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
 const nothing = { code: '', units: 0 };
-/** Lines with a meaning of their own: no code can be one of them. */
+/** Lines with a special meaning; a code can't be one of them. */
 const commands = /^(?:-|done|=.*|code \S+)?$/is;
 
 /**
- * Reads one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
- * @param isCode whether a text is a bar code that stands for a pet
- * @param isPet whether a text means a pet at all, such as by a part of its name
+ * Parses one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
+ * @param isCode whether a text is the bar code of a pet
+ * @param isPet whether a text means a pet in any way, such as by a part of its name
  */
 export function parseScanLine(
   line: string,
@@ -37,13 +39,13 @@ export function parseScanLine(
   if (text === '-') return { kind: 'back', ...nothing };
   if (/^done$/i.test(text)) return { kind: 'done', ...nothing };
   if (text.length > maxCode) {
-    const message = `a code has at most ${maxCode} characters, and this line has more`;
+    const message = `this line is longer than ${maxCode} characters, the maximum for a code`;
     return { kind: 'add', code: `${text.slice(0, maxCode - 1)}…`, units: 1, problem: message };
   }
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
   const whole: ScanLine = { kind: 'add', code: text, units: 1 };
-  // `blue x large` is a text with an x in it, not a number of blues.
+  // `blue x large` is a text with an x, not a number of blues.
   const several = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)(?:\s*([-+]?\d\S*))?$/is.exec(text);
   const [, code = text, factor = ''] = several ?? [];
   const read = several === null ? whole : lineOf(text, 'add', code, factor);
@@ -53,32 +55,32 @@ export function parseScanLine(
   if (word !== '') {
     return wrong(
       text,
-      `write ${word.startsWith('-') ? '- alone to take the last line back' : 'done alone to end the count'}`,
+      `write ${word.startsWith('-') ? '- alone to cancel the last line' : 'done alone to end the count'}`,
     );
   }
   // `SHELF*12A` may be a code that nothing knows yet.
   return read.kind === 'wrong' ? whole : read;
 }
 
-/** Reports whether a line teaches a code, or is meant to. */
+/** Reports whether a line teaches a code, or tries to. */
 export function isTeaching(line: string): boolean {
   return /^code(?: |$)/i.test(codeText(line));
 }
 
-/** Reports whether a line is typed to leave a program or to get help. Only a person at a prompt means that by it. */
+/** Reports whether a line is typed to leave a program or to get help. Only from a person at a prompt does it mean that. */
 export function isHelpWord(line: string): boolean {
   return /^(?:quit|exit|help|bye|end|q|h|:q|\?)$/i.test(codeText(line));
 }
 
-/** Reports whether a line is a word, or several: what a person types, and no scanner reads from goods. */
+/** Reports whether a line consists of words: a person types them, but a scanner never reads them from goods. */
 export function isWord(line: string): boolean {
   return /^\p{L}[\p{L}' -]*$/u.test(codeText(line));
 }
 
 /**
- * Returns a line or a code as it is kept. What a scanner may put around and between its data (STX, ETX, the GS of GS1) is left out, and what a
- * terminal puts around pasted text. Any other control character, such as a backspace that the terminal has not taken, makes it a code that
- * nothing knows, and can be seen in it.
+ * Returns a line or code as it is stored: without the characters that a scanner may add (STX, ETX, the GS of GS1), or that a terminal
+ * adds around pasted text. Any other control character, such as a backspace that the terminal did not handle, stays visible in the code,
+ * which is then unknown.
  */
 export function codeText(text: string): string {
   return text
@@ -90,34 +92,31 @@ export function codeText(text: string): string {
     .trim();
 }
 
-/** Returns what follows the name that a scanner may give the kind of a code (ISO/IEC 15424): `4006381333931` of `]E04006381333931`. */
+/** Removes the prefix with which a scanner may identify the kind of code (ISO/IEC 15424): `]E04006381333931` becomes `4006381333931`. */
 export function withoutCodeKind(code: string): string | undefined {
   return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }
 
-/** Returns why a text of a file of codes can't be a bar code, a clause; undefined if it can. */
+/** Explains, as a clause, why a text can't be a bar code in a file of codes; undefined if it can. */
 export function codeProblem(text: string): string | undefined {
   if (text === '') return 'the code is missing';
   if (commands.test(text)) return `${quoted(text)} can't be a code: it has a meaning in a count`;
-  if (text.length > maxCode) return `a code has at most ${maxCode} characters, and this one has ${text.length}`;
+  if (text.length > maxCode) return `a code has at most ${maxCode} characters, but this one has ${text.length}`;
   if (/[\u2400-\u2421\ufffd]|\p{Cf}/u.test(text))
-    return `${quoted(text)} can't be scanned: there are characters in it that no code has`;
+    return `${quoted(text)} can't be scanned: it contains characters that no code has`;
   if (/^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/.test(text) || /^[1-9]\d{14}0{4,}$/.test(text)) {
-    return `${quoted(text)} looks like a code that a spreadsheet rounded; format the column as text and export again`;
+    return `${quoted(text)} looks like a code that a spreadsheet rounded: format the column as text and export again`;
   }
   return undefined;
 }
 
-/**
- * The pet that a text names by its id. `007` is no id: of a bar code, every zero counts.
- * @returns undefined if it is none
- */
+/** Returns the pet of a plain id. `007` is not an id, because every zero of a bar code counts. @returns undefined if it is not one */
 export function petIdOfCode(code: string): bigint | undefined {
   const petId = parsePetId(code);
   return petId.ok && `${petId.value}` === code ? petId.value : undefined;
 }
 
-/** `= 42 7`. The code may have blanks in it. */
+/** Like `= 42 7`. The code may contain blanks. */
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
   if (code === undefined || number === undefined) {

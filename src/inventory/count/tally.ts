@@ -7,22 +7,22 @@ export interface CountStep {
   readonly after: number;
 }
 
-/** The sums of a count so far: units by pet, and by unknown code, in the order in which they came first. */
+/** The sums of a count so far: units by pet and by unknown code, in the order in which each was first counted. */
 export class Tally {
   units = 0;
   unknownUnits = 0;
-  /** Pets that were counted, those with 0 units included. */
+  /** Number of counted pets, including those with 0 units. */
   pets = 0;
   readonly #units = new Map<Counted, number>();
-  /** `was`: the units before, or undefined if nothing of that had been counted. */
+  /** `was`: the units before, or undefined if it was not counted yet. */
   readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
-  /** Lines that count, those that were taken back left out. */
+  /** Number of lines that count, without cancelled ones. */
   get scans(): number {
     return this.#steps.length;
   }
 
-  /** Reports whether there is no pet, and no unit of an unknown code. */
+  /** Reports whether it contains no pet, and no unit of an unknown code. */
   get isEmpty(): boolean {
     return this.pets === 0 && this.unknownUnits === 0;
   }
@@ -38,18 +38,18 @@ export class Tally {
     return step;
   }
 
-  /** Adds units that no `takeBack` reaches, such as those of sessions that were merged. */
+  /** Adds units that `takeBack` never cancels, such as those of merged sessions. */
   base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** Leaves so many units of something, or nothing of it. No `takeBack` reaches what came before. */
+  /** Reduces the units of something, perhaps to none. `takeBack` then cancels nothing that came before. */
   rest(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
   }
 
-  /** @returns the step that is gone; undefined if there was none */
+  /** @returns the cancelled step; undefined if there was none */
   takeBack(): CountStep | undefined {
     const step = this.#steps.pop();
     if (step !== undefined) this.#put(step.what, step.was);
@@ -64,12 +64,12 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'bigint') yield [what, units];
   }
 
-  /** Each unknown code with its units; one that was set to 0 does not count any more. */
+  /** Yields each unknown code with its units; one that was set to 0 no longer counts. */
   *unknowns(): Generator<readonly [code: string, units: number]> {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }
 
-  /** @param units undefined: nothing of that was counted */
+  /** @param units undefined: it was not counted */
   #put(what: Counted, units: number | undefined): void {
     const was = this.#units.get(what);
     const more = (units ?? 0) - (was ?? 0);

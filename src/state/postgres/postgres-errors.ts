@@ -71,7 +71,7 @@ export function toPetstockError(error: unknown, shown: string): unknown {
 export function reasonOf(error: Error): string {
   const { code, errors } = error as NodeJS.ErrnoException & { readonly errors?: readonly Error[] };
   if (/read timeout/.test(error.message)) return 'it does not respond';
-  if (/timeout expired/.test(error.message)) return 'it accepts no connection in time';
+  if (/timeout expired/.test(error.message)) return 'it did not accept a connection in time';
   if (/^Connection terminated|is not queryable$/.test(error.message)) return 'the connection was lost';
   if (error.message !== '') return error.message;
   // Node tries all addresses of a name; its combined error has no message of its own.

@@ -19,7 +19,7 @@ export async function loadEngine(version = process.versions.node, load: () => un
     return (await load()) as Engine;
   } catch (cause) {
     throw new FailureError(
-      `SQLite can't be loaded on Node ${version} (${(cause as Error).message}): use Node 22.18 or later`,
+      `SQLite can't be loaded on Node ${version} (${(cause as Error).message}). Use Node 22.18 or later`,
       { cause },
     );
   }

@@ -88,10 +88,10 @@ describe('errors of InventoryScanner', () => {
     [`[${one},null]`, 'has no object for item 2 of the inventory item'],
     [`{"items":[${one}]}`, 'is not an array of inventory items'],
     ['"[]"', 'is not an array of inventory items'],
-    ['', 'is empty instead of JSON'],
-    ['\ufeff', 'is empty instead of JSON'],
-    ['<html>', 'is HTML instead of JSON'],
-    ['OK', 'is not valid JSON instead of JSON'],
+    ['', 'is empty'],
+    ['\ufeff', 'is empty'],
+    ['<html>', 'is HTML, not JSON'],
+    ['OK', 'is not valid JSON'],
   ])('tell what is wrong, and where: %s', (body, told) => {
     for (const lengths of [[1000], [1], [5, 3]])
       expect(failure(body, lengths)).toBe(`The response to GET /inventory ${told}`);

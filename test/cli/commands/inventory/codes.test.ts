@@ -32,7 +32,7 @@ test('codes add refuses a name that the file or the pet cannot take', async ({ s
   }
   await shop.exits(['inventory', 'codes', 'add', '008', '4', 'Rex'], 0, 'Added 008 to ');
   await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, 'Added the name of pet 6 to ');
-  await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, '009 is in ');
+  await shop.exits(['inventory', 'codes', 'add', '009', '6', 'Mia'], 0, '009 is already in ');
   expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\n009\t6\tMia\t\n008\t4\tRex\t\n');
 });
 

@@ -208,8 +208,8 @@ test('warns in apply of rows whose status or name was edited, and writes their q
   const csv = changeFile(shop, rows);
   const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
   expect(applied.stderr).toBe(
-    'Warning: the status on line 3 is not that of the service; apply changes no status.\n' +
-      'Warning: the name on line 4 is not that of the codes file; apply changes no name.\n',
+    'Warning: the status on line 3 differs from that of the service; apply does not change it.\n' +
+      'Warning: the name on line 4 differs from that in the codes file; apply does not change it.\n',
   );
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
   const json = changeFile(

@@ -28,7 +28,7 @@ export interface KnownPets {
   readonly isTyped: boolean;
 }
 
-/** A line that `-` takes back. */
+/** A line that `-` cancels. */
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
   /** `was`: the pet for which the code had been taught before. */
@@ -39,7 +39,7 @@ export class Counting {
   #account: Account;
   #codes: BarCodes;
   #lines = 0;
-  /** The lines of this count since the last plan, without those that were taken back. */
+  /** The lines of this count since the last plan, without cancelled ones. */
   #taken: TakenLine[] = [];
 
   constructor(
@@ -71,7 +71,7 @@ export class Counting {
     if (this.#account.isEmpty) this.session.end(end);
   }
 
-  /** The mistaken lines that were not taken back. */
+  /** The mistaken lines that were not cancelled. */
   get mistakes(): readonly ErrorFault[] {
     return this.#taken.flatMap((line) => (line.kind === 'wrong' ? line.fault : []));
   }

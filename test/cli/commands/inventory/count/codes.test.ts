@@ -105,7 +105,7 @@ test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
   'keeps only the beginning of a line that is too long, and counts none of it: %s',
   async (line, { shop }) => {
     const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
-    expect(stderr).toContain('a code has at most 200 characters, and this line has more');
+    expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
   },
 );
 
@@ -117,10 +117,10 @@ test('leaves what a terminal puts around a paste out of the first scan', async (
 test('counts no word at the prompt, and says so', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
-  const word = "'undo' is no pet and no code: not counted. - takes back, help shows more\n";
+  const word = "'undo' is not a pet or a code: not counted. - cancels the last line, help shows more\n";
   for (const told of [word, '23 pets not scanned keep their stock.\n']) expect(stderr).toContain(told);
   const narrow = await count(shop, 'hamster\ndone\n', '', { ...person, terminal: 60 });
-  expect(narrow.stderr).toContain("'hamster' is no pet and no code: not counted\n");
+  expect(narrow.stderr).toContain("'hamster' is not a pet or a code: not counted\n");
 });
 
 test('offers once to add a taught code to the file of codes, and knows it in the next count', async ({ shop }) => {

@@ -18,8 +18,8 @@ test.for([
   ['A-4*1.5', 'write 1 to 99,999 units'],
   ['rabbit x', 'write 1 to 99,999 units'],
   ['red x100000', 'write 1 to 99,999 units'],
-  ['- 4', 'write - alone to take the last line back'],
-  ['--', 'write - alone to take the last line back'],
+  ['- 4', 'write - alone to cancel the last line'],
+  ['--', 'write - alone to cancel the last line'],
   ['done now', 'write done alone to end the count'],
   ['code', 'write code 22, for pet 22'],
   ['code 5', 'scan an unknown code first'],
@@ -88,7 +88,7 @@ test('ignores a mistaken line at a terminal with the bell, and reports it once m
   const { code, stderr, written } = await count(shop, '4\n= 4\n4 x0\n-\ndone\n', '', { ...person, prompts });
   expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
   expect(stderr).toContain('\x07│ = 4: ignored, write = 42 7 to set pet 42 to 7\n');
-  expect(stderr).toContain('4 x0: taken back\n');
+  expect(stderr).toContain('4 x0: cancelled\n');
   expect(stderr).toContain(
     'Warning: 1 line was ignored, and counted nothing:\n│ = 4: write = 42 7 to set pet 42 to 7\n',
   );

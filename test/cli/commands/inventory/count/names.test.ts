@@ -32,9 +32,9 @@ test('counts no word of several pets or none at a terminal, and lists the pets t
   await withNames(shop);
   const { stderr } = await count(shop, 'hamster\nrabit\nxylophone\nrabbit\ndone\n', '--dry-run', person);
   const said = stderr.replaceAll('\r\x1b[K', '');
-  expect(said).toContain("'hamster' names 2 pets: not counted\n  5 Red hamster\n  8 Blue hamster\n");
+  expect(said).toContain("'hamster' is in the names of 2 pets: not counted\n  5 Red hamster\n  8 Blue hamster\n");
   expect(said).toContain("'rabit': not counted. Did you mean:\n  4 Rabbit\n");
-  expect(said).toContain("'xylophone' is no pet and no code: not counted");
+  expect(said).toContain("'xylophone' is not a pet or a code: not counted");
 });
 
 test('keeps a word of several pets apart if it comes through a pipe', async ({ shop }) => {

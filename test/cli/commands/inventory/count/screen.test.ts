@@ -12,7 +12,7 @@ test('shows the sum and the unknown codes at a terminal, and asks', async ({ sho
   expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- takes /);
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
-  expect(stderr).toMatch(/777777: 0 \(taken back\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
+  expect(stderr).toMatch(/777777: 0 \(cancelled\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
   expect(asked).toEqual(['Pet 4 in staging: 39 → 3 (-36). Write this change?']);
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
@@ -77,7 +77,7 @@ test('explains what ends the count after quit, exit and help at the prompt, and 
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
-  expect(typed.stderr.match(/\ndone +ends the count, as Ctrl-D does\nCtrl-C +stops; /g)).toHaveLength(4);
+  expect(typed.stderr.match(/\ndone +ends the count, like Ctrl-D\nCtrl-C +stops; /g)).toHaveLength(4);
   for (const word of ['42 x3', '-', '= 42 7', '= [^ ]+ 0', 'Enter']) {
     expect(typed.stderr).toMatch(new RegExp(`\n${word} +\\S`));
   }
@@ -138,7 +138,7 @@ test('counts the last scanned code for pet 5 after "code 5", in the whole sessio
     'code 5: ignored, scan an unknown code first\n',
     'code 99999: ignored, there is no pet 99999\n',
     'foo = 8: 2 (+2)\n',
-    'code 8: taken back\n',
+    'code 8: cancelled\n',
     'foo = 5: 2 (+2)\n',
     'foo = 5: 3\n',
   ]) {

@@ -121,7 +121,7 @@ test.for([
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
   expect(named).toMatchObject({ code: 1, requests: [] });
-  expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It is left as it is\.$/m);
+  expect(named.stderr).toMatch(/^Error: Session \w{4} in \S+state\.db is damaged \(.+\)\. It was not changed\.$/m);
   expect(named.stderr).toContain('\nHint: petstock inventory count --new');
   const stderr = expect.stringMatching(/^Warning: Session/);
   expect(await shop.run('inventory count --list')).toMatchObject({ code: 0, stderr });
