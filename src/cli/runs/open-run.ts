@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../inventory/run-records.ts';
+import type { RecordedRow, RunRecord } from '../../inventory/run-records.ts';
 import type { RunAccess } from './run-access.ts';
 
 interface Increment {
@@ -11,11 +11,13 @@ export interface OpenRun {
   readonly run: RunRecord;
   /** How many of the pets it would still change. */
   readonly pets: number;
+  /** How many of the pets it changes or has changed. */
+  readonly shared: number;
   /** Whether its deltas are the same ones, of the same pets. */
   readonly isSame: boolean;
 }
 
-/** Returns the newest open run with deltas of the same pets, which a resume would add to these. */
+/** Returns the newest open run with deltas of the same pets. */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,
   rows: readonly Increment[],
@@ -24,14 +26,20 @@ export async function openRunOf(
   if (deltas.size === 0) return undefined;
   for await (const run of state.history.runs({ state: 'incomplete' })) {
     if (run.serviceName !== serviceName) continue;
-    let [pets, same, others] = [0, 0, 0];
-    for await (const { petId, delta, result } of state.history.rows(run.run)) {
-      if (delta !== undefined && deltas.get(petId) === delta) same += 1;
-      else others += 1;
-      const isOwed = delta !== undefined && (result === 'pending' || result === 'unknown');
-      if (isOwed && deltas.has(petId)) pets += 1;
-    }
-    if (pets > 0) return { run, pets, isSame: same === deltas.size && others === 0 };
+    const found = await sharedWith(deltas, state.history.rows(run.run));
+    if (found.shared > 0) return { run, ...found };
   }
   return undefined;
+}
+
+async function sharedWith(deltas: ReadonlyMap<bigint, number>, rows: AsyncIterable<RecordedRow>) {
+  let [pets, shared, same, others] = [0, 0, 0, 0];
+  for await (const { petId, delta, result } of rows) {
+    if (delta !== undefined && deltas.get(petId) === delta) same += 1;
+    else others += 1;
+    if (delta === undefined || !deltas.has(petId)) continue;
+    if (result === 'pending' || result === 'unknown') pets += 1;
+    if (result !== 'failed' && result !== 'conflict') shared += 1;
+  }
+  return { pets, shared, isSame: same === deltas.size && others === 0 };
 }

@@ -1,7 +1,7 @@
 import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
 import { readChanges } from '../../../change-files/read-changes.ts';
 import { changeFormats } from '../../../change-files/read-rows.ts';
-import type { Change } from '../../../inventory/change.ts';
+import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
@@ -12,8 +12,9 @@ import { targetName } from '../../../shared/target.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
 import { commandLine } from '../../invocation/command-line.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
+import { openRunOf } from '../../runs/open-run.ts';
 import { performPlan } from '../../runs/perform.ts';
-import { withContinueHint } from '../../runs/run-access.ts';
+import { type RunAccess, withContinueHint } from '../../runs/run-access.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';
 import {
   type BulkFlags,
@@ -184,7 +185,7 @@ async function planFile(
     throw faultyFile(file, { problems, total: problems.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const intention = { verb: 'Write' as const, earlier };
+  const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, rows) };
   // Another process may have begun since, or even ended: then its writes came before the stock was read.
   const requireNotDuplicate = async () => {
     await guard.check();
@@ -195,6 +196,21 @@ async function planFile(
     job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
     guard,
   };
+}
+
+/**
+ * Warns of an unfinished run with deltas of the same pets: a file that was changed after a crash is another one, and
+ * adds its units twice.
+ * @returns what the question has about it
+ */
+async function warnOfOpenRun(access: RunAccess, rows: readonly BulkRow[]): Promise<readonly string[]> {
+  const open = await openRunOf(access, rows);
+  if (open === undefined) return [];
+  const { run, shared } = open;
+  const has = `Run ${run.run} is unfinished, and has deltas of ${counted(shared, 'pet')} of this file, too`;
+  const resume = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
+  await access.invocation.messages.warn(`${has}. If they are the same units, resume it instead: ${resume}`);
+  return [`beside run ${run.run.slice(-4)}, which is unfinished`];
 }
 
 /** Separate from the plan, whose `requireNotDuplicate` would keep the stock in memory during the run. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect } from 'vitest';
 import { hang } from '../../../support/scripted-actions.ts';
-import { changeFile, openShop, type Shop, stockOf } from '../../../support/shop.ts';
+import { changeFile, confirming, openShop, type Shop, stockOf } from '../../../support/shop.ts';
 import { stateSql } from '../../../support/state-sql.ts';
 import { killAt, test } from '../../../support/till.ts';
 
@@ -104,4 +104,23 @@ test('adds no delta again that may have been written', async ({ till }) => {
   expect((await till.run('inventory apply --resume latest --yes')).code).toBe(8);
   expect(await till.refused(`inventory apply ${file} --yes`)).toContain('Nothing was sent');
   expect(till.service.stockOf(1)).toBe(9);
+});
+
+test('names the open run whose pets a changed file of deltas adds to once more, before anything is written', async () => {
+  shop.service.setFaults(['PATCH /inventory/2:status=401']);
+  expect((await shop.run(`${apply} --concurrency 1`)).code).not.toBe(0);
+  shop.service.setFaults([]);
+  const [{ run }] = await shop.json('history list --json');
+  const changed = changeFile(shop, 'petId,delta\n1,1\n2,2\n9007199254740993,1\n', 'delivery.csv');
+  const warning =
+    `Warning: Run ${run} is unfinished, and has deltas of 2 pets of this file, too. If they are the same units, ` +
+    `resume it instead: petstock inventory apply --resume ${run} --env staging\n`;
+  const { asked, prompts } = confirming(false);
+  const typed = await shop.run(`inventory apply ${changed}`, { terminal: 400, prompts });
+  expect(typed.stderr).toContain(warning);
+  expect(asked[0]).toContain(`Write 3 changes to staging, beside run ${run.slice(-4)}, which is unfinished?`);
+  const other = changeFile(shop, 'petId,delta\n9223372036854775807,1\n', 'other.csv');
+  expect((await shop.run(`inventory apply ${other} --yes -q`)).stderr).toBe('');
+  expect(await shop.run(`inventory apply ${changed} --yes -q`)).toMatchObject({ code: 0, stderr: warning });
+  expect(await added()).toEqual([2, 2, 0]);
 });

@@ -213,7 +213,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
  */
 async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   const open = await openRunOf(access, rows);
-  if (open === undefined) return undefined;
+  if (open === undefined || open.pets === 0) return undefined;
   const { run, pets, isSame } = open;
   const hint = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
   if (!isSame) {
