@@ -15,8 +15,6 @@ import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
 import type { EndRecord, LimitRecord, ResponseRecord } from './records.ts';
 import type { AdmissionRequest } from './rules.ts';
 
-const nothing = { text: undefined, time: undefined };
-
 /**
  * The rate limiter. Every request of every command is admitted here, and its response recorded, including retries and
  * redirects. Requests are admitted in the order of the calls.
@@ -39,8 +37,6 @@ export class Governor {
   #boot = '';
   #sent = 0;
   #hasWarned = false;
-  /** The last `Date` header, as text and parsed, because responses of the same second share it. */
-  #date: { readonly text: ResponseHead['headers']['date']; readonly time: number | undefined } = nothing;
   /** The last response with rate limit headers. */
   #lastLimits: ResponseRecord | undefined;
 
@@ -180,9 +176,7 @@ export class Governor {
         return undefined;
       }
     };
-    const { date: text } = answer.headers;
-    if (text !== this.#date.text) this.#date = { text, time: parseDate(answer.headers, wall) };
-    const receipt = { id, at, wall, date: this.#date.time, leftAt, serviceTime: known };
+    const receipt = { id, at, wall, date: parseDate(answer.headers, wall), leftAt, serviceTime: known };
     return recordOf(answer, receipt, random);
   }
 

@@ -38,31 +38,16 @@ export function piecesOf(whole: Statement): readonly Statement[] {
   const { sql, values, list } = whole;
   if (list === undefined) return [whole];
   const earlier = sql.slice(0, sql.indexOf('?*')).split('?').length - 1;
+  const isOfTuples = Array.isArray(list[0]);
   const pieces: Statement[] = [];
   for (let from = 0, size = 64; from < list.length; from += size) {
     while (size > list.length - from) size /= 2;
     const piece = list.slice(from, from + size);
-    const [first] = piece;
-    const isOfTuples = Array.isArray(first);
-    const flat = (isOfTuples ? piece.flat() : piece) as readonly Value[];
-    const all = values.slice(0, earlier).concat(flat, values.slice(earlier));
-    pieces.push({ sql: textOfPiece(sql, size, isOfTuples ? first.length : 0), values: all });
+    const places = piece.map((item) => (Array.isArray(item) ? placesOf(item.length) : '?'));
+    const all = values.slice(0, earlier).concat(piece.flat(), values.slice(earlier));
+    pieces.push({ sql: sql.replace('?*', isOfTuples ? places.join() : `(${places.join()})`), values: all });
   }
   return pieces;
-}
-
-/** SQL texts by statement, and by size and tuple length. */
-const textsOfPieces = new Map<string, Map<number, string>>();
-
-/** @param length the length of a tuple; 0: plain values */
-function textOfPiece(sql: string, size: number, length: number): string {
-  const texts = textsOfPieces.get(sql) ?? new Map<number, string>();
-  textsOfPieces.set(sql, texts);
-  const key = size + length / 100;
-  const places = () => (length === 0 ? placesOf(size) : Array(size).fill(placesOf(length)).join());
-  const text = texts.get(key) ?? sql.replace('?*', places());
-  texts.set(key, text);
-  return text;
 }
 
 /** `(?,?,?)` */

@@ -34,6 +34,10 @@ describe('parseDatabaseUrl', () => {
     ['postgres://db.example/pets', 'verify-full'],
     ['postgres://localhost,db.example/pets', 'verify-full'],
     ['postgres://127.0.0.1.example/pets', 'verify-full'],
+    ['postgres://localhost.example/pets', 'verify-full'],
+    ['postgres://db.localhost/pets', 'verify-full'],
+    ['postgres://[::1234]/pets', 'verify-full'],
+    ['postgres://127.10.0.200/pets', 'prefer'],
     ['postgres://db.example/pets?sslmode=prefer', 'prefer'],
     ['postgres://127.0.0.1,[::1],localhost/pets', 'prefer'],
     ['postgresql:///pets?host=/run/pg', 'prefer'],
@@ -63,11 +67,13 @@ describe('parseDatabaseUrl', () => {
     ['postgresql:///pets?host=a,b,c&port=1,2', 'one port, or one for each host'],
     ['postgresql://db.example:99999/pets', 'not a URL'],
     ['postgresql://db.example/pets?port=0', 'the port'],
+    ['postgresql:///pets?host=a,b&port=1,65536', 'the port'],
     ['postgresql://ann:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://ann:1?geheim@db.example/pets', 'not a URL'],
     ['postgresql://ann:1#geheim@db.example/pets', 'not a URL'],
     ['postgresql://a,b:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
+    ['postgresql://db.example/pets?connect_timeout=10s', 'connect_timeout'],
   ])('refuses %s', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining(fault) });
     expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);

@@ -27,6 +27,13 @@ test.each(['&amp;', '&AMP', '&#38;', '&#x26;'])('removes a key whose & is writte
   expect(redactorOf(['sk&live'])(`the key sk${written}live.`)).toBe('the key [key].');
 });
 
+test('removes each of several keys, also where a text has one of them only', () => {
+  const redact = redactorOf(['psk_live_7Fq2', 'psk_test_9Ab4', 'abc']);
+  expect(redact('psk_test_9Ab4')).toBe('[key]');
+  expect(redact('psk_test_9Ab4 or psk_live_7Fq2')).toBe('[key] or [key]');
+  expect(redact('abc')).toBe('abc');
+});
+
 /** A character of a key as a service may write it, or something else. */
 const piece = fc.oneof(
   fc.constantFrom('\n', '\u200b', '\\', '\\\\', '%', '%25', 'u00', '\\u200b', '\x1b[31m', ' '),
