@@ -300,7 +300,7 @@ describe('gate files of a state that fails', () => {
     expect(folders.map((each) => existsSync(join(each, `gate-${scope}.json`)))).toEqual([true, true, false]);
   });
 
-  test('make a program without a state warn if no folder takes one', async () => {
+  test('make a program without a state warn if no folder can store them', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
     expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);

@@ -166,13 +166,13 @@ describe('a proxy', () => {
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 
-  test('hides no certificate, which is checked behind it', async () => {
+  test('does not hide the certificate behind it, which is checked', async () => {
     const { shop } = await openFarShop();
     await shop.run('config unset ca-file');
     expect((await shop.exits('inventory set 1 5', 5, 'is not trusted')).requests.length).toBe(1);
   });
 
-  test('refuses a write that is then known not to be sent', async () => {
+  test('refuses a write that is certainly not sent', async () => {
     const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
     // Nor is a read, which would be tried again after another fault.

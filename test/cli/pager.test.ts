@@ -39,7 +39,7 @@ test('shows a table that is longer than the terminal through less, as git starts
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
-test('gives the pager no key or password, and the LESS that is set', async () => {
+test('gives the pager no key or password, and the user’s LESS', async () => {
   const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
   const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
   const { pager } = await list({ env: { LESS: '-i', ...hidden } });
@@ -65,7 +65,7 @@ test.each<[string, ShopRunOptions, string]>([
   expect(pager.commands).toEqual([]);
 });
 
-test('counts a line that is wider than the terminal as the lines that it takes', async ({ shop }) => {
+test('counts a line wider than the terminal as several lines', async ({ shop }) => {
   const { openPager, text } = createTestPager();
   // 8 rows of 20 digits and more on a terminal of 12 columns.
   await shop.exits('inventory list --limit 8 --sort petId --desc', 0, [], { terminal: 12, rows: 16, openPager });

@@ -103,7 +103,7 @@ test('finds a database whole that several processes begin at once, and names its
   expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
 });
 
-test('checks the stock-takes of this machine in state check, too', async ({ shared: { run, exits, folders } }) => {
+test('checks the stock-takes of this machine in state check', async ({ shared: { run, exits, folders } }) => {
   await run('inventory count --new --yes -q', { stdin: '4\n' });
   expect(await run('state check')).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
   const file = join(folders.state, 'state.db');
@@ -116,7 +116,7 @@ test('checks the stock-takes of this machine in state check, too', async ({ shar
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('names a wrong password, and a database that is not there', async ({ shop }) => {
+test('names a wrong password, and a missing database', async ({ shop }) => {
   const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
   await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   for (const [place, code, said] of [
@@ -219,7 +219,7 @@ test('waits for a server that has all of its connections, and gives up after 5 s
   });
 });
 
-test('goes by gates in a watch begun without its database once that is back', async ({
+test('obeys gates in a watch begun without its database once the database is back', async ({
   shop: { exits, service, clock },
 }) => {
   const database = await temporaryDatabase();

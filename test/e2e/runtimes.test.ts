@@ -18,7 +18,7 @@ test('names a port that is taken', async () => {
   });
 });
 
-test('prints the version of the package, with the commit of a build that is no release', async () => {
+test('prints the version of the package, with the commit unless the build is a release', async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
   const { code, stdout, stderr } = await runProgram('--version');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

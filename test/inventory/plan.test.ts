@@ -91,7 +91,7 @@ property(
   },
 );
 
-property('plans a write only if the stock differs from what is wanted', [changes, stocks], (all, levels) => {
+property('plans a write only if the stock differs from the wanted one', [changes, stocks], (all, levels) => {
   const { rows, problems } = stocked(all, levels, true);
   for (const { line, petId, before, after, result, error } of rows) {
     const level = levels[`${petId}`];
@@ -133,7 +133,7 @@ const row = (before: number, after: number, result: BulkRow['result'] = 'planned
 });
 const largest = Number.MAX_SAFE_INTEGER;
 
-test('totals exactly what is planned, and nothing else', () => {
+test('totals exactly the planned rows, and nothing else', () => {
   const results = ['applied', 'unchanged', 'failed', 'conflict', 'notAttempted'] as const;
   const others = results.map((result) => row(5, 0, result));
   const totals = { changes: 4, toZero: 2, belowZero: 1, added: 5n, removed: 8n };

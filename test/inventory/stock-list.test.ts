@@ -31,7 +31,7 @@ test('finds the differences that a naive model finds, in any order of the lists'
   );
 });
 
-test('orders ids as bigints, and finds one that is there twice', () => {
+test('orders ids as bigints, and finds a repeated one', () => {
   return fc.assert(
     fc.asyncProperty(fc.array(items, { maxLength: 60 }), async (gathered) => {
       const list = await listOf(gathered);

@@ -40,7 +40,7 @@ describe('arguments that are not exact', () => {
     expect(shop.service.journal()).toEqual([]);
   });
 
-  test('throws a UsageError and sends nothing for a path as id, and for a signal that is none', async ({ shop }) => {
+  test('throws a UsageError and sends nothing for a path as id, and for an invalid signal', async ({ shop }) => {
     await expect(clientOf(shop).getPet('../store/orders')).rejects.toBeInstanceOf(UsageError);
     await expect(clientOf(shop).probe({ signal: untyped({}) })).rejects.toBeInstanceOf(UsageError);
     expect(shop.service.journal()).toEqual([]);

@@ -81,7 +81,7 @@ test('reports a conflict, as the error if nothing was written, and writes the ot
   expect(partly.rows.map(({ result }) => result)).toEqual(['applied', 'failed']);
 });
 
-test('refuses to undo an unknown run, or one that is undone', async () => {
+test('refuses to undo an unknown run, or one that was undone', async () => {
   const { client } = await open();
   await expect(client.undo('20260310T120000Z-zzzz')).rejects.toBeInstanceOf(NotFoundError);
   const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);

@@ -57,7 +57,7 @@ test('saves a gate reported by another machine to a file on this one', async () 
   expect(readdirSync(runtime).filter((name) => name.startsWith('told-'))).toHaveLength(1);
 });
 
-test('uses a database that comes later: its gates hold, and writes are in its history', async () => {
+test('uses a database that becomes reachable later: its gates hold, and writes are in its history', async () => {
   const database = await temporaryDatabase();
   const { stateUrl, listen } = await laterDatabase(database);
   const { shop, client: other } = await open({ stateUrl: database, maxWait: 0 });

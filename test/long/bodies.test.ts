@@ -137,14 +137,14 @@ test('reads a list without limit, whatever its statuses', async () => {
   expect(grown).toBeLessThan(100 * MiB);
 });
 
-test('keeps nothing of what a table that is measured first cuts', { timeout: 300_000 }, async () => {
+test('keeps no text in memory that a measured table cuts off', { timeout: 300_000 }, async () => {
   const { result, grown } = await measured('inventory list', await manyItems(230, 1000), { terminal: 80 });
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n')).toHaveLength(232);
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('streams with api: the first bytes are out before the last have come', async () => {
+test('streams with api, whose first bytes are out before the last have come', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');

@@ -90,7 +90,7 @@ describe('one user of a key', () => {
   });
 });
 
-test('lets others go on while the process with the probe is stopped, and goes on when it is continued', async () => {
+test('lets others continue while the process with the probe is stopped, and then that process', async () => {
   const served = await serve([...window(20), '--fault', '*:first=1:hang']);
   const options = { env: served.env, home: temporaryHome() };
   const prober = startProgram('inventory list --timeout 2', options);

@@ -17,7 +17,7 @@ test('writes an error in one or two lines without control characters', async () 
   expect(painted).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-test("writes an error as one line of JSON, in this order, in the service's words, without what is absent", () => {
+test("writes an error as one line of JSON, in this order, in the service's words, without absent fields", () => {
   const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
   expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
   const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };

@@ -158,7 +158,7 @@ describe('a table of more than 200 rows', () => {
 });
 
 property(
-  'never cuts a number, nor passes the width where it need not',
+  'never cuts a number, and exceeds the width only if it has to',
   [itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean()],
   async (items, width, color) => {
     const lines = (await table(itemsView(items), { width, color })).split('\n').slice(1, -1);

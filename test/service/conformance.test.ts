@@ -196,7 +196,7 @@ describe('the OpenAPI document', () => {
     expect([...documented].filter((status) => !shown.has(status))).toEqual([]);
   });
 
-  test('finds out a response that lacks a header or a field', async () => {
+  test('detects a response that lacks a header or a field', async () => {
     const answer = await (await start({ faults: ['*:without=X-RateLimit-Reset'] })).get('/inventory');
     expect(breach('GET', '/inventory', answer)).toMatch(/x-ratelimit-reset/);
     const good = await (await start()).get('/inventory');

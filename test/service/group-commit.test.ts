@@ -34,7 +34,7 @@ function openWords() {
   };
 }
 
-test('commits the work of one turn together, and tells nobody before', async () => {
+test('commits the work of one turn together, and reports nothing before', async () => {
   const { commits, add, committed } = openWords();
   const told = ['a', 'b', 'c'].map((word) =>
     commits.run(() => {

@@ -188,7 +188,7 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
-  ])('with %j trusted, takes %s for %s', async (trustProxy, forwarded, address) => {
+  ])('with %j trusted, identifies %s as %s', async (trustProxy, forwarded, address) => {
     const entries: LogEntry[] = [];
     const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
     await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });

@@ -153,7 +153,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect((await (await start({ database: url, key, clock: Date as never })).get('/inventory')).text).toBe(migrated);
   });
 
-  test('are all logged: a backup reads them after a failover, too', async () => {
+  test('are all logged, so that a backup can read them after a failover', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf2(key));
     await (await start({ database: url, key, clock: Date as never })).close();

@@ -34,7 +34,7 @@ describe('a change of the configuration with a format', () => {
     expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
   });
 
-  test('prints a sentence on stderr alone without a format, and says if nothing has changed', async ({ config }) => {
+  test('prints a sentence on stderr alone without a format, also if nothing has changed', async ({ config }) => {
     expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
     expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
     expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);

@@ -32,7 +32,7 @@ test.each<[platform: string, env: Record<string, string>, expected: string]>([
   ['linux', { XDG_CACHE_HOME: 'k' }, '/home/jo/.cache/petstock'],
   ['darwin', { XDG_CACHE_HOME: '/x' }, '/home/jo/Library/Caches/petstock'],
   ['win32', { LOCALAPPDATA: 'D:\\L' }, 'D:\\L\\petstock\\cache'],
-])('%s with %j: keeps what can be made again in a folder of its own', (platform, env, expected) => {
+])('%s with %j: keeps reproducible files in a folder of their own', (platform, env, expected) => {
   expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
 });
 

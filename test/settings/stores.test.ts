@@ -97,7 +97,7 @@ describe('--store', () => {
     expect(asked[0]).toContain('north/production');
   });
 
-  test('prefers a setting of the store, and config list shows each, and no key', async ({ north }) => {
+  test('prefers a setting of the store, and lists each setting in config list, but no key', async ({ north }) => {
     await north.run('config set low-stock 7');
     await north.run('config set low-stock 2 --store north');
     const lowStock = async (options = '') => (await north.run(`config get low-stock${options}`)).stdout;

@@ -54,7 +54,7 @@ property(
 );
 
 property(
-  'takes a process for alive as long as its lease lasts',
+  'counts a process as alive as long as its lease lasts',
   [time, time, fc.boolean()],
   { numRuns },
   (ends, now, isGone) => {

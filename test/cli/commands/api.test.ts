@@ -37,7 +37,7 @@ test('adds headers with -H, several of one name as a list', async ({ shop }) => 
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 
-test('refuses a header with -H that is none, or is ours, without repeating it, and sends nothing', async ({ shop }) => {
+test('refuses with -H an invalid header or one of ours without repeating it, and sends nothing', async ({ shop }) => {
   for (const header of [
     'Authorization: Bearer psk_other',
     'content-length: 3',
@@ -64,7 +64,7 @@ test.runIf(canMakeFifos)('stops reading a pipe that nobody writes to on Ctrl-C',
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
-test('shows a response that is no success and fails; with --json stdout is empty', async ({ shop }) => {
+test('shows a failed response, but leaves stdout empty with --json', async ({ shop }) => {
   const { stdout } = await shop.exits('api GET /nothing', 9, 'Error: ');
   expect(JSON.parse(stdout)).toMatchObject({ status: 404 });
   const json = await shop.exits('api POST /inventory --json --quiet', 10);

@@ -49,7 +49,7 @@ describe('an error with --json', () => {
 });
 
 test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
-  '%s: blames no pet for a 404 that is about none',
+  '%s: names no pet for a 404 that is not about a pet',
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
     await till.exits(command, 9, [

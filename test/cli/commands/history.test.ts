@@ -168,7 +168,7 @@ describe('history list', () => {
 });
 
 describe('history show', () => {
-  test('exits with 9 for what is no run', async ({ shop }) => {
+  test('exits with 9 for an unknown run', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config']) await shop.exits(`history show ${run}`, 9);
     await recordRun(shop, [applied(4n, 1, 2)]);
     await shop.exits('history show 20200101T000000Z-aaaa', 9);
@@ -297,7 +297,7 @@ describe('history prune', () => {
     return { shop, runs };
   };
 
-  test('removes what is old after a yes, of one environment if that is named, and nothing else', async () => {
+  test('removes old runs after a yes, of one environment if that is named, and nothing else', async () => {
     const { shop, runs } = await three();
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
@@ -402,7 +402,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('reports with check a state that is damaged inside, and explains at a write what to do', async ({ shop }) => {
+  test('reports damage inside the state with check, and explains at a write what to do', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";

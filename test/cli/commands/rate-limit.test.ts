@@ -16,7 +16,7 @@ import { openTill, test } from '../../support/till.ts';
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
 // A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
-test('waits for the end of a spent window, says so, and meets no 429; or exits with 6 at once', async () => {
+test('waits for the end of a spent window and reports it, or exits with 6 at once, without a 429', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');
   const said = 'It works again in 41 s, at 07:01:01.\nHint: petstock limits\n';
@@ -170,7 +170,7 @@ const gated = (seconds: string, status = 429) => ({
 });
 
 describe('limits', () => {
-  test('shows the last response without a request, and the limit alone of a window that is over', async () => {
+  test('shows the last response without a request, and only the limit of a window that has ended', async () => {
     const shop = await asked();
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });

@@ -4,7 +4,7 @@ import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
 import { folderOf, served } from '../../support/served-shop.ts';
 import { jsonLines, test as shopTest } from '../../support/shop.ts';
 
-test('keeps the newest megabyte for a reader that stands still, and says how many lines it dropped', async () => {
+test('keeps the newest megabyte for a stalled reader, and reports how many lines it dropped', async () => {
   const written: string[] = [];
   let flow = () => {};
   const flows = new Promise<void>((resolve) => {

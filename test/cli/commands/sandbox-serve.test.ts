@@ -72,7 +72,7 @@ test.for([
   expect(stderr).not.toContain('secret');
 });
 
-test('exits with 5 for a database that is not reached, and with 2 for one that refuses it', async ({ shop }) => {
+test("exits with 5 if the database can't be reached, and with 2 if it refuses the connection", async ({ shop }) => {
   const away = await shop.run('sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x');
   expect(away).toMatchObject({
     code: 5,
@@ -228,7 +228,7 @@ describe('the file of sandbox serve', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('refuses another number of pets, with how to start again, or seeds anew', async ({ shop }) => {
+  test('refuses another number of pets for a file, which a reset fills anew', async ({ shop }) => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
@@ -256,7 +256,7 @@ describe('the file of sandbox serve', () => {
     expect(code).toBe(0);
   });
 
-  test('replaces by a reset what is no database at all', async ({ shop }) => {
+  test('replaces a file that is no database by a reset', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     writeFileSync(file, 'Feed the cats. '.repeat(100));

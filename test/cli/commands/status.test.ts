@@ -144,7 +144,7 @@ describe('--verbose', () => {
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test("reports a state folder that can't be used, and a state that is none", async ({ shop }) => {
+  test('reports an unusable state folder, and a state that is no database', async ({ shop }) => {
     const folders = { ...shop.folders, state: changeFile(shop, 'a file', 'state-file') };
     const file = await shop.exits('status --verbose --offline -o tsv', 0, [], { folders });
     expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");

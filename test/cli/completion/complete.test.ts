@@ -52,7 +52,7 @@ test.each([
   expect(await proposed(line)).toEqual(words);
 });
 
-test('proposes options of the command first, and none that is given already', async () => {
+test('proposes options of the command first, and none that was already given', async () => {
   const words = await proposed('inventory list --status sold --limit 3 -q -');
   expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
   expect(words).toContain('--env');

@@ -71,7 +71,7 @@ test('counts a wait down to "continuing", not to 0 s', async () => {
 });
 
 describe('progress on a terminal', () => {
-  it('draws at most ten times a second, and in the end what is true', async () => {
+  it('draws at most ten times a second, and the true numbers in the end', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 1000, 0.5);
     expect(writes.length).toBeGreaterThanOrEqual(5);
@@ -95,7 +95,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('about 20 min left');
   });
 
-  it('counts a wait down, shows responses meanwhile, and goes on', async () => {
+  it('counts a wait down, shows responses meanwhile, and continues', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 58, 10);
     progress.waiting(42_000, 'refused');

@@ -74,7 +74,7 @@ test('never keeps rows of last night in --failed-out, though the run ends before
 });
 
 describe('undo --last', () => {
-  test("passes over what can't or need not be undone, and says so", async () => {
+  test("skips runs that can't or need not be undone, and says so", async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory set 8 32 --expect 32');
@@ -213,7 +213,7 @@ test("lists once what can't be written", async ({ shop }) => {
   expect(several.stdout.match(/conflict/g)).toHaveLength(2);
 });
 
-test('shows for a resume what is open, and how much is written', async () => {
+test('shows the open rows of a resume, and how many are written', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
   await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
   shop.service.setFaults([]);

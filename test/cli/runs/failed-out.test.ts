@@ -28,7 +28,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   },
 );
 
-test('writes no delta to --failed-out that may have been written, nor after a resume', async ({ till }) => {
+test('writes no delta to --failed-out that may have been written, not even after a resume', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   const failed = till.file('failed.csv', '');
   let isBack = () => {};

@@ -114,7 +114,7 @@ describe('history prune', () => {
     expect(stock()).toEqual([10, 15, 10, 10]);
   });
 
-  test('ends a stopped run that was removed meanwhile: it sends nothing more', async () => {
+  test('stops a run that was removed meanwhile, and sends nothing more', async () => {
     const { till, applying, first } = await heldApply();
     till.clock.advance(60_000);
     await all(till, 'history prune --keep 0 --incomplete --yes');

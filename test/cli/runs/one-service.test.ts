@@ -45,7 +45,7 @@ test('shares one limit for 127.0.0.1 and localhost', async () => {
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('admits rows in groups beside others who use the key, as many as there is room for', async () => {
+test('admits rows in groups as large as the limit allows beside other users of the key', async () => {
   const till = await openTill({ stock: tenEach(60), limit: { limit: 10_000, seconds: 60 } });
   const { url, key } = till.service;
   const sendAsOthers = () => fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });

@@ -105,7 +105,7 @@ test('exits with 8 if the service stores 100 instead, and undo starts from 100',
 describe('responses other than a 200 with the item', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
-  test.for([202, 204, 206])('are not taken for applied: a %i that wrote nothing', async (status, { till }) => {
+  test.for([202, 204, 206])('are not counted as applied after a %i that wrote nothing', async (status, { till }) => {
     till.service.always('PATCH', answers(status, {}, item));
     const { code } = await till.run('inventory set 1 50 --json');
     expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 10 });

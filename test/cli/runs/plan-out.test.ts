@@ -66,7 +66,7 @@ test("leaves rows out of the plan that can't be written, and exits with their co
   expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
 });
 
-test('replaces a file that is not ours only with --force', async ({ till }) => {
+test('replaces someone else’s file only with --force', async ({ till }) => {
   const plan = planOf(till);
   writeFileSync(plan, 'petId,quantity\n2,7\n');
   const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;

@@ -72,7 +72,7 @@ test('runs nothing that a role may create in public, and gives it no right', asy
   await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
 });
 
-test('serves with the documented roles: one makes the tables, the other can neither drop nor alter them', async () => {
+test('serves with the documented roles, of which only one can create, drop or alter tables', async () => {
   const server = await temporaryPostgres();
   const document = readFileSync(join(import.meta.dirname, '../../../docs/hosting/roles.sql'), 'utf8');
   const [before = '', after = ''] = document.split(/^-- 2\..*$/m);

@@ -35,7 +35,7 @@ describe('CHANGELOG.md', () => {
     expect(() => notesOf(text)).toThrow('Unreleased');
   });
 
-  test('has a part for what is unreleased', () => {
+  test('has a section for unreleased changes', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });

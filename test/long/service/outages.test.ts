@@ -121,7 +121,7 @@ describe('the service while its database is frozen', () => {
 });
 
 describe('the service after its database went away', () => {
-  test('gives up all dead connections together: the next request has a new one', async () => {
+  test('gives up all dead connections together, so that the next request has a new one', async () => {
     const { proxy, service } = await startWithProxy();
     await Promise.all([set(service, 3), list(service), admin(service, '/readyz'), admin(service, '/metrics')]);
     expect(proxy.open()).toBeGreaterThan(1);
@@ -130,7 +130,7 @@ describe('the service after its database went away', () => {
     await expectSet(service, 4);
   });
 
-  test('leaves a database that has become read-only for the one that is behind its address now', async () => {
+  test('leaves a database that became read-only for the one now at its address', async () => {
     const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
     const proxy = await postgresProxy(old);
     const service = await start(proxy.url);
@@ -229,7 +229,7 @@ async function fill(url: string, count: number): Promise<pg.Client[]> {
   return clients;
 }
 
-test('uses the one of several servers that takes writes, and another one once that is gone', async () => {
+test('uses the one of several servers that accepts writes, and another one once that has gone away', async () => {
   const primary = await temporaryPostgres();
   const standby = await temporaryPostgres({ following: primary });
   const service = await start('', { database: [standby.url, primary.url] });

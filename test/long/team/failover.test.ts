@@ -66,7 +66,7 @@ test.each(oneMoment)('loses and doubles nothing in a failover once %i rows are a
   expect(last?.value).toBeGreaterThan(1_000_000);
 });
 
-test('leaves a primary that hangs for the standby that takes over from it', async () => {
+test('leaves a hanging primary for the standby that takes over', async () => {
   const given = await settingWith(synchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -137,7 +137,7 @@ const leaveBehind = async ({ primary, standby }: Pair) => {
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
 };
 
-test('notices a failover that loses what was confirmed: sends nothing more, and doubles nothing', async () => {
+test('sends nothing more and doubles nothing after a failover that loses confirmed writes', async () => {
   const given = await settingWith(asynchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, 30);
@@ -158,7 +158,7 @@ test('notices a failover that loses what was confirmed: sends nothing more, and 
   await expectResumed(given);
 });
 
-test('warns in state info of a standby that is not waited for', async () => {
+test('warns in state info of an asynchronous standby', async () => {
   const { machine, server } = await settingWith(asynchronousPair);
   const { standby, url, failOver } = server;
   await machine().run('inventory list -q');

@@ -86,7 +86,7 @@ test('waits for a PostgreSQL that comes back at once, as after a failover', asyn
   await expectResumed(given);
 });
 
-test('sends nothing more if PostgreSQL hangs, ends what is in flight, and another machine goes on', async () => {
+test('sends nothing more if PostgreSQL hangs, ends requests in flight, and another machine continues', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -101,7 +101,7 @@ test('sends nothing more if PostgreSQL hangs, ends what is in flight, and anothe
   await expectResumed(given);
 });
 
-test('sends nothing more after the time-out of a slow PostgreSQL, and another machine goes on', async () => {
+test('sends nothing more after a time-out of PostgreSQL, and another machine continues', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -118,7 +118,7 @@ test('sends nothing more after the time-out of a slow PostgreSQL, and another ma
   await expectResumed(given);
 });
 
-test.each(moments)('goes on with another machine after kill -9 of one once %i rows are answered', async (count) => {
+test.each(moments)('continues with another machine after kill -9 of one once %i rows are answered', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);

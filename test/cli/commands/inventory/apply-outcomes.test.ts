@@ -60,7 +60,7 @@ test.each([1, 2, 3])('writes exactly what was wanted with every fault at 10 %% (
 });
 
 describe('Ctrl-C in apply', () => {
-  test('finishes what is in flight, and --resume sends what is left and no more', async ({ shop }) => {
+  test('finishes requests in flight, and --resume sends the remaining rows and no more', async ({ shop }) => {
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
       ctrlCAt: ({ method }) => method === 'PATCH' && ++patches === 9,
@@ -156,7 +156,7 @@ test('ends --resume of a run whose only row was refused with the same exit code'
   expect(await resume(shop, report.run)).toMatchObject({ code: 10, requests: [] });
 });
 
-test('sends no PATCH for --resume of a run that is done, and names its id', async ({ shop }) => {
+test('sends no PATCH for --resume of a finished run, and names its id', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });

@@ -120,7 +120,9 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('leaves out unknown pets with --skip-unknown: no failure, not in --failed-out', async ({ shop }) => {
+  test('leaves unknown pets out with --skip-unknown, which is no failure, and out of --failed-out', async ({
+    shop,
+  }) => {
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity\n4,1\n4242,1\n';
     const mixed = await apply(shop, csv, ['--skip-unknown', '--failed-out', failed]);
@@ -159,7 +161,7 @@ describe('rows that are not written', () => {
 });
 
 describe('--failed-out', () => {
-  test('writes the rows that were not written, so that apply takes them again', async () => {
+  test('writes the failed rows so that apply reads them again', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=400'] });
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity,delta,expected,reason,ref\n4,1,,38,"a, b",R-1\n5,,+6,,new,\n6,8,,,,\n';
@@ -170,7 +172,7 @@ describe('--failed-out', () => {
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
 
-  test('empties the file if nothing is left to write: an old one would be applied again', async ({ shop }) => {
+  test('empties the file if no row failed, so that no old row is applied again', async ({ shop }) => {
     const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
     const header = 'petId,status,expected,quantity,reason,ref\n';
     const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);

@@ -25,7 +25,7 @@ test('reports each unknown column without --ignore-columns, and a name taken fro
   expect(stderr).toContain('petId is read from "SKU", so there can be no column "id" beside it');
 });
 
-test('hints with options that run as they stand', async ({ shop }) => {
+test('hints at options that work as printed', async ({ shop }) => {
   const file = changeFile(shop, supplier);
   const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand'];
   const hint = `Hint: petstock inventory apply ${file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --max-zero 0`;

@@ -95,7 +95,7 @@ test('compares one field with --only, and exits with 3 for differences with --ex
   expect(status.stdout).toMatch(/^9007199254740993\t.*\n$/);
 });
 
-test("prints a change file with what is expected with --changes, and names what it can't do", async ({ shop }) => {
+test("prints a change file with expected quantities for --changes, and names what it can't do", async ({ shop }) => {
   const right = shop.file('right.csv', changedPets);
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,

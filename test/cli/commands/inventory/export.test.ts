@@ -20,7 +20,7 @@ describe('to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('replaces a file of somebody else after a question, or with --force', async ({ shop }) => {
+  test('replaces someone else’s file after a question, or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -73,7 +73,7 @@ describe('to a file', () => {
     expect(fs.existsSync(target)).toBe(false);
   });
 
-  test('writes the whole file or nothing: it stays if the response breaks off', async () => {
+  test('writes the whole file, or leaves the old one if the response breaks off', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     fs.writeFileSync(file, 'as it was');

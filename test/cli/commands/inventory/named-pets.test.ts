@@ -96,7 +96,7 @@ test.for([
   expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
 });
 
-test('never takes a number for a name, and a letter or two only as a word of it', async () => {
+test('never reads a number as a name, nor one or two letters unless they are a word of it', async () => {
   const shop = await namedShop();
   for (const number of ['1e3', '0x10', '1.5', '１', '12"', '+5', "'4"]) {
     expect(await shop.refused(['inventory', 'get', number])).toContain('is not a pet id');

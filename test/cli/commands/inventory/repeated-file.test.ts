@@ -50,7 +50,7 @@ test.each([
   expect({ other, code, stderr }).toEqual(ends);
 });
 
-test('counts nothing twice if another process applies the file while the question stands open', async () => {
+test('counts nothing twice if another process applies the file while the question is open', async () => {
   const confirm = async () => (await shop.run(apply)).code === 0;
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });

@@ -96,7 +96,7 @@ test.for([
   expect(await shop.refused(`inventory set ${operands} --yes`)).toContain(said);
 });
 
-test('lists with --low what is available and at or below low-stock, beside the other filters', async ({ shop }) => {
+test('lists with --low the available pets at or below low-stock, beside the other filters', async ({ shop }) => {
   const all = (await shop.run('inventory list')).stdout.trim().split('\n');
   const low = (most: number) =>
     all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');

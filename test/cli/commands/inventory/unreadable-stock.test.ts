@@ -68,7 +68,7 @@ test('shows the others with get, and reports one as unreadable, not as missing',
   expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the response ${words}.`);
 });
 
-test('names the unreadable pet, and the one that is not there', async () => {
+test('names the unreadable pet and the missing one', async () => {
   const { run } = await tillWith(given);
   const lines = [`Error: Pet 2 is left out: "quantity" in the response ${words}.`, '│ There is no pet 99 in staging.'];
   for (const command of ['get 1 99 2', 'list --pet 1,99,2', 'list --summary --pet 99,2']) {

@@ -64,7 +64,7 @@ test.each([
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });
 
-test('reports a pet that comes or goes, and a status that changes', async () => {
+test('reports pets that are added or removed, and a changed status', async () => {
   const answers = [
     '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":1,"status":"sold"}]',
     '[{"petId":9007199254740993,"quantity":7,"status":"pending"},{"petId":1,"quantity":3,"status":"sold"}]',
@@ -152,7 +152,7 @@ describe('watch through failures', () => {
     expect(await watch('', fault(3, 3, 401, body))).toMatchObject({ code: 4, times: [0, 15, 30] });
   });
 
-  test('slows down after a 429, says so once, and sends nothing before its time', async () => {
+  test('slows down after a 429, reports it once, and sends nothing before its time', async () => {
     const refusals: Before = (look, service) => {
       if (look === 2 || look === 3) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
     };

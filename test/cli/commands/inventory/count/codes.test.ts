@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn } from './count-rig.ts';
 
-test('takes codes as text: leading zeros count, and several may stand for one pet', async ({ shop }) => {
+test('reads codes as text, in which leading zeros count, and several of them for one pet', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
   const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":3}'] });
@@ -102,7 +102,7 @@ test('takes the setting codes without --codes', async ({ shop }) => {
 });
 
 test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
-  'keeps only the beginning of a line that is too long, and counts none of it: %s',
+  'keeps only the beginning of an overlong line, and counts none of it: %s',
   async (line, { shop }) => {
     const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
     expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
@@ -114,7 +114,7 @@ test('leaves what a terminal puts around a paste out of the first scan', async (
   expect(stderr).toContain('2 units, 1 pet > ');
 });
 
-test('counts no word at the prompt, and says so', async ({ shop }) => {
+test('counts no word at the prompt, and reports it', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   const word = "'undo' is not a pet or a code: not counted. - cancels the last line, help shows more\n";
@@ -135,7 +135,7 @@ test('offers once to add a taught code to the file of codes, and knows it in the
   expect(next.asked).toHaveLength(1);
 });
 
-test('leaves the file of codes after a no, and goes on if it has lost its header', async ({ shop }) => {
+test('leaves the file of codes alone after a no, and continues if it has lost its header', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

@@ -14,7 +14,7 @@ test('adds what --add has scanned to the stock at the end, and subtracts it with
     await shop.refused(`inventory count ${flags} --yes`, { stdin: '4\n' });
 });
 
-test('names the kind at the prompt, and reports nothing of what was not scanned', async ({ shop }) => {
+test('names the kind of count at the prompt, and does not list pets that were not scanned', async ({ shop }) => {
   const { stderr } = await count(shop, '4 x3\ndone\n', '--add', person);
   expect(stderr).toContain('It is a count of units that came in (--add). Scan');
   expect(stderr).toContain('3 units in, 1 pet > ');

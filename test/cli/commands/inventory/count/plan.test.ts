@@ -18,7 +18,7 @@ test('sets what was not scanned to 0 with --all, within max-zero, and never besi
   expect((await stockOf(shop)).get('1')).toBe(1);
 });
 
-test('writes a change file with what is expected, and no stock, with --to', async ({ shop }) => {
+test('writes a change file with expected quantities for --to, and sends nothing', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'counted.csv');
   const result = await count(shop, '4\n1 x12\n', `--to ${file}`);
   expect(result).toMatchObject({ code: 0, stdout: '', written: [] });

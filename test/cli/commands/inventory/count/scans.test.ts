@@ -40,7 +40,7 @@ test('needs --yes or --to without a terminal, before anything is read or sent', 
   expect(await statesIn(shop)).toEqual([]);
 });
 
-test('keeps unknown codes apart, lists them, and writes none: exit 8', async ({ shop }) => {
+test('keeps unknown codes apart, lists them, writes none of them, and exits with 8', async ({ shop }) => {
   const result = await count(shop, '4\n004\n004\n777777\nfoo x2\nfoo x0\n');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toMatch(/^Not counted, because no pet is known for them:\n( {2}.+\n){4}/m);

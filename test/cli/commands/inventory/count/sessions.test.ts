@@ -136,7 +136,7 @@ test.for([
   expect((await shop.run('state check')).code).toBe(0);
 });
 
-test('lists finished sessions with --closed, and each with its label and who began it', async ({ shop }) => {
+test('lists finished sessions with --closed, each with its label and who began it', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label aisle-3 --max-changes 0');
   await count(shop, '5 x9\n', '--yes --new');
   const open = { label: 'aisle-3', user: expect.stringMatching(/./), state: 'open' };

@@ -88,7 +88,7 @@ test('asks to count a pet again if a sale came while the question stood open', a
   expect((await count(shop, '5\ndone\n', '', person)).written).toEqual(['5 {"quantity":1}']);
 });
 
-test('names what is to be counted again after a resume into a conflict, and ends the session', async () => {
+test('names the pets to recount after a resume into a conflict, and ends the session', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   const { run } = broken.report;
