@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { petstockAt } from '../support/petstock.ts';
-import { temporaryDatabase } from '../support/postgres.ts';
 import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
 import { stormOf } from '../support/storm.ts';
 
@@ -36,23 +35,4 @@ test(`adds exactly 1 for each of ${adjusts} adjusts, some killed, through a bad 
   expect(applied + killed).toBe(adjusts);
   expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
   expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);
-}, 600_000);
-
-test('counts all files of eight machines that end in the same pet under a limit of 20 in 3 s', async () => {
-  const [service, stateUrl] = await Promise.all([
-    scriptedService({ stock: tenEach(17), limit: { limit: 20, seconds: 3 } }),
-    temporaryDatabase(),
-  ]);
-  const machines = Array.from({ length: 8 }, () =>
-    petstockAt({ env: { ...service.env, PETSTOCK_STATE_URL: stateUrl } }),
-  );
-  const results = await Promise.all(
-    machines.map((petstock, index) => {
-      const lines = [`${2 * index + 1},2`, `${2 * index + 2},3`, '17,1'];
-      return petstock.run(['inventory', 'apply', petstock.file('own.csv', ['petId,delta', ...lines]), '--yes', '-q']);
-    }),
-  );
-  expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(8).fill({ code: 0, stderr: '' }));
-  expect(service.stockOf(17)).toBe(18);
-  expect(Array.from({ length: 16 }, (_, index) => service.stockOf(index + 1))).toEqual(Array(8).fill([12, 13]).flat());
 }, 600_000);

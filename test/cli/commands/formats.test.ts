@@ -140,8 +140,3 @@ test('takes the format from the name of a file unless -o names it; the two may n
   expect(readFileSync(file('s.json'), 'utf8')).toContain('"petId":"9223372036854775807"');
   expect(await shop.refused('sandbox export --format csv --json')).toContain("can't be used together");
 });
-
-test('prints nothing on stdout for a setting that is not set, with --json', async ({ shop }) => {
-  const { stdout, stderr } = await shop.exits('config get max-zero --json', 1);
-  expect([stdout, errorJson(stderr).error.kind]).toEqual(['', 'failure']);
-});

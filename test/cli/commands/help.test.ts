@@ -3,7 +3,6 @@ import { addCommands, commandPath, finish, PetstockCommand } from '../../../src/
 import type { Outline, VerbOutline } from '../../../src/cli/commands/define.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
-import { exitCodes, signalExitCodes } from '../../../src/shared/errors.ts';
 import { allCommands } from '../../support/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
@@ -126,12 +125,6 @@ test('names every variable of the contract in help environment', async ({ shop }
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
   for (const name of ['FORCE_COLOR', 'NO_COLOR', 'CLICOLOR_FORCE', 'CLICOLOR=0', 'TERM=dumb', 'ALL_PROXY'])
     expect(stdout).toContain(name);
-});
-
-test('lists the exit codes of the program in help', async ({ shop }) => {
-  const { stdout } = await shop.run('help exit-codes');
-  const told = [...stdout.matchAll(/^ *(\d+) {2}/gm)].map(([, code]) => Number(code));
-  expect(told).toEqual([...new Set([...Object.values(exitCodes), ...Object.values(signalExitCodes)])]);
 });
 
 test('shows help without words, or with those of a noun alone', async ({ shop }) => {

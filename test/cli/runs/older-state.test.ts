@@ -24,21 +24,11 @@ interface Kept {
 
 const tables = ['limits', 'presence', 'services', 'line', 'leases', 'sightings', 'pruned', 'sequence', 'runs', 'rows'];
 
-/** Another file is put in the place of that of the state. */
+/** Another file takes the place of the state's. */
 async function withFile(): Promise<Kept> {
   const till = await openTill({ stock: tenEach(rows) });
-  const file = join(till.folders.state, 'state.db');
-  const parts = ['', '-wal', '-shm'].map((end) => file + end);
-  return {
-    till,
-    keep: async () => {
-      for (const part of parts) if (existsSync(part)) copyFileSync(part, `${part}.older`);
-    },
-    setBack: async () => {
-      for (const part of parts) rmSync(part, { force: true });
-      for (const part of parts) if (existsSync(`${part}.older`)) copyFileSync(`${part}.older`, part);
-    },
-  };
+  const copy = copying(till);
+  return { till, keep: async () => copy('', '.older'), setBack: async () => copy('.older', '') };
 }
 
 /** The tables of the state are written over, as `sqlite3 .restore` does it. */
@@ -93,6 +83,27 @@ async function begun({ service, run, file, history }: Till<Clock>, text: string)
 }
 
 describe.each(ways)('an older state: %s', (_way, open) => {
+  /** Begins a run, resumes it, and sets the state back to before the resume. @returns also the stock that it has written */
+  const resumedBefore = async (text: string) => {
+    const { till, keep, setBack } = await open();
+    const run = await begun(till, text);
+    await keep();
+    await till.run(`inventory apply --resume ${run} --yes`);
+    const written = stockOf(till);
+    await setBack();
+    return { till, run, written };
+  };
+  /** Applies a file of increments, and sets the state back to before that. @returns also the command without an option */
+  const appliedBefore = async () => {
+    const { till, keep, setBack } = await open();
+    const apply = `inventory apply ${till.file('a.csv', fives)}`;
+    await till.exits('inventory set 1 10', 0);
+    await keep();
+    await till.exits(`${apply} --yes`, 0);
+    await setBack();
+    return { till, apply };
+  };
+
   test('is told what became of the rows of a running run, and a resume writes the others once', async () => {
     const { till, keep, setBack } = await open();
     const run = await begun(till, fives);
@@ -114,13 +125,8 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 
   test('makes increments of an open run conflicts, which no resume sends again', async () => {
-    const { till, keep, setBack } = await open();
-    const run = await begun(till, fives);
-    await keep();
-    await till.run(`inventory apply --resume ${run} --yes`);
-    const written = [10, ...Array(rows - 1).fill(15)];
-    expect(stockOf(till)).toEqual(written);
-    await setBack();
+    const { till, run, written } = await resumedBefore(fives);
+    expect(written).toEqual([10, ...Array(rows - 1).fill(15)]);
     await till.exits(`inventory apply --resume ${run} --yes`, 8, 'earlier copy');
     expect((await till.rows()).map(({ result }) => result)).toEqual(['failed', ...Array(rows - 1).fill('conflict')]);
     await till.run(`inventory apply --resume ${run} --yes`);
@@ -130,11 +136,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 
   test('leaves rows with a quantity to the stock', async () => {
-    const { till, keep, setBack } = await open();
-    const run = await begun(till, twelves);
-    await keep();
-    await till.run(`inventory apply --resume ${run} --yes`);
-    await setBack();
+    const { till, run } = await resumedBefore(twelves);
     till.service.sell(2, 1);
     await till.exits(`inventory apply --resume ${run} --yes --timeout 1`, 8, 'conflict');
 
@@ -142,24 +144,14 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 
   test('refuses a file of increments once, since it may have been applied', async () => {
-    const { till, keep, setBack } = await open();
-    const apply = `inventory apply ${till.file('a.csv', fives)} --yes`;
-    await till.exits('inventory set 1 10', 0);
-    await keep();
-    await till.exits(apply, 0);
-    await setBack();
-    await till.exits(apply, 7, 'not known whether');
+    const { till, apply } = await appliedBefore();
+    await till.exits(`${apply} --yes`, 7, 'not known whether');
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
-    await till.exits(apply, 0);
+    await till.exits(`${apply} --yes`, 0);
   });
 
   test('shows no increment as owed before anything is written', async () => {
-    const { till, keep, setBack } = await open();
-    const run = await begun(till, fives);
-    await keep();
-    await till.run(`inventory apply --resume ${run} --yes`);
-    const written = stockOf(till);
-    await setBack();
+    const { till, run, written } = await resumedBefore(fives);
     const sent = till.service.seen('PATCH').length;
     for (let look = 0; look < 2; look += 1) {
       const shown = await till.exits(`history show ${run} --json`, 0, 'earlier copy');
@@ -187,11 +179,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 
   test('shows rows with a quantity as unknown, and a dry run settles them by the stock', async () => {
-    const { till, keep, setBack } = await open();
-    const run = await begun(till, twelves);
-    await keep();
-    await till.run(`inventory apply --resume ${run} --yes`);
-    await setBack();
+    const { till, run } = await resumedBefore(twelves);
     till.service.sell(2, 1);
     const { rows: shown } = await till.json(`history show ${run} --json`);
     expect(shown.map(({ result }: { result: string }) => result)).toEqual([
@@ -204,12 +192,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 
   test('ends the dry run of a file of increments as its run would end, each time', async () => {
-    const { till, keep, setBack } = await open();
-    const apply = `inventory apply ${till.file('a.csv', fives)}`;
-    await till.exits('inventory set 1 10', 0);
-    await keep();
-    await till.exits(`${apply} --yes`, 0);
-    await setBack();
+    const { till, apply } = await appliedBefore();
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');
     await till.exits(`${apply} --yes`, 7, 'not known whether');
