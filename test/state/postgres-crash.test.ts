@@ -341,57 +341,47 @@ it('gives out no row while one with a lower number is still to commit', async ({
   expect(await settled(rows[0]?.seq ?? 0)).toEqual(rows.slice(1));
 });
 
-it.for([
-  ['once, and not again to end what it had begun', undefined, 70_000],
-  ['no longer than usual after Ctrl-C', 20_000, 30_000],
-] as const)('waits for a database that is away %s', async ([_what, interruptedAfter, most], { url }) => {
+/** A run of two pets in a database that can be `away`; waiting for it ends with Ctrl-C at this time of the clock. */
+async function openOutage(url: string, interruptedAt: number) {
   const clock = createStateClock();
   const began = clock.monotonic();
-  const waited = () => clock.monotonic() - began;
+  const database = { isAway: false };
   let wire: Wire | undefined;
-  const once: OpenWire = async (server, onNotice) => {
-    if (wire !== undefined) throw new Error('connect ECONNREFUSED');
+  const open: OpenWire = async (server, onNotice) => {
+    if (database.isAway) throw new Error('connect ECONNREFUSED');
     wire = await openWire(server, onNotice);
     return wire;
   };
   const interruption = new AbortController();
+  const waited = () => clock.monotonic() - began;
   const sleep = async (ms: number) => {
     clock.advance(ms);
-    if (waited() >= (interruptedAfter ?? Number.POSITIVE_INFINITY)) interruption.abort(new Error('Ctrl-C'));
+    if (waited() >= interruptedAt) interruption.abort(new Error('Ctrl-C'));
   };
   const options = { clock: { ...clock, sleep }, outageTimeout: 60_000, interrupted: interruption.signal };
-  const state = await stateAt(url, 1, { ...options, random: () => 0 }, once);
-  const log = await state.history.begin(headOf(), rowsFor(1n));
+  const state = await stateAt(url, 1, { ...options, random: () => 0 }, open);
+  const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
+  await log.intend(intents(1), undefined);
+  database.isAway = true;
   wire?.destroy();
-  const refused = interruptedAfter === undefined ? "can't be reached" : 'Ctrl-C';
-  await expect(log.intend(intents(1), undefined)).rejects.toThrow(refused);
-  expect(waited()).toBeGreaterThanOrEqual(interruptedAfter ?? 60_000);
+  return { state, log, database, waited };
+}
+
+it.for([
+  ['once, and not again to end what it had begun', Number.POSITIVE_INFINITY, 60_000, 70_000, "can't be reached"],
+  ['no longer than usual after Ctrl-C', 20_000, 20_000, 30_000, 'Ctrl-C'],
+] as const)('waits for a database that is away %s', async ([_what, interruptedAt, least, most, words], { url }) => {
+  const { log, waited } = await openOutage(url, interruptedAt);
+  await expect(log.intend(intents(2), undefined)).rejects.toThrow(words);
+  expect(waited()).toBeGreaterThanOrEqual(least);
   await expect(log.end()).rejects.toThrow("can't be reached");
   expect(waited()).toBeLessThan(most);
 });
 
 it('writes outcomes from an outage if the database is back after Ctrl-C', async ({ url }) => {
-  const clock = createStateClock();
-  let isAway = false;
-  let wire: Wire | undefined;
-  const away: OpenWire = async (server, onNotice) => {
-    if (isAway) throw new Error('connect ECONNREFUSED');
-    wire = await openWire(server, onNotice);
-    return wire;
-  };
-  const interruption = new AbortController();
-  const sleep = async (ms: number) => {
-    clock.advance(ms);
-    if (clock.monotonic() > 8000) interruption.abort(new Error('Ctrl-C'));
-  };
-  const options = { clock: { ...clock, sleep }, outageTimeout: 60_000, interrupted: interruption.signal };
-  const state = await stateAt(url, 1, { ...options, random: () => 0 }, away);
-  const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
-  await log.intend(intents(1), undefined);
-  isAway = true;
-  wire?.destroy();
+  const { state, log, database } = await openOutage(url, 8000);
   await expect(log.intend(intents(2), undefined)).rejects.toThrow('Ctrl-C');
-  isAway = false;
+  database.isAway = false;
   log.settle([outcomeOf(1)]);
   await log.end();
   expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });

@@ -209,16 +209,11 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('last after an unknown outcome, even if their process lives', async () => {
-        const log = await write(ours, 7n, { result: 'unknown', quantity: undefined });
-        const other = placeOf(theirs);
-        expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
-        await pass(timeout);
-        expect(await other.tryAcquire()).toBeUndefined();
-      });
-
-      it('last after a failure whose request may be in flight', async () => {
-        const log = await write(ours, 7n, { result: 'failed', quantity: undefined, mayBeInFlight: true });
+      it.each([
+        ['an unknown outcome, even if their process lives', { result: 'unknown' }],
+        ['a failure whose request may be in flight', { result: 'failed', mayBeInFlight: true }],
+      ] as const)('last after %s', async (_what, outcome) => {
+        const log = await write(ours, 7n, { quantity: undefined, ...outcome });
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
         await pass(timeout);

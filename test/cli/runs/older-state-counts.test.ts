@@ -1,21 +1,10 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { normally } from '../../support/scripted-actions.ts';
 import { type Till, test } from '../../support/till.ts';
+import { stateCopies } from './state-copies.ts';
 
-const partsOf = ({ folders }: Till) => ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`));
-
-function keep(till: Till): void {
-  for (const part of partsOf(till)) if (existsSync(part)) copyFileSync(part, `${part}.older`);
-}
-
-function setBack(till: Till): void {
-  for (const part of partsOf(till)) {
-    rmSync(part, { force: true });
-    if (existsSync(`${part}.older`)) copyFileSync(`${part}.older`, part);
-  }
-}
+const keep = (till: Till) => stateCopies(till)('', '.older');
+const setBack = (till: Till) => stateCopies(till)('.older', '');
 
 /** Adds a delivery. The state is kept when this request is met, and set back to that once all was written. Returns the session. */
 async function delivered(till: Till, request: string): Promise<string> {
@@ -104,7 +93,7 @@ test('does not apply a file of increments again from an older state after anothe
 test('does not apply a file of increments again unasked from a new state', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits(apply, 0);
-  for (const part of partsOf(till)) rmSync(part, { force: true });
+  stateCopies(till)('.none', '');
   await till.exits(apply, 7, 'not known whether');
   requireOnce(till);
 });

@@ -1,4 +1,3 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +7,7 @@ import { temporaryDatabase } from '../../support/postgres.ts';
 import { answers, normally } from '../../support/scripted-actions.ts';
 import { tenEach } from '../../support/scripted-service.ts';
 import { openTill, type Till } from '../../support/till.ts';
+import { stateCopies } from './state-copies.ts';
 
 const rows = 8;
 const numbers = Array.from({ length: rows }, (_, index) => index + 1);
@@ -27,7 +27,7 @@ const tables = ['limits', 'presence', 'services', 'line', 'leases', 'sightings',
 /** Another file takes the place of the state's. */
 async function withFile(): Promise<Kept> {
   const till = await openTill({ stock: tenEach(rows) });
-  const copy = copying(till);
+  const copy = stateCopies(till);
   return { till, keep: async () => copy('', '.older'), setBack: async () => copy('.older', '') };
 }
 
@@ -229,19 +229,9 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 });
 
-/** Returns what copies the file of the state, by the ends of its names: `` is the state. */
-function copying({ folders }: Till<Clock>) {
-  return (from: string, to: string) => {
-    for (const part of ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`))) {
-      rmSync(`${part}${to}`, { force: true });
-      if (existsSync(`${part}${from}`)) copyFileSync(`${part}${from}`, `${part}${to}`);
-    }
-  };
-}
-
 test('repeats nothing after a state is put back behind the older copy that had taken its place', async () => {
   const till = await openTill({ stock: tenEach(rows) });
-  const copy = copying(till);
+  const copy = stateCopies(till);
   till.service.next(
     'PATCH',
     (exchange) => {
@@ -268,7 +258,7 @@ test('repeats nothing after a state is put back behind the older copy that had t
 
 test('repeats nothing after a state is put back behind a new one', async () => {
   const till = await openTill({ stock: tenEach(rows) });
-  const copy = copying(till);
+  const copy = stateCopies(till);
   const run = await begun(till, fives);
   copy('', '.away');
   copy('.none', '');

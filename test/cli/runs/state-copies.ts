@@ -1,0 +1,12 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Returns what copies the file of the state to another ending of its name; '' is the state itself. A missing copy is an empty state. */
+export function stateCopies({ folders }: { readonly folders: { readonly state: string } }) {
+  return (from: string, to: string) => {
+    for (const part of ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`))) {
+      rmSync(`${part}${to}`, { force: true });
+      if (existsSync(`${part}${from}`)) copyFileSync(`${part}${from}`, `${part}${to}`);
+    }
+  };
+}
