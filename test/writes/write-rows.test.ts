@@ -105,6 +105,25 @@ describe('writeRows of a plain set', () => {
   });
 });
 
+test('sends a row only after another intent if its lease ended after the first', async () => {
+  let intents = 0;
+  const { shop, settled } = await written(1, ({ options: { log } }) => ({
+    log: {
+      ...log,
+      intend: (...given) => {
+        intents += 1;
+        return log.intend(...given);
+      },
+    },
+    presence: {
+      get holdsLease() {
+        return intents > 1;
+      },
+    },
+  }));
+  expect([intents, shop.sent, settled.get(1)?.result]).toEqual([2, [1], 'applied']);
+});
+
 describe("writeRows of a run that can't continue", () => {
   test.each([
     ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
