@@ -142,8 +142,7 @@ export function parseDate(headers: Headers, now: number): number | undefined {
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** Checked afterwards: with the twelve names, the pattern takes 0.8 M more instructions to compile. */
-const month = '(?<month>[A-Z][a-z]{2})';
+const month = `(?<month>${months.join('|')})`;
 const time = '(?<time>\\d{2}:\\d{2}:\\d{2})';
 
 /** The three forms of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850, asctime. All are in UTC. */

@@ -49,6 +49,11 @@ export type LogAppendResult =
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
+/**
+ * Begins the run if it is new, settles outcomes, takes the leases of rows, and writes the intents of the rows that are
+ * granted.
+ * @throws the same errors as `History.begin`, if the run is new
+ */
 export function* appendToLog(
   context: StateContext,
   at: TransactionContext,
@@ -65,7 +70,7 @@ export function* appendToLog(
       confirmed.intent?.row ?? 0,
     ),
     selectSettled(token, outcomes),
-    ...selectIntended(given, given),
+    ...selectIntended(given),
   ];
   const loaded = beginning === undefined ? yield loads : yield* beginRun(at, token, beginning, loads);
   const [[head] = [], [meta] = []] = loaded;
