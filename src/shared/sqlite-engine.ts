@@ -77,8 +77,10 @@ export function awaitLock(file: string, maxWait: number): Promise<{ close(): voi
   return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
 }
 
+/** Reports whether another process, or another connection of this one, holds the lock. */
 export function isBusy(error: unknown): boolean {
-  return sqliteCodeOf(error) === sqliteCodes.busy;
+  const code = sqliteCodeOf(error);
+  return code === sqliteCodes.busy || code === sqliteCodes.locked;
 }
 
 /** Primary result codes: https://sqlite.org/rescode.html */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
-import { sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
+import { isBusy, sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
 import { otherFolderHint } from '../state-database.ts';
 import type { Row, Value } from '../statements.ts';
 import type { Engine } from './engine.ts';
@@ -176,11 +176,6 @@ export class DamagedState extends FailureError {
       cause,
     });
   }
-}
-
-export function isBusy(error: unknown): boolean {
-  const code = sqliteCodeOf(error);
-  return code === sqliteCodes.busy || code === sqliteCodes.locked;
 }
 
 /**

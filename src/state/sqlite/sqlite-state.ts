@@ -3,7 +3,7 @@ import type { KeyState } from '../../rate-limit/key-state.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import type { ProcessIdentity } from '../../shared/processes.ts';
-import { retryBusy } from '../../shared/sqlite-engine.ts';
+import { isBusy, retryBusy } from '../../shared/sqlite-engine.ts';
 import { State, type StateOptions } from '../state.ts';
 import type {
   Durability,
@@ -15,7 +15,7 @@ import type {
 } from '../state-database.ts';
 import { piecesOf, type ResultSets, type Row, rewriting, type Statement, statement } from '../statements.ts';
 import { type Change, type Known, StoredLimits } from '../stored-limits.ts';
-import { DamagedState, isBusy, type SqliteConnection } from './connection.ts';
+import { DamagedState, type SqliteConnection } from './connection.ts';
 
 export function sqliteState(connection: SqliteConnection, options: StateOptions): State {
   const { clock } = options;
