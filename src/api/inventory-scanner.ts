@@ -27,32 +27,32 @@ const maxStatuses = 1000;
 /** With more characters than this in total, a batch is full, however few items it has. */
 const maxCharacters = 4 * 1024 * 1024;
 
-/** An item without additional fields, with any white space and the character after it: its id, quantity and status. */
+const space = String.raw`[ \n\r\t]*`;
+/** Text without escapes and braces, so that the next brace ends the item. */
+const plain = String.raw`[^"{}\\\x00-\x1f]*`;
+const value = String.raw`(?:"${plain}"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)`;
+/** A field that petstock doesn't use. Its name, captured by the group with this number, is not repeated after it. */
+const other = (group: number) =>
+  [`"(?!(?:petId|quantity|status)")(${plain})"`, ':', `${value}(?![^{}]*"\\${group}"${space}:)`].join(space);
+/** In characters. For each field the pattern searches the rest of the item, so a longer item goes to the exact decoder. */
+const maxUsual = 2000;
+const others = (group: number) => `(?:${other(group)}${space},${space})*`;
+const status = `"(${plain})"(?:${space},${space}${other(8)})*`;
+/** An item with its id, quantity and status in this order, with any white space and the character after it. */
 const usualItem = new RegExp(
   [
-    ...['\\{', '"petId"', ':', '(-?)(0|[1-9]\\d{0,18})', ',', '"quantity"', ':', '(-?(?:0|[1-9]\\d{0,14}))', ','],
-    ...['"status"', ':', '"([^"\\\\\\x00-\\x1f]*)"', '\\}', '[,\\]]'],
-  ].join('[ \\n\\r\\t]*'),
+    ...[String.raw`\{`, `${others(1)}"petId"`, ':', String.raw`(-?)(0|[1-9]\d{0,18})`, ','],
+    ...[`${others(4)}"quantity"`, ':', String.raw`(-?(?:0|[1-9]\d{0,14}))`, ','],
+    ...[`${others(6)}"status"`, ':', status, String.raw`\}`, String.raw`[,\]]`],
+  ].join(space),
   'y',
 );
-/** A member of an item whose value is a text without escapes, a number or a word, with the character after it. */
-const flatMember = new RegExp(
-  [
-    ...['', '"([^"\\\\\\x00-\\x1f]*)"', ':'],
-    '(?:"([^"\\\\\\x00-\\x1f]*)"|(-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][-+]?\\d+)?|true|false|null))',
-    '([,}])',
-  ].join('[ \\n\\r\\t]*'),
-  'y',
-);
-const wholeId = /^(-?)(0|[1-9]\d{0,18})$/;
-const wholeQuantity = /^-?(?:0|[1-9]\d{0,14})$/;
 /** An id whose digits before the last nine reach this number may be invalid. */
 const largestHead = 9_223_372_036;
 
 /**
  * Reads a list of items from the bytes of a body as they arrive, into batches of columns, and checks the text between the items. A usual
- * item is read by one pattern; one with other fields or another order by a pattern per field. Any other item goes to the exact decoder
- * once it is complete.
+ * item is read by one pattern. Any other item goes to the exact decoder once it is complete.
  */
 export class InventoryScanner {
   readonly #batch: ItemColumns;
@@ -163,14 +163,10 @@ export class InventoryScanner {
     return this.#before + Buffer.byteLength(this.#text.slice(0, at));
   }
 
-  /** Reads items up to and including the first one that is not flat or does not end in this text. */
+  /** Reads items up to and including the first one that the pattern does not match. */
   #items(): boolean {
     const { length } = this.#batch;
-    while (
-      this.#state !== 'end' &&
-      this.#batch.length < this.#batch.capacity &&
-      (this.#usualItem() || this.#flatItem())
-    ) {
+    while (this.#state !== 'end' && this.#batch.length < this.#batch.capacity && this.#usualItem()) {
       this.#state = this.#text[this.#at - 1] === ',' ? 'item' : 'end';
       this.#at = skipSpace(this.#text, this.#at);
     }
@@ -178,32 +174,12 @@ export class InventoryScanner {
   }
 
   #usualItem(): boolean {
+    const end = this.#text.indexOf('}', this.#at);
+    if (end < 0 || end - this.#at > maxUsual) return false;
     usualItem.lastIndex = this.#at;
-    const [, sign, digits = '', quantity, status] = usualItem.exec(this.#text) ?? [];
+    const [, , sign, digits = '', , quantity, , status] = usualItem.exec(this.#text) ?? [];
     if (status === undefined || !this.#append(sign, digits, Number(quantity), status)) return false;
     this.#at = usualItem.lastIndex;
-    return true;
-  }
-
-  #flatItem(): boolean {
-    const text = this.#text;
-    if (text[this.#at] !== '{') return false;
-    const [words, others] = [new Map<string, string>(), new Map<string, string>()];
-    flatMember.lastIndex = this.#at + 1;
-    for (let follows = ','; follows === ','; ) {
-      const [, name = '', word, other, next] = flatMember.exec(text) ?? [];
-      // The exact decoder decides about a repeated name.
-      if (next === undefined || words.has(name) || others.has(name)) return false;
-      if (word === undefined) others.set(name, other ?? '');
-      else words.set(name, word);
-      follows = next;
-    }
-    const end = skipSpace(text, flatMember.lastIndex);
-    const [, sign, digits] = wholeId.exec(others.get('petId') ?? '') ?? [];
-    const [quantity, status] = [others.get('quantity') ?? '', words.get('status')];
-    if (digits === undefined || status === undefined || !wholeQuantity.test(quantity)) return false;
-    if (!/[,\]]/.test(text.charAt(end)) || !this.#append(sign, digits, Number(quantity), status)) return false;
-    this.#at = end + 1;
     return true;
   }
 

@@ -112,6 +112,17 @@ test.each([
   expect(found === 'refused' ? 'refused' : 'is read').toBe(expected);
 });
 
+test('reads items with other fields by the pattern alone, unless a name is there twice', () => {
+  const exact = inventoryDecoder();
+  const usual = '{"a":1,"petId":1,"b":"x","quantity":2,"c" : null,"status":"sold","d":-1.5e3,"e":true}';
+  const repeated = ['"a":1,"a":1', '"a":1,"status":"sold"'].map(
+    (more) => `{${more},"petId":2,"quantity":3,"status":"sold"}`,
+  );
+  const body = Buffer.from(`[${[usual, ...repeated, usual].join(',')}]`);
+  expect(scan([body], 3, exact)).toEqual(parse(body));
+  expect(exact.asked).toBe(2);
+});
+
 test('reads items in the usual order by the pattern alone, whatever the white space', () => {
   const exact = inventoryDecoder();
   const body =
