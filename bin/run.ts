@@ -9,6 +9,7 @@ import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
 import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
+import { saveMemory, withPlainParser } from './v8-flags.ts';
 
 /** Runs the command line of this process. @returns the exit code */
 export async function run(): Promise<number> {
@@ -59,42 +60,12 @@ async function systemClock(folders: Folders): Promise<Clock> {
   return createSystemClock(hrtime, { kept: (monotonic) => keptBoot({ folder: folders.state, monotonic }) });
 }
 
-/**
- * On Node 20 the first request makes V8 optimise undici's HTTP parser (WebAssembly) in the background, and the exit waits for that:
- * 500 M instructions, about 100 ms. A parser that is created while the budget is large is never optimised.
- */
 function openTransport(options: TransportOptions): Transport {
   // Loading starts at once, so that an admitted request does not wait for it.
   const opening = import('../src/api/undici.ts').then(({ createUndiciTransport }) => createUndiciTransport(options));
   // The first request rejects with the same error.
   opening.catch(() => {});
-  const transport: Transport = async (request) => (await opening)(request);
-  if (!process.versions.node.startsWith('20.')) return transport;
-  const setBudget = (budget: number) => setV8Flag('wasm-tiering-budget', budget);
-  let isFirst = true;
-  return async (request) => {
-    if (!isFirst) return transport(request);
-    isFirst = false;
-    setBudget(100_000_000);
-    try {
-      return await transport(request);
-    } finally {
-      setBudget(1_800_000);
-    }
-  };
-}
-
-/** V8 lets its heap grow to up to four times the memory in use: 280 MB in all for 100,000 rows, of which 42 MB are used. */
-function saveMemory(isSaved: boolean): void {
-  setV8Flag('heap-growing-percent', isSaved ? 20 : 0);
-}
-
-/**
- * The flags are not a stable interface. Each is reset afterwards, because V8 accepts cached code only under the flags that it was
- * compiled with.
- */
-function setV8Flag(name: string, value: number): void {
-  process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);
+  return withPlainParser(async (request) => (await opening)(request));
 }
 
 /** Prompts that are loaded at the first question, because most commands ask none. @param isDumb the terminal can't draw */

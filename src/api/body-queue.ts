@@ -38,7 +38,7 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
   }
 
   end(): void {
-    this.#ending ??= whole;
+    this.#ending ??= {};
     this.#wakeUp();
   }
 
@@ -46,11 +46,6 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
   fail(error: unknown): void {
     this.#ending ??= { error };
     this.#wakeUp();
-  }
-
-  /** Takes the whole body if it is complete; otherwise returns undefined and takes nothing. */
-  takeWhole(): Uint8Array | undefined {
-    return this.#ending === whole ? this.#take() : undefined;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -84,5 +79,3 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
     waker?.();
   }
 }
-
-const whole: { readonly error?: unknown } = {};

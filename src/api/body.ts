@@ -24,10 +24,10 @@ export interface BodyBound {
  * Reads a whole body. Its decoded bytes are counted as they arrive, and nothing more is read once there are too many.
  * @throws FailureError if it is longer than the bound; otherwise whatever reading it throws
  */
-export async function wholeBody(chunks: AsyncIterable<Uint8Array>, bound: BodyBound): Promise<Uint8Array> {
+export async function wholeBody(chunks: AsyncIterable<Uint8Array>, { most, of }: BodyBound): Promise<Uint8Array> {
   const held = new HeldBytes();
   for await (const chunk of chunks) {
-    requireWithin(held.length + chunk.length, bound);
+    if (held.length + chunk.length > most) throw tooLong(`The response to ${of}`, most);
     held.add(chunk);
   }
   return held.bytes;
@@ -68,11 +68,6 @@ export class HeldBytes {
   }
 }
 
-/** @throws FailureError if a body is longer than the bound */
-export function requireWithin(length: number, { most, of }: BodyBound): void {
-  if (length > most) throw tooLong(`The response to ${of}`, most);
-}
-
 /** @param what the subject of the sentence */
 export function tooLong(what: string, most: number): FailureError {
   const size = most < 1024 * KiB ? `${most / KiB} KiB` : `${most / KiB / KiB} MiB`;
@@ -109,23 +104,13 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
  * Returns the body as it arrives, decoded by its `content-encoding`.
  * @throws FailureError for an encoding that was not requested; later, errors of the network and of zlib
  */
-export function decodedChunks(response: HttpResponse): AsyncIterable<Uint8Array> {
-  const { body } = response;
-  const encoding = encodingOf(response);
+export function decodedChunks({ body, headers }: HttpResponse): AsyncIterable<Uint8Array> {
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return body;
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
   if (decoder !== undefined) return decoded(body, decoder);
   // The name of the encoding is not shown, because it would be the service's text in petstock's sentence.
   throw new FailureError('The service used a content encoding that was not requested');
-}
-
-/** Reports whether the body is not encoded. */
-export function isPlain(response: HttpResponse): boolean {
-  return encodingOf(response) === 'identity';
-}
-
-function encodingOf({ headers }: HttpResponse): string {
-  return String(headers['content-encoding'] ?? 'identity').toLowerCase();
 }
 
 /** Decodes a body, unless it is empty: the response to a HEAD, or a 204, may name an encoding without a body. */

@@ -1,15 +1,6 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { memoryShortage, PetstockError } from '../shared/errors.ts';
-import {
-  type BodyBound,
-  decodedChunks,
-  decodeUtf8,
-  isPlain,
-  maxBodyBytes,
-  requireWithin,
-  tooLong,
-  wholeBody,
-} from './body.ts';
+import { type BodyBound, decodedChunks, decodeUtf8, maxBodyBytes, tooLong, wholeBody } from './body.ts';
 import { describe, NetworkFailure } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
@@ -132,15 +123,7 @@ class Exchange implements ReceivedResponse {
   }
 
   async bytes(bound: BodyBound): Promise<Uint8Array> {
-    // `chunks` is not used here, because a generator is a noticeable part of the cost of a small response.
-    try {
-      const whole = isPlain(this.#answer) ? this.#answer.takeWhole?.() : undefined;
-      if (whole === undefined) return await wholeBody(decodedChunks(this.#answer), bound);
-      requireWithin(whole.length, bound);
-      return whole;
-    } catch (error) {
-      throw this.#fault(error);
-    }
+    return wholeBody(this.chunks(), bound);
   }
 
   async text(bound: BodyBound): Promise<string> {

@@ -23,8 +23,6 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The received bytes, still in their content encoding. Each chunk is valid until the next is requested. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Takes the whole body (instead of `body`) if it has arrived; otherwise returns undefined and takes nothing. */
-  takeWhole?(): Uint8Array | undefined;
   discard(): void;
 }
 

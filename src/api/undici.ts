@@ -102,7 +102,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     const body = new BodyQueue(controller);
     this.#body = body;
-    this.#resolve({ status, headers, body, takeWhole: () => body.takeWhole(), discard: () => this.#discard() });
+    this.#resolve({ status, headers, body, discard: () => this.#discard() });
   }
 
   onResponseData(_controller: Controller, chunk: Uint8Array): void {

@@ -48,8 +48,7 @@ export function createService(parts: Parts) {
     mayBeDown = true;
     mayBeDown = !(await isUsable());
   };
-  const dateAt = httpDates();
-  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(dateAt(storage.now()), requestId, shown);
+  const headers = (requestId: string, shown: ShownLimit) => commonHeaders(storage.now(), requestId, shown);
   return {
     ...parts,
     /** Whether the service is about to stop and should get no new clients. */
@@ -87,26 +86,15 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   };
 }
 
-/** Returns the headers that every response has, whatever its status. @param date formatted by `httpDates` */
-function commonHeaders(date: string, requestId: string, shown: ShownLimit): Record<string, string> {
+/** Returns the headers that every response has, whatever its status. */
+function commonHeaders(now: number, requestId: string, shown: ShownLimit): Record<string, string> {
   return {
-    Date: date,
+    Date: new Date(now).toUTCString(),
     'Cache-Control': 'no-store',
     'X-Request-Id': requestId,
     'X-RateLimit-Limit': String(shown.limit),
     'X-RateLimit-Remaining': String(shown.remaining),
     'X-RateLimit-Reset': String(Math.ceil(shown.resetAt / 1000)),
-  };
-}
-
-/** Returns a function that formats a time for HTTP. The text is cached for a second, because formatting is slow. */
-function httpDates(): (now: number) => string {
-  let [second, text] = [Number.NaN, ''];
-  return (now) => {
-    if (Math.floor(now / 1000) === second) return text;
-    second = Math.floor(now / 1000);
-    text = new Date(now).toUTCString();
-    return text;
   };
 }
 
