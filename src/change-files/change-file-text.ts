@@ -21,8 +21,8 @@ export interface ExportOptions {
   readonly delimiter?: string;
 }
 
-/** Matches text that a reader would mistake for guarded text. */
-const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+/** Matches text that was guarded with an apostrophe, also in full width. */
+export const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
  * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` returns the same rows for

@@ -1,11 +1,10 @@
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { quoted } from '../shared/parsed.ts';
+import { alreadyGuarded } from './change-file-text.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
 import type { ProblemList } from './problems.ts';
 
-/** Text that petstock's export has guarded with an apostrophe, also in full width; see `change-file-text.ts`. */
-const guarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', 'ref']);
 
 interface Columns {
@@ -119,7 +118,7 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
   const texts: Partial<Record<Field, string>> = {};
   for (const { field, index } of fields) {
     const text = cells[index] ?? '';
-    const isGuarded = text.startsWith("'") && guardedFields.has(field) && guarded.test(text);
+    const isGuarded = text.startsWith("'") && guardedFields.has(field) && alreadyGuarded.test(text);
     texts[field] = isGuarded ? text.slice(1) : text;
   }
   return texts;

@@ -1,13 +1,11 @@
 import { type BarCodes, parseBarCodes } from '../inventory/bar-codes.ts';
 import type { ScanLine } from '../inventory/count/scan-line.ts';
+import type { CountMode } from '../inventory/count/tally.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/statements.ts';
-
-/** The scans are the stock (`count`), arrived units (`add`), or removed units (`take`). */
-export type CountMode = 'count' | 'add' | 'take';
 
 /** The properties of a session. The base URL is that at its start. */
 export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {

@@ -1,16 +1,11 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import type { Counted, CountStep } from '../inventory/count/tally.ts';
+import type { Counted, CountMode, CountStep, Tally } from '../inventory/count/tally.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
 import { barred, foreignName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
-export interface CountSum {
-  readonly units: number;
-  readonly pets: number;
-  readonly unknownUnits: number;
-  readonly scans: number;
-}
+export type CountSum = Pick<Tally, 'units' | 'pets' | 'unknownUnits' | 'scans'>;
 
 export type CountEvent =
   | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
@@ -31,10 +26,8 @@ export type CountEvent =
     }
   | { readonly kind: 'sum' };
 
-export type CountKind = 'count' | 'add' | 'take';
-
 export interface CountShow {
-  readonly mode: CountKind;
+  readonly mode: CountMode;
   readonly names: PetNames;
 }
 
@@ -46,7 +39,7 @@ interface CountShown extends CountShow {
 }
 
 /** Returns the kind of a session for messages: `a stock-take`. */
-export function modeName(mode: CountKind): string {
+export function modeName(mode: CountMode): string {
   return {
     count: 'a stock-take',
     add: 'a count of units that came in (--add)',
@@ -76,13 +69,13 @@ const typingRoom = 14;
 const directions = { count: '', add: ' in', take: ' out' };
 
 /** Returns `13 units, 8 pets, 1 unknown`; with `add` and `take`, `13 units in` and `13 units out`. */
-export function sumText({ units, pets, unknownUnits }: CountSum, mode: CountKind = 'count'): string {
+export function sumText({ units, pets, unknownUnits }: CountSum, mode: CountMode = 'count'): string {
   const unknown = unknownUnits === 0 ? '' : `, ${grouped(unknownUnits)} unknown`;
   return `${counted(units, 'unit')}${directions[mode]}, ${counted(pets, 'pet')}${unknown}`;
 }
 
 /** Returns the prompt while counting: `13 units, 8 pets > `, or less of it on a narrow terminal. */
-export function countPrompt(sum: CountSum, width: number, mode: CountKind): string {
+export function countPrompt(sum: CountSum, width: number, mode: CountMode): string {
   const unknown = sum.unknownUnits === 0 ? '' : ` (${grouped(sum.unknownUnits)} unknown)`;
   const shortest = `${grouped(sum.units)}${directions[mode]}`;
   const units = `${counted(sum.units, 'unit')}${directions[mode]}`;

@@ -1,6 +1,9 @@
 /** The thing that is counted: a pet, or a code whose pet is not known. */
 export type Counted = bigint | string;
 
+/** The scans are the stock (`count`), arrived units (`add`), or removed units (`take`). */
+export type CountMode = 'count' | 'add' | 'take';
+
 export interface CountStep {
   readonly what: Counted;
   readonly before: number;

@@ -1,4 +1,4 @@
-import type { CountMode } from '../../../../counts/session-tables.ts';
+import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { petstock } from '../../../../shared/hint.ts';
 import type { Target } from '../../../../shared/target.ts';
