@@ -28,7 +28,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
   if (petId === undefined) {
     const near = petsNear(names, text);
     const { question, lines } = nearText(names, near);
-    const hint = near.length === 1 && near[0] !== undefined ? mended(invocation, text, near[0]) : undefined;
+    const hint = near.length === 1 && near[0] !== undefined ? corrected(invocation, text, near[0]) : undefined;
     return { message: `No pet has ${quoted(text)} in its name.`, question, lines, hint };
   }
   if (others.length > 0) {
@@ -77,7 +77,7 @@ function petLines(names: Names, petIds: readonly bigint[]): string[] {
 }
 
 /** Returns the typed line with an id instead of a name; undefined if the name is only part of a word. */
-function mended({ context }: Invocation, text: string, petId: bigint): string | undefined {
+function corrected({ context }: Invocation, text: string, petId: bigint): string | undefined {
   const words = context.argv.map((word) => {
     if (word === text) return `${petId}`;
     return word.startsWith(`${text}=`) ? `${petId}${word.slice(text.length)}` : word;

@@ -165,8 +165,8 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 }
 
 /**
- * Returns the codes as the file has them now, and the file, which is created for the practice shop.
- * @throws UsageError if there is none, with every error in it
+ * Reads the codes from the file itself, never from the cache. The practice shop's file is created if it is missing.
+ * @throws UsageError if no file is set, or with every error in it
  */
 export async function requireCodesNow(invocation: CodesKeeper, option: string) {
   requireCodesFile(invocation, option);

@@ -12,7 +12,7 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
-  /** A mistaken command, with its line if nobody types. */
+  /** A mistaken command, with its line unless it was typed. */
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
   /** A line that has counted nothing. */
   | { readonly kind: 'lineTakenBack'; readonly line: string }
@@ -57,7 +57,7 @@ const countWords = [
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],
   ['code 42', 'assigns the code before it to pet 42'],
-  ['= <code> 0', 'drops an unknown code'],
+  ['= <code> 0', 'drops a code that has no pet'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, like Ctrl-D'],
   ['Ctrl-C', 'stops; you can resume later'],
@@ -148,7 +148,7 @@ function wordLines(
 /** The word is more important than the help for other lines. */
 function wordText(word: string, width: number): string {
   const why = ' is not a pet or a code: not counted';
-  const all = `${word}${why}. - cancels the last line, help shows more`;
+  const all = `${word}${why}. - cancels a line, help shows more`;
   return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 

@@ -38,7 +38,7 @@ export function plainColumns(fields: readonly string[]): readonly Column[] {
 }
 
 /**
- * Returns the view of facts about one thing: one row for programs, and line by line, with perhaps a remark, in a table.
+ * Returns the view of one thing's properties: one row for programs; in a table one line each, some with a remark.
  * @param json the value for JSON, if it has more than the row
  */
 export function factsView(flat: Row, lines: readonly Row[], json: unknown = flat): View & { readonly table: Grid } {

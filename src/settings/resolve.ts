@@ -52,10 +52,10 @@ export function resolveEnvironment(
   const value = environmentNames.find((known) => known === text);
   if (value !== undefined) return { value, source };
   const near = nearest(text, environmentNames);
-  const mended = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
+  const corrected = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
     `Unknown environment${quoted(text)} in ${source}. There are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
-    { hint: mended ?? 'petstock help environment' },
+    { hint: corrected ?? 'petstock help environment' },
   );
 }
 

@@ -50,10 +50,10 @@ export function withValue(
   wrong: string,
   right: string,
 ): readonly string[] {
-  const mended = argv.map((word, index) => {
+  const corrected = argv.map((word, index) => {
     if (word === wrong && [short, long].includes(argv[index - 1] ?? '')) return right;
     if (word === `${long}=${wrong}`) return `${long}=${right}`;
     return word.startsWith(`${wrong}/`) ? right + word.slice(wrong.length) : word;
   });
-  return mended.some((word, index) => word !== argv[index]) ? mended : [...argv, long, right];
+  return corrected.some((word, index) => word !== argv[index]) ? corrected : [...argv, long, right];
 }

@@ -148,7 +148,7 @@ export class RunLog {
     }
   }
 
-  /** Writes outcomes until none is left that only an earlier connection has written. */
+  /** Writes outcomes until this connection has confirmed all of them. */
   async #writeOut(rest: Rest): Promise<void> {
     const { database } = this.#context;
     do await this.#write('durable', rest);

@@ -48,7 +48,7 @@ test.each<[ChangeInput, string]>([
   [{ petId: 1, quantity: 1, delta: 1 }, 'either quantity or delta'],
   [{ petId: 1, quantity: Number.NaN }, 'change 2: quantity'],
   [{ petId: 1, quantity: 2, expected: 1.5 }, 'change 2: expected'],
-  [{ petId: '2', quantity: 3 }, 'change 2: pet 2 is in change 1 already'],
+  [{ petId: '2', quantity: 3 }, 'change 2: pet 2 is already in change 1'],
   [{ petId: 1, delta: 1, reason: 'a\0b' }, 'change 2: reason contains a NUL character'],
 ])('refuses the change %o, and sends nothing', async (change, words) => {
   const { shop, client } = await open();

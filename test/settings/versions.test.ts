@@ -86,7 +86,7 @@ test('does not change the state of a later petstock, and stops what needs it', a
   for (const command of [...reads, ...writes, 'state check', 'inventory watch']) {
     const refused = await run(command);
     expect([command, refused]).toEqual([command, expect.objectContaining({ code: 1, stdout: '', requests: [] })]);
-    expect(refused.stderr).toMatch(/state\.db was written by a later version .*: use that version\.\n/);
+    expect(refused.stderr).toMatch(/state\.db was written by a later version .*. Use that version\.\n/);
   }
   for (const command of ['config list', 'config set low-stock 3', 'sandbox info', 'completion bash'])
     expect([command, (await run(command)).code]).toEqual([command, 0]);

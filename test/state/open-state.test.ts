@@ -223,7 +223,7 @@ it('ends a wait for a process from before a reboot by Ctrl-C', async ({ folder }
 });
 
 it.each([
-  [99, 'use that version', undefined],
+  [99, 'Use that version', undefined],
   [2, 'never released', expect.stringContaining('mv ')],
 ])("leaves a file of version %i alone, which it can't read", async (version, message, hint) => {
   const folder = newFolder();

@@ -141,7 +141,7 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
   await results.write(`${lines.join('\n')}\n\n`);
 }
 
-/** In bytes. Nobody can read more on a screen. */
+/** Maximum number of bytes to show on a screen. */
 const maxShown = 16 * 1024 * 1024;
 
 const lineFeed = 10;

@@ -43,8 +43,8 @@ export function unknownOption({ names, options, program }: ReachedCommand, flag:
 /** Handles words after a command that takes none, or fewer. */
 export function tooMany({ names, program }: ReachedCommand, word: string): UsageError {
   const line = meantLine(names, restBehind(program.typed, names.slice(0, -1), names.at(-1) ?? ''));
-  const isMended = line !== undefined && names.join(' ') === 'inventory list';
-  const hint = isMended ? petstock`${line}` : helpOf(names);
+  const isCorrected = line !== undefined && names.join(' ') === 'inventory list';
+  const hint = isCorrected ? petstock`${line}` : helpOf(names);
   return new UsageError(`Unexpected word "${word}": ${pathOf(names)} does not take it`, { hint });
 }
 

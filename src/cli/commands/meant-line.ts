@@ -29,11 +29,11 @@ export function meantLine(command: readonly string[], rest: readonly string[]): 
 
 /** Returns the line with another option instead of an unknown one; undefined if it may contain a key. */
 export function lineWith(typed: readonly string[], option: string, meant: string): readonly string[] | undefined {
-  const mended = typed.flatMap((word) => {
+  const corrected = typed.flatMap((word) => {
     if (word === option) return meant.split(' ');
     return word.startsWith(`${option}=`) ? meant + word.slice(option.length) : word;
   });
-  return isShowable(mended) ? mended : undefined;
+  return isShowable(corrected) ? corrected : undefined;
 }
 
 /** `inventory list` takes only options: a word is the value of the matching option, and pet ids belong to `get`. */

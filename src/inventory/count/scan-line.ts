@@ -100,7 +100,7 @@ export function withoutCodeKind(code: string): string | undefined {
 /** Explains, as a clause, why a text can't be a bar code in a file of codes; undefined if it can. */
 export function codeProblem(text: string): string | undefined {
   if (text === '') return 'the code is missing';
-  if (commands.test(text)) return `${quoted(text)} can't be a code: it has a meaning in a count`;
+  if (commands.test(text)) return `${quoted(text)} can't be a code, because it is a command while counting`;
   if (text.length > maxCode) return `a code has at most ${maxCode} characters, but this one has ${text.length}`;
   if (/[\u2400-\u2421\ufffd]|\p{Cf}/u.test(text))
     return `${quoted(text)} can't be scanned: it contains characters that no code has`;

@@ -95,7 +95,7 @@ export function isCut({ request: { socket }, response }: Exchange): boolean {
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** The client disconnected before its body was complete, or the HTTP parser refused the body. Nobody receives a response any more. */
+/** The client disconnected before its body was complete, or the HTTP parser refused the body. No one is left to receive a response. */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }

@@ -118,7 +118,7 @@ export const defineList = define({
         // An invalid variable only causes a warning here, so that the other values are still shown.
         if (!(error instanceof UsageError)) throw error;
         warnings.push(error.message);
-        return { name: fullName(ref), value: null, source: "can't be used" };
+        return { name: fullName(ref), value: null, source: 'cannot be used' };
       }
     });
     for (const warning of new Set(warnings)) await invocation.messages.warn(warning);

@@ -54,7 +54,7 @@ export const defineCodesList = define({
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   action: async (invocation) => {
-    // Not the copy that other commands use if the file is gone.
+    // If the file is gone, other commands use a cached copy; this one fails.
     const isOwn = invocation.config.settings.codes !== undefined;
     const { pets, names, lows } = isOwn
       ? (await requireCodesNow(invocation, 'codes list')).codes

@@ -38,7 +38,7 @@ export const defineSet = define({
   examples: [
     ['petstock inventory set 4 12'],
     ['petstock inventory set rabbit 12', 'by its name, or a part of it'],
-    ['petstock inventory set 4 9 --expect 12', 'only if nobody else has changed it'],
+    ['petstock inventory set 4 9 --expect 12', 'only if it was not changed since'],
     ['petstock inventory set 4 0 --reason "sold at the fair" --ref T-1009'],
     ['petstock inventory set 4=12 5=9', 'several, as one run'],
   ],

@@ -159,7 +159,7 @@ export class Counting {
       return `${why}write code 22, for pet 22`;
     }
     if (last?.kind === 'taught')
-      return `${quoted(last.code)} is a code of pet ${last.pet} now: take that back with - first`;
+      return `${quoted(last.code)} is a code of pet ${last.pet} now: cancel that with - first`;
     if (last?.kind !== 'scan' || this.#petOf(last.code) !== undefined) return 'scan an unknown code first';
     return this.known.stock?.has(pet) === false ? noPet(pet) : codeProblem(last.code);
   }

@@ -86,7 +86,7 @@ export async function finishCount(
 
 /**
  * Reports mistaken lines once more.
- * @throws UsageError if nobody has typed them: what was meant is not known
+ * @throws UsageError if they were not typed, because their meaning is not known
  */
 async function requireRightLines(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
   const { mistakes: problems, session, account, known } = counting;
@@ -217,11 +217,11 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   const { run, pets, isSame } = open;
   const hint = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
   if (!isSame) {
-    const text = `Run ${run.run} is unfinished, and has units of ${grouped(pets)} of these pets, too: a resume adds them to these`;
+    const text = `Run ${run.run} is unfinished and also has units of ${grouped(pets)} of these pets. Resuming it adds those, too`;
     await access.invocation.messages.warn(text);
     return undefined;
   }
-  const has = 'has the same units of the same pets, and is unfinished';
+  const has = 'is unfinished and has the same units of the same pets';
   const message = `Run ${run.run} ${has}. Nothing was sent`;
   return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }

@@ -226,7 +226,7 @@ function leftBy({ session, account: { tally } }: Counting, isNew: boolean): stri
 
 async function introduce({ messages }: Invocation, { session, account }: Counting, isNew: boolean): Promise<void> {
   const { mode } = session.head;
-  const state = isNew ? '' : ` goes on: ${sumText(account.tally, mode)}`;
+  const state = isNew ? '' : ` is resumed: ${sumText(account.tally, mode)}`;
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
   await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
   if (!session.isKept) await messages.note('This is a dry run: it changes no session, and scans are not saved.');

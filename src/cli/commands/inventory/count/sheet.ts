@@ -12,7 +12,7 @@ const codeColumns: readonly Column[] = [
   { field: 'petId', title: 'Pet', align: 'right' },
   { field: 'codes', title: 'Codes' },
 ];
-/** The level at which a pet must be reordered, if some pets have their own. The sheet doesn't show the stock, so that nobody copies it. */
+/** The level at which a pet must be reordered, if some pets have their own. The sheet doesn't show the stock, so that it is not copied. */
 const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 

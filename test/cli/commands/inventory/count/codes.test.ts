@@ -37,7 +37,7 @@ test.for([
   ['4006381000000000000', 'looks like a code that a spreadsheet rounded'],
   ['8\b4', "can't be scanned"],
   ['9'.repeat(201), 'a code has at most 200 characters'],
-  ['done', 'it has a meaning in a count'],
+  ['done', 'it is a command while counting'],
 ] as const)('refuses a code that nobody can scan: %j', async ([code, why], { shop }) => {
   const codes = changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv');
   expect(await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' })).toContain(why);
@@ -117,7 +117,7 @@ test('leaves what a terminal puts around a paste out of the first scan', async (
 test('counts no word at the prompt, and reports it', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
-  const word = "'undo' is not a pet or a code: not counted. - cancels the last line, help shows more\n";
+  const word = "'undo' is not a pet or a code: not counted. - cancels a line, help shows more\n";
   for (const told of [word, '23 pets not scanned keep their stock.\n']) expect(stderr).toContain(told);
   const narrow = await count(shop, 'hamster\ndone\n', '', { ...person, terminal: 60 });
   expect(narrow.stderr).toContain("'hamster' is not a pet or a code: not counted\n");

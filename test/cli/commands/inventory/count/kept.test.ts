@@ -89,18 +89,18 @@ test('refuses units that an open run has already, if the folder of this machine 
     const again = await count(shop, '4 x2\n5 x3\n', `--add --new ${options}`);
     expect(again).toMatchObject({ code: 7, written: [] });
     expect(again.stderr.replace(/\s+/g, ' ')).toContain(
-      `Error: Run ${run} has the same units of the same pets, and is unfinished. Nothing was sent. Hint: petstock inventory apply --resume ${run} `,
+      `Error: Run ${run} is unfinished and has the same units of the same pets. Nothing was sent. Hint: petstock inventory apply --resume ${run} `,
     );
   }
   expect(await statesIn(shop)).toEqual(['discarded']);
   const confirm = vi.fn(async (_question: string) => false);
   await count(shop, '4 x2\n5 x3\ndone\n', '--add', { ...person, prompts: { confirm } });
-  expect(confirm.mock.calls.join()).toContain(`AGAIN? Run ${run.slice(-4)} has the same units`);
+  expect(confirm.mock.calls.join()).toContain(`AGAIN? Run ${run.slice(-4)} is unfinished and has the same units`);
   // A delivery of its own, of which one pet is in both.
   const other = await count(shop, '5 x1\n6\n', '--add --new --yes');
   expect(other).toMatchObject({ code: 0 });
   expect(other.stderr.replace(/\s+/g, ' ')).toContain(
-    `Warning: Run ${run} is unfinished, and has units of 1 of these pets, too: a resume adds them to these`,
+    `Warning: Run ${run} is unfinished and also has units of 1 of these pets. Resuming it adds those, too`,
   );
   await shop.exits('inventory apply --resume latest --yes', 0);
   expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes')).code).toBe(0);

@@ -9,7 +9,7 @@ test('shows the sum and the unknown codes at a terminal, and asks', async ({ sho
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
   const stderr = result.stderr.replaceAll('\r\x1b[K', '');
-  expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- takes /);
+  expect(stderr).toMatch(/^▸ staging · .*\nSession [0-9a-z]{4}\. Scan, or type a pet id and Enter\.\n- cancels /);
   expect(stderr).toContain('0 units, 0 pets > 4: 1\n1 unit, 1 pet > 4: 3 (+2)\n3 units, 1 pet > ');
   expect(stderr).toContain('\x07777777: 1 kept apart, there is no such pet\n3 units, 1 pet, 1 unknown > ');
   expect(stderr).toMatch(/777777: 0 \(cancelled\)\n(3 units, 1 pet > )?3 units, 1 pet, 2 scans\n3 units, 1 pet > /);
@@ -67,7 +67,7 @@ test('keeps the session after a no, and offers to continue it', async ({ shop })
   expect(questions).toHaveLength(3);
   expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
   expect(questions[0]).toMatch(/^Session \w{4} of .* is not finished \(1 unit, 1 pet\)\. Resume it\?/);
-  expect(on.stderr).toContain(`Session ${name} goes on: 1 unit, 1 pet.`);
+  expect(on.stderr).toContain(`Session ${name} is resumed: 1 unit, 1 pet.`);
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
