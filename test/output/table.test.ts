@@ -141,7 +141,7 @@ describe('a table of more than 200 rows', () => {
     expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
   });
 
-  it('looks like the table of 200 rows', async () => {
+  it('looks the same as a table of 200 rows', async () => {
     const view = rowsView(many.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
     const ofFirst = rowsView(many.slice(0, 200).map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
     const options = { width: 39, color: true };

@@ -94,7 +94,7 @@ describe.each([24, 2_500])('a list of %i pets under a fault, which leaves no sna
   });
 });
 
-test('leaves out the named headers with without', async () => {
+test('leaves the named headers out with the fault without', async () => {
   const service = await start({ faults: ['*:without=X-RateLimit-Remaining,date,content-type'] });
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();

@@ -156,7 +156,7 @@ it('reports no loss after an intent whose answer was an error', async ({ url, ma
   expect(await recorded(url)).toEqual(['failed']);
 });
 
-it('goes on after limits that the database has refused', async ({ url, machine: { state } }) => {
+it('continues after the database has refused limits', async ({ url, machine: { state } }) => {
   await state.limits.fold('key', [start]);
   await runSql(url, 'ALTER TABLE petstock.limits ADD CONSTRAINT closed CHECK (false) NOT VALID');
   await expect(state.limits.fold('key', [start])).rejects.toMatchObject({ kind: 'failure' });
@@ -283,7 +283,7 @@ it('sees a write after a crash that has taken back drawn numbers', async ({ url,
   expect(await ours.intend(intents(1), readVersion)).toMatchObject([{ kind: 'superseded', run: theirs.run }]);
 });
 
-it('takes no gate for its own limits after a crash that has taken those back', async ({ url, machine: one, other }) => {
+it('notices a gate that reuses a version number lost in a crash', async ({ url, machine: one, other }) => {
   await one.state.limits.fold('key', [start]);
   await one.state.limits.fold('key', [start]);
   // Only the first of the two was on the disk; what the other machine writes then has the number of the second.

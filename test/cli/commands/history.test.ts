@@ -312,7 +312,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
   });
 
-  test('keeps the latest, what can be resumed, and the undo of that', async () => {
+  test('keeps the latest runs, resumable ones, and their undos', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));

@@ -106,7 +106,7 @@ test('adds no delta again that may have been written', async ({ till }) => {
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('names the open run whose pets a changed file of deltas adds to once more, before anything is written', async () => {
+test('warns of the open run if a changed file of deltas adds to its pets again', async () => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   expect((await shop.run(`${apply} --concurrency 1`)).code).not.toBe(0);
   shop.service.setFaults([]);
