@@ -38,7 +38,6 @@ export interface Setting<Value> {
   readonly isSecret?: true;
   /** Parses typed text. A stored number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
-  show?(value: Value): string;
   /**
    * Returns the value to store.
    * @throws UsageError if it can't be used on this machine
@@ -106,7 +105,6 @@ export const settingDefinitions = {
     ),
     values: '<days>',
     isForAllStores: true,
-    show: (value: number) => `${value}d`,
   },
   output: {
     ...oneOf(

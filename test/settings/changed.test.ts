@@ -4,7 +4,7 @@ import { test } from './run-config.ts';
 describe('a change of the configuration with a format', () => {
   test.for([
     ['set confirm always', 'confirm', 'always'],
-    ['set keep-history 365', 'keep-history', '365d'],
+    ['set keep-history 365', 'keep-history', 365],
     ['set confirm always --store north', 'north/confirm', 'always'],
     ['set-url https://a.example/v1', 'url.staging', 'https://a.example/v1'],
     ['set-url https://a.example/v1 --store north -e production', 'north/url.production', 'https://a.example/v1'],

@@ -75,7 +75,8 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
     onBegin: async () => interrupted.addEventListener('abort', onInterrupt, { once: true }),
     onEnd: async () => interrupted.removeEventListener('abort', onInterrupt),
     asks: (row) => {
-      const isBelow = (row.after ?? 0) < 0;
+      const { before, after = 0 } = row;
+      const isBelow = after < 0 && (before === undefined || after < before);
       if (questions.willAsk()) return asksAlways || isBelow || isLarge(row);
       // A script is not stopped, because the service specifies no bounds.
       if (isBelow) void messages.warn(`The stock of pet ${row.petId} goes below 0, to ${row.after}`);

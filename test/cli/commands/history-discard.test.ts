@@ -60,7 +60,11 @@ test('refuses a finished or unknown run, and discards none if the answer is no',
   const done = await recordRun(shop, [applied]);
   await shop.refused(`history discard ${done}`);
   await shop.exits('history discard zzzz', 9);
-  await shop.exits('history discard latest --env production', 9, 'There is no run of production');
+  await shop.exits(
+    'history discard latest --env production',
+    9,
+    'There is no run of production of all stores in the history',
+  );
   const open = await recordRun(shop, [applied, unsent]);
   const { prompts, asked } = confirming(false);
   await shop.exits(`history discard ${open}`, 2, 'The run was not changed', { terminal: 80, prompts });
@@ -99,4 +103,10 @@ test('gives a count back what was not written, and asks to recount what may have
   await shop.exits(`inventory count ${session.session.slice(-4)} --yes`, 0, [], { stdin: '' });
   const { rows } = await shop.json('history show latest --json');
   expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
+});
+
+test('reports that there is no latest run in words that fit every store', async ({ shop }) => {
+  await shop.run('inventory set 4 12');
+  await shop.run('history prune --keep 0 --yes');
+  await shop.exits('history show latest', 9, 'Error: There is no run in the history.\n');
 });

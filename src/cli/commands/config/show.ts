@@ -154,10 +154,9 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
 }
 
-/** Returns a setting for display: without a password, and with its unit. */
+/** Returns a setting for display, without a password. */
 export function shownSetting(name: Parameters<typeof definitionOf>[0], value: SettingValue): Scalar {
-  const { isSecret, show } = definitionOf(name);
-  return isSecret ? maskDatabaseUrl(String(value)) : (show?.(value) ?? value);
+  return definitionOf(name).isSecret ? maskDatabaseUrl(String(value)) : value;
 }
 
 function fullName({ store, name }: EntryRef): string {

@@ -3,7 +3,7 @@ import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { State } from '../../../state/state.ts';
-import { namedTarget } from '../../invocation/globals.ts';
+import { isNarrowed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /** `north/staging`, `the store north`, `staging of all stores`, `all stores and environments` */
@@ -36,7 +36,8 @@ export async function findRun(
   const { history } = state;
   if (text !== 'latest') return { record: await history.run(await history.find(text)), state };
   for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, state };
-  throw new NotFoundError(`There is no run of ${namedTargetText(invocation)}`, { hint });
+  const of = isNarrowed(invocation) ? ` of ${namedTargetText(invocation)}` : '';
+  throw new NotFoundError(`There is no run${of} in the history`, { hint });
 }
 
 /** Returns the period of `--since` and `--until`, in milliseconds since the Unix epoch. */

@@ -12,7 +12,7 @@ import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
-import { chosenPets, oneOf, wholeNumberOf } from '../option-values.ts';
+import { chosenPets, oneOf, partsOf, wholeNumberOf } from '../option-values.ts';
 import { daysText, findRun, namedTargetText, periodOf } from './selection.ts';
 
 const maxShown = 20;
@@ -81,7 +81,8 @@ export const defineHistoryList = define({
         const more = petstock`${withOption(context.argv, '--limit=100')}`;
         await messages.note(`These are the latest ${maxShown} runs. To see more: ${more}`);
       }
-      if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets) {
+      const hasPets = options.fields === undefined || partsOf(options.fields).includes('pets');
+      if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets && hasPets) {
         const all = petstock`${withOption(context.argv, '--pets=all')}`;
         await messages.note(`pets has the first 20 of each run. To see all of them: ${all}`);
       }

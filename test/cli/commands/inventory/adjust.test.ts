@@ -35,6 +35,14 @@ test('warns of a stock below zero in a script', async ({ shop }) => {
   }
 });
 
+test('warns of no stock below zero that does not fall', async ({ shop }) => {
+  await shop.run('inventory set 4 -5');
+  for (const delta of ['0', '+2']) {
+    const { stderr } = await shop.exits(`inventory adjust 4 ${delta}`, 0);
+    expect(stderr).not.toContain('Warning');
+  }
+});
+
 test.for(['adjust 4 +1', 'adjust 4=+1 --yes', 'set 4=40 --yes'])(
   'exits with 0 if %s is read back as written after its only try',
   async (command) => {
