@@ -42,7 +42,7 @@ test.for([
         await setImmediate();
       };
       const resume = `inventory apply --resume ${log.run} --yes`;
-      await shop.exits(resume, 7, ['waiting up to 15 s', 'still running'], { host, clock: { ...clock, sleep } });
+      await shop.exits(resume, 7, ['Waiting up to 15 s', 'still running'], { host, clock: { ...clock, sleep } });
       // The process dies with its request on the way.
       Object.assign(log, { end: async () => {}, flush: async () => {} });
     });

@@ -219,7 +219,7 @@ it('ends a wait for a process from before a reboot by Ctrl-C', async ({ folder }
   const interrupted = AbortSignal.abort(new Error('Ctrl-C'));
   const { options, warnings } = opening(folder, { clock, processes, interrupted }, 2);
   await expect((await opened(options)).history.resume(run)).rejects.toThrow('Ctrl-C');
-  expect(warnings).toEqual([expect.stringContaining('waiting up to 15 s')]);
+  expect(warnings).toEqual([expect.stringContaining('Waiting up to 15 s')]);
 });
 
 it.each([
