@@ -56,8 +56,13 @@ function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Tr
  */
 function withSize(output: Writable): Writable {
   if (!('columns' in output) || output.columns !== 0) return output;
-  const write = (chunk: unknown, _encoding: unknown, done: () => void) => void output.write(chunk, done);
-  return Object.assign(new Writable({ write }), { isTTY: true, columns: 80, rows: 24 });
+  const sized = new Writable({
+    write(chunk, _encoding, done) {
+      output.write(chunk);
+      done();
+    },
+  });
+  return Object.assign(sized, { isTTY: true, columns: 80, rows: 24 });
 }
 
 export interface PromptStreams {

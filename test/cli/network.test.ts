@@ -232,7 +232,7 @@ describe('the choice of a proxy', () => {
 
   plain('refuses one that is no HTTP proxy, with the way to do without', () => {
     const env = { ALL_PROXY: 'socks5://me:secret@proxy.example:1080' };
-    const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* name stock\.example in NO_PROXY\.$/;
+    const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* add stock\.example to NO_PROXY\.$/;
     expect(() => resolveProxy(stock, env)).toThrow(words);
   });
 

@@ -185,7 +185,7 @@ async function planFile(
     throw faultyFile(file, { problems, total: problems.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, rows) };
+  const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, subject, rows) };
   // Another process may have begun since, or even ended: then its writes came before the stock was read.
   const requireNotDuplicate = async () => {
     await guard.check();
@@ -200,12 +200,16 @@ async function planFile(
 
 /**
  * Warns of an unfinished run with deltas of the same pets: a file that was changed after a crash is another one, and
- * adds its units twice.
+ * adds its units twice. An unfinished run of the same file is an error already.
  * @returns what the question has about it
  */
-async function warnOfOpenRun(access: RunAccess, rows: readonly BulkRow[]): Promise<readonly string[]> {
+async function warnOfOpenRun(
+  access: RunAccess,
+  { contentHash }: { readonly contentHash: string },
+  rows: readonly BulkRow[],
+): Promise<readonly string[]> {
   const open = await openRunOf(access, rows);
-  if (open === undefined) return [];
+  if (open === undefined || open.run.contentHash === contentHash) return [];
   const { run, shared } = open;
   const has = `Run ${run.run} is unfinished, and has deltas of ${counted(shared, 'pet')} of this file, too`;
   const resume = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
