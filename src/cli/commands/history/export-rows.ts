@@ -10,7 +10,7 @@ import { define } from '../define.ts';
 import { exportFormat } from '../export-format.ts';
 import { chosenPets, wholeNumberOf } from '../option-values.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
-import { periodOf } from './selection.ts';
+import { periodOf, withNames } from './selection.ts';
 
 export const defineHistoryExport = define({
   needsConfig: false,
@@ -36,7 +36,8 @@ export const defineHistoryExport = define({
     ['petstock history export --after 1200', 'rows since the last export'],
     [`petstock history export | grep '"petId":4,'`, 'every write to one pet'],
   ],
-  action: async (invocation, options, file = '-') => {
+  action: async (given, options, file = '-') => {
+    const invocation = await withNames(given, options);
     const { context, globals } = invocation;
     const filter: SettledFilter = {
       ...namedTarget(invocation),

@@ -1,3 +1,4 @@
+import { mayBeName } from '../../../inventory/pet-names.ts';
 import type { RunFilter, RunRecord } from '../../../inventory/run-records.ts';
 import { localMinute } from '../../../output/time.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
@@ -19,6 +20,29 @@ export function namedTargetText(invocation: Invocation): string {
 export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
   const from = since === undefined ? '' : ` from ${localMinute(since)}`;
   return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
+}
+
+/**
+ * Returns the invocation that knows the names of `--pet` and `--name`. If the shop has none of its own, the practice shop's are known,
+ * which only apply to its own runs: the invocation is then for the sandbox.
+ */
+export async function withNames(
+  invocation: Invocation,
+  { pet, name }: { readonly pet?: string | undefined; readonly name?: string | undefined },
+): Promise<Invocation> {
+  const { config, globals, messages } = invocation;
+  const hasName = name !== undefined || (pet !== undefined && mayBeName(pet));
+  if (!hasName || config.settings.codes !== undefined || isNarrowed(invocation)) return invocation;
+  await messages.note('Without the setting codes, only pets of the sandbox have names: these are its runs.');
+  const env = 'sandbox';
+  const { openShopCodes } = await import('../../shop-codes.ts');
+  const practice = { ...invocation, environment: { ...invocation.environment, value: env } as const };
+  const shopCodes = () => openShopCodes(practice);
+  const petNames = async () => (await shopCodes())?.names;
+  return {
+    ...practice,
+    ...{ globals: { ...globals, env }, target: { env, store: undefined }, hasCodes: true, shopCodes, petNames },
+  };
 }
 
 /**

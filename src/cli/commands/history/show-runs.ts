@@ -13,7 +13,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { chosenPets, oneOf, partsOf, wholeNumberOf } from '../option-values.ts';
-import { daysText, findRun, namedTargetText, periodOf } from './selection.ts';
+import { daysText, findRun, namedTargetText, periodOf, withNames } from './selection.ts';
 
 const maxShown = 20;
 
@@ -47,7 +47,8 @@ export const defineHistoryList = define({
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],
-  action: async (invocation, options) => {
+  action: async (given, options) => {
+    const invocation = await withNames(given, options);
     const { context, messages, results } = invocation;
     const filter = await filterOf(invocation, options);
     const showsAll = options.pets !== undefined && oneOf('--pets', options.pets, ['all']) === 'all';
@@ -108,8 +109,6 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   return {
     ...namedTarget(invocation),
     ...periodOf(invocation, options),
-    // The practice shop's names only apply to its own pets.
-    ...(options.name !== undefined && invocation.config.settings.codes === undefined && { env: 'sandbox' }),
     petIds: await chosenPets(invocation, { ...options, pet: options.pet === undefined ? undefined : [options.pet] }),
     ref: options.ref,
     state: options.state === undefined ? undefined : oneOf('--state', options.state, runStates),

@@ -76,3 +76,21 @@ test('shows names of the practice shop only beside its own runs in the history',
   expect(await shop.json('history list --name rabbit --json')).toMatchObject([{ env: 'sandbox' }]);
   expect((await shop.run('history list', terminal)).stdout).not.toContain('Rabbit');
 });
+
+test('takes a name of the practice shop for its own runs in the history, unless another environment is named', async ({
+  shop,
+}) => {
+  await shop.run('inventory adjust 4 -1 --env staging');
+  await practice(shop, 'inventory adjust rabbit -1');
+  for (const words of ['list --pet rabbit', 'list --name rabb', 'export --pet rabbit']) {
+    const { stdout } = await shop.exits(`history ${words} --json`, 0, 'names: these are its runs.');
+    expect(JSON.parse(stdout), words).toMatchObject([{ env: 'sandbox' }]);
+  }
+  expect(await shop.json('history list --pet 4 --json')).toHaveLength(2);
+  expect((await shop.run('history list --pet rabbit', terminal)).stdout).toContain('Rabbit');
+  expect((await shop.run('history list --pet rabbit -o html')).stdout).toContain('<h1>History of sandbox from');
+  expect(await shop.refused('history list --pet rabit')).toContain('Did you mean 4 Rabbit?\nHint: petstock history');
+  expect(await shop.refused('history list --pet rabbit --env staging')).toContain('is not a pet id');
+  await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n007,4,Rex\n', 'codes.csv')]);
+  expect(await shop.json('history list --pet rex --json')).toHaveLength(2);
+});
