@@ -7,6 +7,8 @@ import type { Shop } from './shop.ts';
 /** A row of a run that a test records. Rows with a result were sent; `pending` ones were not. */
 export interface TestRow {
   readonly petId: bigint;
+  /** In an undo: the undone row. Default: the line of a file, after its header. */
+  readonly line?: number;
   readonly before?: number | undefined;
   readonly after: number;
   readonly result: Outcome['result'] | 'pending';
@@ -69,8 +71,8 @@ export function headOf(shop: Shop): RunHead {
   };
 }
 
-export function plannedRow({ petId, before, after, reason, ref }: TestRow, index: number): PlannedRow {
-  return { row: index + 1, line: index + 2, petId, before, after, reason, ref };
+export function plannedRow({ petId, line, before, after, reason, ref }: TestRow, index: number): PlannedRow {
+  return { row: index + 1, line: line ?? index + 2, petId, before, after, reason, ref };
 }
 
 function outcomeOf({ petId, result, quantity, error }: TestRow, index: number): Outcome {

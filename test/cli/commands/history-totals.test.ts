@@ -1,8 +1,15 @@
 import { expect } from 'vitest';
-import { recordRun } from '../../support/recorded-runs.ts';
+import { serviceNameOf } from '../../../src/settings/key-and-url.ts';
+import { recordRun, type TestRow } from '../../support/recorded-runs.ts';
 import { changeFile, type Shop, test } from '../../support/shop.ts';
 
 const none = { in: 0, out: 0, counted: 0, unknown: 0, env: 'staging', store: null, name: null };
+/** Sets a stock as another client would, when no response can be outdated any more. */
+async function setElsewhere(shop: Shop, quantity: number, petId = 4): Promise<void> {
+  await shop.clock.advance(60_000);
+  await shop.exits(['api', 'PATCH', `/inventory/${petId}`, '--data', `{"quantity":${quantity}}`], 0);
+}
+
 const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${words}`);
 
 test('adds up what came in, what went out and what a stock-take found, without a request', async ({ shop }) => {
@@ -74,6 +81,63 @@ test('counts the unknown rows of a discarded run as not known', async ({ shop })
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
   await shop.run(`history discard ${run} --yes`);
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
+});
+
+test('leaves a run in the sums whose undo a change by someone else prevents, and cancels it once that is gone', async ({
+  shop,
+}) => {
+  const { run } = await shop.json('inventory adjust 4 +5 --json');
+  await setElsewhere(shop, 50);
+  await shop.exits(`undo ${run} --yes`, 7, 'the stock is 50, not 44 as written');
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
+  await setElsewhere(shop, 39);
+  await shop.exits(`undo ${run} --yes`, 0);
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
+  await setElsewhere(shop, 44);
+  await shop.exits(`undo ${run} --yes`, 0);
+  expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, now: 39 }]);
+});
+
+test.for([
+  [41, { in: 2, out: 0 }],
+  [36, { in: 0, out: 3 }],
+  [47, { in: 8, out: 0 }],
+] as const)('cancels what an undo has changed if the service wrote %i instead', async ([quantity, sums], { shop }) => {
+  const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
+  const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);
+  const undone = { petId: 4n, before: 44, after: 39, quantity, result: 'differs' } as const;
+  await recordRun(shop, [{ ...undone, line: 2 }], { command: 'undo', undoes });
+  expect(await totalsOf(shop)).toEqual([
+    { ...none, petId: 3, in: 89, now: 90 },
+    { ...none, petId: 4, ...sums, now: quantity },
+  ]);
+});
+
+test('counts the undo of unknown rows of a discarded run as not known, and cancels its other rows', async ({
+  shop,
+}) => {
+  const rows: TestRow[] = [
+    { petId: 4n, before: 39, after: 44, result: 'unknown' },
+    { petId: 5n, before: 1, after: 3, result: 'applied' },
+    { petId: 6n, before: 6, after: 9, result: 'unknown' },
+  ];
+  const run = await recordRun(shop, rows, { serviceName: serviceNameOf(shop.service.url) });
+  await shop.run(`history discard ${run} --yes`);
+  await setElsewhere(shop, 44);
+  await setElsewhere(shop, 3, 5);
+  const undo = await shop.json(`undo ${run} --yes --json`);
+  expect(undo.rows).toMatchObject([{ petId: 4, result: 'applied' }, { petId: 5, result: 'applied' }, { petId: 6 }]);
+  expect(await totalsOf(shop)).toEqual([
+    { ...none, petId: 4, unknown: 2, now: 39 },
+    { ...none, petId: 5, now: 1 },
+    { ...none, petId: 6, unknown: 1, now: 14 },
+  ]);
+  await shop.exits(`undo ${undo.run} --yes`, 0);
+  expect(await totalsOf(shop)).toEqual([
+    { ...none, petId: 4, unknown: 3, now: 44 },
+    { ...none, petId: 5, in: 2, now: 3 },
+    { ...none, petId: 6, unknown: 1, now: 14 },
+  ]);
 });
 
 test('leaves out what failed or was in conflict, and other days and environments', async ({ shop }) => {
