@@ -86,7 +86,7 @@ test('serves with the documented roles, of which only one can create, drop or al
   const url = databaseUrl(server.url, 'staging');
   const [owner, staging] = [as(url, 'staging_owner'), as(url, 'staging')];
   await expect(start(staging)).rejects.toThrow(
-    /permission denied for database staging\. .*staging_owner|permission denied .*owner of the schema makes/s,
+    /permission denied for database staging\. .*staging_owner|permission denied .*owner of the schema creates/s,
   );
   await (await start(owner)).close();
   // A missing right is reported with the statements that grant it.
