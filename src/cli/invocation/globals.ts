@@ -27,8 +27,8 @@ export interface ChosenFormat {
 }
 
 /**
- * Returns the output format of a command. A format from a variable or a setting is only a default: a command without it, or without a
- * table, ignores it.
+ * Returns the output format of a command. A format from a variable or a setting is only a default, except html: a command without it, or
+ * without a table, ignores it.
  * @param usual the format from the setting
  * @throws UsageError for an unknown format, one that the command does not have, or two that differ
  */
@@ -39,7 +39,8 @@ export function resolveFormat(
   { name, formats: known = formats }: { readonly name: string; readonly formats?: readonly Format[] },
 ): ChosenFormat {
   const hint = 'petstock help output';
-  const asked = json ? 'json' : typed.output;
+  // A page is no default: text without one would not be what was wanted.
+  const asked = json ? 'json' : (typed.output ?? (output === 'html' ? output : undefined));
   const named = known.find((format) => format === asked);
   if (json && typed.output !== undefined && typed.output !== 'json') {
     throw new UsageError(`--json and -o ${typed.output} can't be used together. Leave one out`, { hint });

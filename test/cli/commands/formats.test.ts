@@ -120,6 +120,16 @@ test.for([
   expect((await shop.exits('inventory watch --now --for 1 --pet 4', 0, [], { env })).stdout).toMatch(/^\{"at".*\}\n$/);
 });
 
+test('refuses a page by PETSTOCK_OUTPUT where -o refuses it', async ({ shop }) => {
+  const env = { PETSTOCK_OUTPUT: 'html' };
+  for (const command of ['inventory get 4', 'completion bash']) {
+    expect(await shop.refused(command, { env })).toBe(await shop.refused(`${command} -o html`));
+  }
+  expect((await shop.run('inventory list', { env })).stdout).toContain('<!doctype html>');
+  expect((await shop.run('inventory get 4 --json', { env })).stdout).toMatch(/^\{"petId":4,/);
+  expect((await shop.run('inventory get 4 -o tsv', { env })).stdout).toMatch(/^4\t/);
+});
+
 test('takes the format from the name of a file unless -o names it; the two may not differ', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +1', 0);
   const file = (name: string) => join(dirname(shop.folders.state), name);

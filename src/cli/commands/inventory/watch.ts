@@ -73,7 +73,8 @@ function formatOf({ results, context }: Invocation): Format {
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;
   const { low, names } = await invocation.stockRemarks();
-  await results.requireFields(seenChangesView({ at: 0, changes: [], isPresent: false, longestId: 0n }, names));
+  const noChanges = seenChangesView({ at: 0, changes: [], isPresent: false, longestId: 0n }, names);
+  await results.requireFields(noChanges);
   await invocation.connections.connectToRead({ bulk: true });
   let [changes, isFirst] = [0, true];
   let lines: SeenLines | undefined;
@@ -94,7 +95,8 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
   } catch (error) {
     // Ctrl-C is the normal end; SIGTERM and SIGHUP have other exit codes.
     if (!context.interrupted.aborted || endingSignalOf(context.interrupted) !== 'SIGINT') throw error;
-    return;
   }
+  if (isFirst && format !== 'table') await results.print(noChanges, { format, ignoreInterrupt: true });
+  if (context.interrupted.aborted) return;
   if (options.first && changes === 0) throw new ChangesFound('Nothing has changed');
 }

@@ -64,6 +64,18 @@ test.each([
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });
 
+test('prints the header alone if nothing has changed at a clean end', async () => {
+  const header = 'at,petId,before,after,status,change,statusBefore\n';
+  expect(await watch('--for 15 -o csv')).toMatchObject({ code: 0, stdout: header });
+  expect(await watch('--for 15 --first -o csv')).toMatchObject({ code: 3, stdout: header });
+  expect(await watch('--for 15 -o csv --no-header')).toMatchObject({ code: 0, stdout: '' });
+  expect(await watch('--for 15 -o ndjson')).toMatchObject({ code: 0, stdout: '' });
+  const refused = await watch('--for 15 -o csv', (_look, service) =>
+    service.next('GET', ({ answer }) => answer(401, '{}')),
+  );
+  expect(refused).toMatchObject({ code: 4, stdout: '' });
+});
+
 test('reports pets that are added or removed, and a changed status', async () => {
   const answers = [
     '[{"petId":1,"quantity":3,"status":"available"},{"petId":2,"quantity":1,"status":"sold"}]',
