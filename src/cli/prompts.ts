@@ -12,17 +12,13 @@ export function createPrompts(streams: PromptStreams): Prompts {
   };
 }
 
-/** Clack would wait forever if its input ends, as on Ctrl-D or a closed terminal, so that ends the question, too. */
+/** Clack would wait forever if its input ends, as on a closed terminal, so that ends the question, too. */
 async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 'text', message: string) {
   const clack = await import('@clack/prompts');
   const ended = new AbortController();
   const end = () => ended.abort();
-  const onKey = (_text: unknown, key: { ctrl?: boolean; name?: string } | undefined) => {
-    if (key?.ctrl === true && key.name === 'd') end();
-  };
-  const keys = withoutSuspend(input);
+  const keys = keysOf(input);
   input.on('end', end).on('close', end);
-  keys.on('keypress', onKey);
   signal?.addEventListener('abort', end);
   try {
     if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
@@ -36,14 +32,17 @@ async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 
   }
 }
 
-/** Ctrl-Z is ignored. readline would stop the process and lose its settings, so the next input, such as a key, would be echoed. */
-function withoutSuspend(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
-  const suspend = 0x1a;
+/**
+ * Ctrl-Z is ignored. readline would stop the process and lose its settings, so the next input, such as a key, would be echoed.
+ * Ctrl-D, which clack doesn't know, is Ctrl-C.
+ */
+function keysOf(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
+  const [interrupt, endOfInput, suspend] = [0x03, 0x04, 0x1a];
   const keys = new Transform({
     transform: (chunk: Buffer, _encoding, done) =>
       done(
         null,
-        Buffer.from(chunk).filter((byte) => byte !== suspend),
+        Buffer.from(chunk.filter((byte) => byte !== suspend).map((byte) => (byte === endOfInput ? interrupt : byte))),
       ),
   });
   return input.pipe(

@@ -105,6 +105,16 @@ test.each([
   expect(drawn()).not.toContain('s3cret');
 });
 
+test('draws a question the same after Ctrl-D as after Ctrl-C', async () => {
+  const [interrupted, ended] = ['\x03', '\x04'].map((key) => ({ ...terminal(), key }));
+  for (const each of [interrupted, ended]) {
+    void each?.type(each.key);
+    await expect(each?.prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
+  }
+  expect(interrupted?.drawn()).toContain('Sure?');
+  expect(ended?.drawn()).toBe(interrupted?.drawn());
+});
+
 test('prints whole lines on a terminal that reports 0 columns', async () => {
   const { prompts, type, drawn, output } = terminal();
   Object.assign(output, { columns: 0, rows: 0 });
