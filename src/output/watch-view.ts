@@ -49,11 +49,11 @@ const fields = ['at', 'petId', 'before', 'after', 'status', 'change', 'statusBef
 const columns: readonly Column[] = [
   { field: 'at', title: 'Time', whole: true, cell: (at, _row, paint) => paint.dim(`${at}`) },
   { ...numberColumn('petId', 'Pet ID'), cell: (petId, _row, paint) => paint.bold(`${petId}`) },
-  countColumn('before', 'Before'),
+  { ...countColumn('before', 'Before'), yields: 3 },
   countColumn('after', 'After'),
   { ...differenceColumn('Change'), cell: changeCell },
   { field: 'remark', title: '', remark: true, yields: 2 },
-  { field: 'status', title: 'Status', foreign: 'name', yields: 3 },
+  { field: 'status', title: 'Status', foreign: 'name', yields: 4 },
   nameColumn,
 ];
 

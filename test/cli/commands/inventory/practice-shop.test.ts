@@ -94,3 +94,8 @@ test('takes a name of the practice shop for its own runs in the history, unless 
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n007,4,Rex\n', 'codes.csv')]);
   expect(await shop.json('history list --pet rex --json')).toHaveLength(2);
 });
+
+test('shows whole names in a narrow watch beside an id of 19 digits', async ({ shop }) => {
+  const { stdout } = await practice(shop, 'inventory watch --now --for 1 --low', { ...terminal, terminal: 60 });
+  expect(stdout).toMatch(/ 9223372036854775807 +0 +Hermit crab\n/);
+});
