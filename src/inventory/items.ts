@@ -217,7 +217,7 @@ export class PetQuantities extends Map<bigint, number> implements Quantities {
 
 /** Explains why such a stock is not used, as a clause without a period. */
 export function outdatedText({ found, written }: OutdatedStock): string {
-  return `the service returned an outdated stock, ${found}, although ${written} was just written`;
+  return `the service returned ${found}, although ${written} was just written, so this stock may be outdated`;
 }
 
 /** Explains why a pet no longer has a stock, as a clause without a period. */

@@ -222,7 +222,7 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
     return undefined;
   }
   const has = 'is unfinished and has the same units of the same pets';
-  const message = `Run ${run.run} ${has}. Nothing was sent`;
+  const message = `Run ${run.run} ${has}. Nothing was written`;
   return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }
 

@@ -89,7 +89,7 @@ test('refuses units that an open run has already, if the folder of this machine 
     const again = await count(shop, '4 x2\n5 x3\n', `--add --new ${options}`);
     expect(again).toMatchObject({ code: 7, written: [] });
     expect(again.stderr.replace(/\s+/g, ' ')).toContain(
-      `Error: Run ${run} is unfinished and has the same units of the same pets. Nothing was sent. Hint: petstock inventory apply --resume ${run} `,
+      `Error: Run ${run} is unfinished and has the same units of the same pets. Nothing was written. Hint: petstock inventory apply --resume ${run} `,
     );
   }
   expect(await statesIn(shop)).toEqual(['discarded']);
