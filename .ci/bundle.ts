@@ -7,7 +7,7 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 /** Parts that few commands use. They are scripts of their own beside `program.cjs`, because V8 scans a whole script before running it. */
 export const apart = { service: 'src/service/index.ts', proxy: 'src/api/undici-proxy.ts' };
 
-/** Replaces the program's imports of these parts by the built files, such as `./service.cjs`. */
+/** Replaces the program's imports of these parts with the built files, such as `./service.cjs`. */
 export const importedApart: EsbuildPlugin = {
   name: 'apart',
   setup({ onResolve }) {

@@ -22,7 +22,7 @@ type State =
 const pieceSize = 64 * 1024;
 /** A body that is not a list is collected up to this many characters, for a message. */
 const maxOther = 1024 * 1024;
-/** With more statuses than this, the names are cleared from time to time, so that memory stays flat. */
+/** With more names of statuses than this, the next batch begins with none, so that memory stays flat. */
 const maxStatuses = 1000;
 /** With more characters than this in total, a batch is full, however few items it has. */
 const maxCharacters = 4 * 1024 * 1024;

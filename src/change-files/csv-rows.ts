@@ -151,7 +151,7 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
 }
 
-/** Reports whether a whole row is in its first cell, with another delimiter than the header line. */
+/** Reports whether the first cell holds a whole row, because the row has another delimiter than the header line. */
 function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
   return others.length === 0 && /^["']?-?\d+["']?\s*[,;|\t]/.test(first);
 }

@@ -12,8 +12,8 @@ export interface JsonElement {
  * Splits a JSON array into its elements without parsing them, so that neither the array nor its text is ever held as a
  * whole. The next element is found even if one is broken.
  *
- * Places are lines. If the second element begins on the same line as the first, places are the numbers of the elements,
- * from 1.
+ * A place is a line number. If the second element begins on the same line as the first, it is the number of the
+ * element, from 1.
  */
 export class ArrayElements {
   /** The unread rest begins at `#at`, on line `#line`. */

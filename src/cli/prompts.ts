@@ -24,7 +24,7 @@ async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 
     if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
     const answer = await clack[kind]({ input: keys, output: withSize(output), signal: ended.signal, message });
     if (clack.isCancel(answer)) throw interruptedQuestion();
-    // Enter alone gives nothing at all.
+    // If only Enter is pressed, the answer is undefined, not an empty text.
     return answer ?? '';
   } finally {
     input.off('end', end).off('close', end).unpipe(keys).pause();

@@ -133,7 +133,7 @@ export class ItemColumns {
 }
 
 /**
- * Maximum number of pets held at once: 250 MB. The largest chains have some hundred thousand; a list with more may be
+ * Maximum number of pets held at once: 250 MB. The largest chains have a few hundred thousand; a list with more may be
  * endless.
  */
 const maxGathered = 10_000_000;

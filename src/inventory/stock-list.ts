@@ -80,7 +80,7 @@ export class StockList {
     if (batch.length > 0) yield batch;
   }
 
-  /** Returns the index of the item at a position in the order of ids; after the last one, an index after the last. */
+  /** Returns the index of the item at a position in the order of ids; for a position past the end, an index past the last. */
   #indexAt(at: number): number {
     return this.#order?.[at] ?? at;
   }

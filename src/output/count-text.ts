@@ -211,8 +211,8 @@ function changeText({ before, after }: CountStep): string {
 }
 
 /**
- * Appends text to a code. A code may be anything, and long: it is truncated if necessary, but the text after it never
- * is. Anything that is not just a name has a bar in front.
+ * Appends text to a code. A code can be any text of any length: it is truncated if necessary, but the text after it
+ * never is. A code that is not a plain name gets a bar in front.
  */
 function withCode(code: string, rest: string, width: number): string {
   return truncate(foreignName(code), Math.max(4, width - visibleWidth(rest))) + rest;

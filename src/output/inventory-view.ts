@@ -106,7 +106,7 @@ export function inventoryItemView(item: InventoryItem, { low, names, before, run
     ],
     rows: [[{ ...item, name: name ?? null, before: before ?? null, run: run ?? null }]],
     json: { ...item, name, before, run },
-    // Without the run: a message tells how to undo it.
+    // The table leaves out the run, because a message tells how to undo it.
     table: async (options) => {
       const { columns = [] } = (await gridOf(list, options)) ?? {};
       if (before === undefined) return { columns };

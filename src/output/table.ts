@@ -55,7 +55,7 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
   if (form === undefined && first.length > 0) yield await wholeTable(view, first, options);
 }
 
-/** If nothing is truncated, a table may have any width, but cli-table3 takes quadratic time for a long cell. */
+/** Widest table that cli-table3 draws, because it takes quadratic time for a long cell. Without truncation tables can be wider. */
 const widestDrawn = 2000;
 
 async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {

@@ -25,7 +25,7 @@ export interface GateCopy {
 /** Each gate is written to the first two folders that accept it, because one may vanish at a logout or a restart. */
 const enough = 2;
 
-/** Times of a shared state are exact to some milliseconds. */
+/** How many milliseconds two times may be apart and still be of the same gate: a shared state keeps times inexactly. */
 export const tolerance = 1;
 
 /** The gate files: one for each key and kind in each folder. All folders are read. */

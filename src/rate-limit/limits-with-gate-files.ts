@@ -139,7 +139,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     return state;
   }
 
-  /** Saves a gate that this process was asked for. */
+  /** Saves a gate that a response to this process demanded. */
   async #keepOwn(scope: string, state: KeyState): Promise<KeyState> {
     if (this.#isKept(scope, state, 'gate', 0)) return state;
     const cause = await this.#files.write(scope, 'gate', state);

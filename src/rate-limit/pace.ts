@@ -25,7 +25,7 @@ const looksToRecover = 10;
  */
 export class Pace {
   readonly #wanted: number;
-  /** Requests that may be used of the day; undefined until the daily limit is known. */
+  /** How many of the day's requests may be used now; undefined until the daily limit is known. */
   #credit: { left: number; at: number } | undefined;
   #looks = 0;
   #doublings = 0;

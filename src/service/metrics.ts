@@ -45,7 +45,7 @@ export function createMetrics(watched: Watched) {
   };
   return {
     contentType: register.contentType,
-    /** After the admission of a request with a valid key. */
+    /** Call this after deciding whether to admit a request with a valid key. */
     admitted: (admission: Admission) => {
       if (admission.outcome === 'banned' && admission.begins) counters.bans.inc();
     },

@@ -9,7 +9,7 @@ interface SharedOption {
   readonly variable?: string;
   /** The values of the variable; default: those of the option. */
   readonly values?: string;
-  /** Parses a value, or the text of a variable. Absent: it is parsed together with the setting behind it. */
+  /** Parses a value, or the text of a variable. Absent: it is parsed later, together with the setting that is its default. */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
 }
 

@@ -34,7 +34,7 @@ export function storesOfVariables(env: Environment): string[] {
   });
 }
 
-/** Like `NORTH_SIDE_` for the store `north-side`. */
+/** Returns the prefix of a store's variables: `NORTH_SIDE_` for `north-side`. */
 function prefix(store: string | undefined): string {
   return store === undefined ? '' : `${store.toUpperCase().replaceAll('-', '_')}_`;
 }

@@ -27,7 +27,7 @@ export interface Confirmed {
   readonly state: string | undefined;
   /** The highest sequence number. */
   readonly highest: number;
-  /** The last intent, and its call. */
+  /** The last intent: its row, and the call that wrote it. */
   readonly intent: { readonly row: number; readonly call: string } | undefined;
 }
 

@@ -65,7 +65,7 @@ export class HighestNumber {
     }
   }
 
-  /** Marks the state that was at the place before as an older copy. */
+  /** Marks the state that this one replaces in its place as an older copy. */
   #replacePrevious(state: string): void {
     if (this.#current === state) return;
     this.#current = state;

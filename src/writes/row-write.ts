@@ -13,7 +13,7 @@ import type { Presence } from '../state/presence.ts';
 import type { PetLock } from '../state/stored-pets.ts';
 import type { RunLog } from '../state/stored-run-log.ts';
 
-/** One write of a run. It depends on the stock `before`; a plain set has none, because it depends on no stock. */
+/** One write of a run. `before` is the stock that it depends on; a plain set depends on none. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
 /** A row to be sent, and when the stock that it depends on was read. Rows share that object to save memory. */

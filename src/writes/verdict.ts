@@ -23,7 +23,7 @@ export type Verdict =
 const resend: Verdict = { kind: 'open' };
 const applied: Verdict = { kind: 'applied' };
 
-/** Decides about a row by the stock that was read since, and by the history. */
+/** Decides the outcome of a row from the history and the stock that was read after the row was sent. */
 export function verdictOn(row: UnansweredRow): Verdict {
   const found = row.stock.get(row.write.petId);
   return row.write.delta === undefined ? absolute(row, found) : increment(row, found);

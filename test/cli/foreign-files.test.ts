@@ -78,7 +78,7 @@ test('stops each command of config, and none of the sandbox, if the configuratio
   expect(fs.readFileSync(file, 'utf8')).toBe('{"settings":');
 });
 
-test('writes nothing through a link of others, wherever it is in the path', async ({ shop }) => {
+test("writes nothing through another user's link, wherever it is in the path", async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
   fs.mkdirSync(join(shared, '..', 'ours'));
   fs.mkdirSync(shared);

@@ -228,7 +228,7 @@ describe('gate files of a state that fails', () => {
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
   });
 
-  test('keep the longest of several simultaneous gates', async () => {
+  test('keeps the longest of several simultaneous gates', async () => {
     const { open, state } = await rig();
     state.failure = full();
     const waits = [60_000, 120_000, 90_000, 30_000];

@@ -20,7 +20,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { authorityFile, openClosingPort, openProxy, openTlsFront } from '../support/tls.ts';
 
-test('exits with 5 after five tries of a service that is down', async ({ shop }) => {
+test('exits with 5 after five tries if the service is down', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
   const { stdout, stderr } = await shop.exits('inventory list --debug', 5, 'ECONNREFUSED', { env });
   expect(stdout).toBe('');

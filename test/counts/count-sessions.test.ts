@@ -58,7 +58,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
 });
 
 test.each(['host', 'namespace'])(
-  'leaves a session to a process of another %s as long as that renews it',
+  'leaves a session to a process of another %s as long as that process renews it',
   async (part) => {
     const { clock, sessionsOf } = await machine();
     const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf({ ...processNumber(1), [part]: 'box-2' })];

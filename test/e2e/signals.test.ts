@@ -59,7 +59,7 @@ test('ends sandbox serve at once by a second Ctrl-C', async () => {
   expect(await answer).toBe(undefined);
 });
 
-test('stops an apply by SIGTERM after what is in flight, with 143, and hints at how to resume', async () => {
+test('waits for the requests of an apply in flight, exits with 143 and hints how to resume after SIGTERM', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const stdin = `petId,quantity\n${Array.from({ length: 20 }, (_, index) => `${index + 1},77\n`).join('')}`;
   const program = startProgram('inventory apply - --yes --json --concurrency 2', { env, stdin });

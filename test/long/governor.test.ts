@@ -103,7 +103,7 @@ test('lets others continue while the process with the probe is stopped, and then
   await unrefused(served, 3);
 });
 
-test('sends nothing inside a Retry-After from two state folders, and does all', async () => {
+test('sends nothing during a Retry-After from two state folders', async () => {
   const served = await serve(window(20));
   const stateFolders = [temporaryHome().state, temporaryHome().state];
   await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));

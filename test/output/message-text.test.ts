@@ -87,7 +87,7 @@ test.each([
   ['It is not known whether the stock of pet 5 was set to 51: 51.', '51'],
   ['Nothing was written: all done.\nHint: petstock config set-key.', 'all done.\nHint: petstock config set-key'],
   ['Nothing was written: All done.', 'all done'],
-])('removes words of the service where they were inserted: %s', (message, said) => {
+])("removes the service's words from a message only where they were inserted: %s", (message, said) => {
   const { own, words } = split(message, said);
   expect(words).toEqual([said]);
   expect(own).not.toContain(`: ${said}`);

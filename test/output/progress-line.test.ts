@@ -29,7 +29,7 @@ test.each<[string, Partial<ProgressNumbers>, string]>([
     '[█████░░░░░░░░░]  512/1,200  2 failed  … waiting for the service: 42 s',
   ],
   ['nothing to do', { ...start, total: 0 }, '[██████████████]  0/0'],
-])('draws %s', (_what, changes, text) => expect(line(changes)).toBe(text));
+])('draws a progress line: %s', (_what, changes, text) => expect(line(changes)).toBe(text));
 
 test('leaves out the less important on a narrow terminal', () => {
   const forms = (changes?: Partial<ProgressNumbers>) => {

@@ -252,7 +252,7 @@ describe('TLS', () => {
     'sslmode=require&sslmode=disable',
     'sslmode=require&connect_timeout=0',
     'sslmode=require&options=-c%20a%3Db',
-  ])('begins to the database before anything is sent: %s', async (parameters) => {
+  ])('sends nothing to a database that refuses TLS: %s', async (parameters) => {
     const heard: Buffer[] = [];
     // A server without TLS, or an attacker who claims that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));

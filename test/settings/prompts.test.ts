@@ -124,7 +124,7 @@ test('prints whole lines on a terminal that reports 0 columns', async () => {
 });
 
 describe('plain prompts', () => {
-  test.each(['y\n', 'yes\r\n'])('asks in a line, and answers %j in one', async (keys) => {
+  test.each(['y\n', 'yes\r\n'])('asks on one line, and takes %j as one answer', async (keys) => {
     const { prompts, type, drawn, input } = terminal(createPlainPrompts);
     const names = ['data', 'end', 'close'];
     const before = names.map((name) => input.listenerCount(name));

@@ -31,7 +31,7 @@ test.for([
   ]);
 });
 
-test('warns of settings and parts of a later petstock, and keeps them at each change', async () => {
+test('warns about settings and parts of a later petstock, and keeps them when it changes the file', async () => {
   const later = {
     settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
     stores: { north: { settings: { tone: 1 }, notes: { staging: 'x' } } },

@@ -71,7 +71,7 @@ test('keeps working and closes no gate, whatever a stranger sends by NOTIFY', as
   await flood;
 });
 
-test('calls no operator, function or table that a stranger has made in public', async () => {
+test('uses no operator, function or table that another role created in the schema public', async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'mallory');
   await runSql(url, 'GRANT ALL ON SCHEMA public TO PUBLIC');

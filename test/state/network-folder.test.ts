@@ -52,7 +52,7 @@ test.each([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0xef5
   },
 );
 
-test('counts a folder as local if nothing can be found out', async () => {
+test('treats a folder as local if its file system is unknown', async () => {
   const system = { platform: 'win32', realpath: unasked, typeOf: unasked, mounts: unasked };
   expect(await isOnNetwork(String.raw`Z:\petstock`, system)).toBe(false);
 });

@@ -271,7 +271,7 @@ describe('a file that can’t be used', () => {
     expect(damaged(folder)).toEqual([]);
   });
 
-  it('is neither read nor moved if it is of another program', async ({ folder }) => {
+  it('is neither read nor moved if it belongs to another program', async ({ folder }) => {
     await stateSql(folder, 'CREATE TABLE birds (name TEXT)');
     await expect(openState(opening(folder).options)).rejects.toMatchObject(failure('not a petstock state'));
   });

@@ -124,7 +124,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   }
 }
 
-/** Other commands hint at `petstock status`, so the hints here are about the connection, then the address. */
+/** The hints of other commands suggest `petstock status`; its own suggest first `--verbose`, then the address. */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;

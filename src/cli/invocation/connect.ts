@@ -208,7 +208,7 @@ async function remoteEndpoint(
   return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
-/** Returns the key. A command that prints it runs once, because a connection is opened once. */
+/** Returns the key. A command that prints it runs only once, because a connection is opened only once. */
 async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
   // Loaded late, because few keys come from a command.

@@ -113,7 +113,7 @@ export class Results {
     let isEmpty = true;
     const pieces = async function* () {
       for await (const piece of rendered) {
-        // Creating and writing pieces may never wait for I/O, but Ctrl-C needs a turn of the event loop.
+        // Rendering and writing might never wait for I/O, but Ctrl-C is noticed only when the event loop gets a turn.
         await nextTurn();
         interrupted?.throwIfAborted();
         isEmpty = false;

@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
 import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
-/** A response: a body as JSON, or text of another type. A string is a message. */
+/** A response: a body as JSON, or text of another type. A body that is a string is sent as a message. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;

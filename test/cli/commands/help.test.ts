@@ -127,7 +127,7 @@ test('names every variable of the contract in help environment', async ({ shop }
     expect(stdout).toContain(name);
 });
 
-test('shows help without words, or with those of a noun alone', async ({ shop }) => {
+test('shows help if no command is given, or only a noun', async ({ shop }) => {
   for (const words of [[], ['inventory'], ['config'], ['sandbox'], ['pets'], ['orders'], ['history'], ['state']])
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });

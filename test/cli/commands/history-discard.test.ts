@@ -82,7 +82,7 @@ test('lets its file be applied again, unless it has increments that may have bee
   await till.exits(`${apply} --yes --again`, 0);
 });
 
-test('lets a file of quantities be applied again without a word', async ({ shop }) => {
+test('applies a file of quantities again without a warning after a discard', async ({ shop }) => {
   const apply = `inventory apply ${changeFile(shop, 'petId,quantity\n1,7\n2,7\n')} --concurrency 1 --yes`;
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   await shop.exits(apply, 8);

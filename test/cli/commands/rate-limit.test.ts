@@ -264,7 +264,7 @@ describe('limits', () => {
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
-  test('shows a key of another configuration without environment, and chooses the others with --env', async () => {
+  test('lists a key of another configuration with no environment, and filters the other keys by --env', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };

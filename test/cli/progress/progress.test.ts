@@ -238,7 +238,7 @@ describe('the rate', () => {
     expect(meter.rate(80_000, 620)).toBe(1);
   });
 
-  it('falls while nothing is done, and leaves out waits, also those that are cut short or prolonged', () => {
+  it('falls while nothing is done, but ignores waits, even if they are cut short or prolonged', () => {
     const meter = createRateMeter(0);
     meter.record(1000, 10);
     expect(meter.rate(5000, 10)).toBe(2);

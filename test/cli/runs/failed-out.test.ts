@@ -84,7 +84,7 @@ test('keeps the rows of its run in --failed-out of a resume if nothing is sent',
   expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
 
-test('replaces the rows of the night before for forty shops, eight at once', async ({ till }) => {
+test("replaces last night's failed rows of forty shops, eight shops at a time", async ({ till }) => {
   const shops = Array.from({ length: 40 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
   /** Eight at once, like `xargs -P 8`. */
   const night = async (rows: string) => {

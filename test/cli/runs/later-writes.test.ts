@@ -108,7 +108,7 @@ describe('history prune', () => {
     expect((await till.rows(result)).at(-1)).toMatchObject({ petId: 30, result: 'conflict' });
   });
 
-  test('keeps a resume from doubling a delta that lost its response', async () => {
+  test('does not repeat a delta whose response was lost when it resumes after a prune', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5', 'history prune --keep 0 --yes', `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([10, 15, 10, 10]);

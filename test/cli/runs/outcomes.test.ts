@@ -192,7 +192,7 @@ test.for([
   [429, 6],
   [503, 5],
 ] as const)(
-  'ends a resume of a single write that failed with a %i with the same exit code, %i',
+  'after a %i, exits with %i both at first and when the single write is resumed',
   async ([status, exit], { till }) => {
     till.service.always('PATCH', answers(status, status === 429 ? hours : {}));
     await till.exits('inventory adjust 1 +1', exit);

@@ -36,7 +36,7 @@ test('exits with 7 for a plan whose stock has moved, and writes nothing', async 
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('writes a header alone for a plan without changes, of which apply makes nothing', async ({ till }) => {
+test('writes only a header for a plan without changes, and apply of that file writes nothing', async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('same.csv', 'petId,quantity\n1,10\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);

@@ -117,7 +117,7 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   };
 }
 
-/** By the name of the user, otherwise by the machine. */
+/** Returns the filter for the caller's own runs: by user name, or by machine if there is none. */
 function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
   const user = userOf(env);
   return user === undefined ? { host: processes.self.host } : { user };

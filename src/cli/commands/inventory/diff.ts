@@ -46,7 +46,7 @@ export const defineDiff = define({
 
 /**
  * Returns the meaning of a name on the command line: an environment, `store/environment`, `-` for stdin, otherwise a
- * file. A file with the name of an environment is `./staging`.
+ * file. A file that is named like an environment must be written `./staging`.
  * @throws UsageError for anything else
  */
 function sideOf(name: string): Side {

@@ -135,7 +135,7 @@ test('needs --yes off a terminal with confirm = always', async ({ shop }) => {
   expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
 });
 
-test('reports that nothing was sent if the state is full by then', async ({ shop }) => {
+test('reports that nothing was sent if the state is full when the run is recorded', async ({ shop }) => {
   await shop.run('inventory list');
   const database = new (sqlite().DatabaseSync)(join(shop.folders.state, 'state.db'));
   database.exec("CREATE TRIGGER full BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'database is full'); END");

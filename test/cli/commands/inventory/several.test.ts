@@ -30,7 +30,7 @@ test.for([
   if (code === 0) expect(result.stderr).toBe(told);
 });
 
-test('records set of several as one run with the report of apply, and undoes it as one', async ({ shop }) => {
+test('records a set of several pets as one run, reports it like apply, and undoes it as a whole', async ({ shop }) => {
   const { stdout, sent } = await shop.exits('inventory set 4=12 5=9 1=12 --yes --json --reason count', 0);
   const patches = ['PATCH /v1/inventory/4 {"quantity":12}', 'PATCH /v1/inventory/5 {"quantity":9}'];
   expect([sent[0], ...sent.slice(1).sort()]).toEqual([get, ...patches]);

@@ -15,8 +15,8 @@ export interface CountScreen {
   /** Call this before the first line is read. Absent: there is nothing to draw. */
   begin?(): Promise<void>;
   /**
-   * Draws what is typed of the next line. Absent: the terminal itself shows it.
-   * @param isShownNext `show` follows, and draws it
+   * Draws the part of the next line that has been typed so far. Absent: the terminal itself shows it.
+   * @param isShownNext whether `show` is called next and draws it
    */
   typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;

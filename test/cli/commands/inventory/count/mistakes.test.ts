@@ -76,7 +76,7 @@ test('teaches a scanned number through a pipe, by a name of several words', asyn
   expect(readFileSync(file, 'utf8')).toMatch(/\n4006381333931,5,\n$/);
 });
 
-test('keeps an unknown code apart that only looks like a code with a number', async ({ shop }) => {
+test('keeps apart an unknown code that only looks like a code with a number', async ({ shop }) => {
   const { code, stderr } = await count(shop, '4\nSHELF*12A\nABC x-200\n*ABC*\n', '--yes');
   expect(code).toBe(8);
   for (const text of ['SHELF*12A', 'ABC x-200', '*ABC*']) expect(stderr).toContain(`${text}: 1 kept apart`);
