@@ -1,6 +1,7 @@
 import { accountOf, isPartial } from '../../../../counts/account.ts';
 import type { CountSessions } from '../../../../counts/count-sessions.ts';
 import { type CountSession, type CountSessionHead, shortOf } from '../../../../counts/session-tables.ts';
+import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { grouped } from '../../../../inventory/items.ts';
 import { modeName, sumText } from '../../../../output/count-text.ts';
 import { localTime } from '../../../../output/time.ts';
@@ -53,18 +54,18 @@ async function newestUnfinished(
   const newest = open.find(fits);
   const [first] = newest === undefined ? open : [newest];
   if (first === undefined) return [];
-  const what = `Session ${nameText(first)} of ${localTime(first.head.at, context.clock.now())}${byText(first)} is not finished`;
-  if (!context.stdin.isTerminal || !context.stderr.isTerminal) {
-    throw new UsageError(`${what}. Nothing was counted. Resume it, or start a new session with --new`, {
-      hint: commandFor(invocation, [shortOf(first)], newest === undefined ? {} : invocation.options),
-    });
-  }
+  const when = localTime(first.head.at, context.clock.now());
+  const what = `Session ${nameText(first, mode)} of ${when}${byText(first)} is not finished`;
+  if (!context.stdin.isTerminal || !context.stderr.isTerminal) throw unfinished(invocation, first, mode, what);
   // Enter must not resume a session of another kind, or with --all, one that was partly written.
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
     const more = others.length > maxNamed ? ', …' : '';
-    const names = `${others.slice(0, maxNamed).map(nameText).join(', ')}${more}`;
+    const names = `${others
+      .slice(0, maxNamed)
+      .map((other) => nameText(other, mode))
+      .join(', ')}${more}`;
     await messages.note(`${which} not finished: ${names}. To see all: petstock inventory count --list`);
   }
   if (newest === undefined) return [];
@@ -75,11 +76,32 @@ async function newestUnfinished(
 
 const maxNamed = 3;
 
-/** `k3x9 "aisle 3" (a count of what came in (--add))` */
-function nameText(session: CountSession): string {
+/**
+ * Returns how a script is refused. A session of another kind is never in its hint: a stock-take that gets a delivery would
+ * replace the stock by it.
+ */
+function unfinished(invocation: Invocation, session: CountSession, mode: CountMode, what: string): UsageError {
+  const { options } = invocation;
+  if (session.head.mode !== mode) {
+    const why = `It can't be resumed as ${modeName(mode)}`;
+    return new UsageError(`${what}. ${why}. Nothing was counted. Start a new session with --new`, {
+      hint: commandFor(invocation, ['--new']),
+    });
+  }
+  const { tally, handedOver, isSettled } = accountOf(session);
+  const rest = isSettled && handedOver.size === 0 ? '' : ', besides what was being written';
+  const held = `It already holds ${sumText(tally, mode)}${rest}`;
+  const ways = 'Resume it only with scans that it does not have yet, or start a new session with --new';
+  return new UsageError(`${what}. ${held}. Nothing was counted. ${ways}`, {
+    hint: commandFor(invocation, [shortOf(session)], isPartial(session) ? { ...options, all: undefined } : options),
+  });
+}
+
+/** Returns `k3x9 "aisle 3" (a count of what came in (--add))`; a stock-take is named only beside another kind. */
+function nameText(session: CountSession, typed: CountMode): string {
   const { label, mode } = session.head;
   const named = label === undefined ? '' : ` ${quoted(label)}`;
-  return `${shortOf(session)}${named}${mode === 'count' ? '' : ` (${modeName(mode)})`}`;
+  return `${shortOf(session)}${named}${mode === 'count' && typed === 'count' ? '' : ` (${modeName(mode)})`}`;
 }
 
 function byText({ head }: CountSession): string {

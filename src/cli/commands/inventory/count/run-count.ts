@@ -191,6 +191,7 @@ async function count(
   const { mode } = session.head;
   const screen = createCountScreen(invocation, () => counting.account.tally, { mode, names: session.codes.names });
   if (stdin.isTerminal) await introduce(invocation, counting, isNew);
+  else if (!isNew) await invocation.messages.note(`Session ${shortOf(session)}${resumedText(counting)}.`);
   let isDone = false;
   try {
     // A scanner is faster than the screen: echoed codes would be mixed with petstock's output.
@@ -224,9 +225,14 @@ function leftBy({ session, account: { tally } }: Counting, isNew: boolean): stri
   return 'Nothing was counted';
 }
 
-async function introduce({ messages }: Invocation, { session, account }: Counting, isNew: boolean): Promise<void> {
+function resumedText({ session, account }: Counting): string {
+  return ` is resumed: ${sumText(account.tally, session.head.mode)}`;
+}
+
+async function introduce({ messages }: Invocation, counting: Counting, isNew: boolean): Promise<void> {
+  const { session } = counting;
   const { mode } = session.head;
-  const state = isNew ? '' : ` is resumed: ${sumText(account.tally, mode)}`;
+  const state = isNew ? '' : resumedText(counting);
   const what = mode === 'count' ? '' : ` It is ${modeName(mode)}.`;
   await messages.note(`Session ${shortOf(session)}${state}.${what} Scan, or type a pet id and Enter.`);
   if (!session.isKept) await messages.note('This is a dry run: it changes no session, and scans are not saved.');

@@ -23,6 +23,48 @@ test('refuses a script while a session is unfinished, with the command that cont
   expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
 });
 
+test.for([
+  { open: '', typed: '--add', kind: 'a stock-take' },
+  { open: '--add', typed: '', kind: 'a count of units that came in (--add)' },
+  { open: '--take', typed: '--add', kind: 'a count of units that went out (--take)' },
+])('hints a script at a new session if the open one is of another kind: $kind', async (kinds, { shop }) => {
+  await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
+  const name = await sessionIn(shop);
+  const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
+  const refused = await shop.refused(`inventory count ${typed}`, { stdin: '4*3\n' });
+  expect(refused).toContain(`Session ${name} (${kinds.kind}) of `);
+  expect(refused).toContain("It can't be resumed as ");
+  const hint = /Hint: petstock (inventory count --new .*)\n/.exec(refused)?.[1] ?? '';
+  for (const option of typed.split(/ (?=--)/)) expect(hint).toContain(option);
+  const pasted = await shop.run(hint, { stdin: '4*3\n' });
+  expect(pasted.requests.filter(({ method }) => method === 'PATCH').map(({ body }) => body)).toEqual([
+    `{"quantity":${kinds.typed === '' ? 3 : 42}}`,
+  ]);
+});
+
+test('keeps the options of a script in the hint, except a label, if the session has another one', async ({ shop }) => {
+  const [name] = await begun(shop, '4 x2\n');
+  const options = '--all --to out.csv --reason audit --ref N-1 --max-zero 9';
+  const refused = await shop.refused(`inventory count --label two ${options}`, { stdin: '5\n' });
+  const hint = /Hint: (.*)\n/.exec(refused)?.[1] ?? '';
+  expect(hint).toContain(`petstock inventory count ${name} `);
+  for (const option of options.split(/ (?=--)/)) expect(hint).toContain(option);
+  expect(hint).not.toContain('--label');
+});
+
+test('shows a script how many units a session holds, when refused and when it resumes one', async ({ shop }) => {
+  await count(shop, '4\n5\n6\n', '--add --yes --max-changes 0');
+  const name = await sessionIn(shop);
+  const refused = await shop.refused('inventory count --add --yes', { stdin: '4\n5\n6\n' });
+  expect(refused).toContain(
+    'is not finished. It already holds 3 units in, 3 pets. Nothing was counted. ' +
+      'Resume it only with scans that it does not have yet, or start a new session with --new.\n',
+  );
+  const resumed = await count(shop, '7\n', `${name} --add --yes`);
+  expect(resumed.stderr).toMatch(new RegExp(`^Session ${name} is resumed: 3 units in, 3 pets\\.$`, 'm'));
+  expect(resumed.written).toHaveLength(4);
+});
+
 test('keeps a session to one environment, and names it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
