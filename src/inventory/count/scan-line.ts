@@ -22,7 +22,9 @@ const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
 const nothing = { code: '', units: 0 };
 /** Lines with a special meaning; a code can't be one of them. */
-const commands = /^(?:-|done|=.*|code \S+)?$/is;
+const commands = /^(?:-|done|=.*|code \S+|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
+/** A GS1 code begins with the 16 digits of a product or delivery. GS separates its fields. */
+const gs1 = /(?<!\S)(?:\][A-Za-z][0-9A-Za-z])?0[0-2]\d{14}\S*/g;
 
 /**
  * Parses one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
@@ -78,16 +80,17 @@ export function isWord(line: string): boolean {
 }
 
 /**
- * Returns a line or code as it is stored: without the characters that a scanner may add (STX, ETX, the GS of GS1), or that a terminal
- * adds around pasted text. Any other control character, such as a backspace that the terminal did not handle, stays visible in the code,
- * which is then unknown.
+ * Returns a line or code as it is stored: without the characters that a scanner may add around it (STX, ETX), the GS inside GS1, and what
+ * a terminal adds around pasted text. Any other control character, such as a backspace that the terminal did not handle, stays visible in
+ * the code, which is then unknown.
  */
 export function codeText(text: string): string {
   return text
     .replace(/\x1b\[20[01]~/g, '')
     .replace(/[\t\n\v\f\r]+/g, ' ')
-    .replace(/[\0-\x04\x1c-\x1f]/g, '')
-    .replace(/[\x05-\x1b]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
+    .replace(/(?<!\S)[\0-\x04\x1c-\x1f]+|[\0-\x04\x1c-\x1f]+(?!\S)/g, '')
+    .replace(gs1, (code) => code.replaceAll('\x1d', ''))
+    .replace(/[\0-\x1f]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
     .replace(/\x7f/g, '␡')
     .trim();
 }

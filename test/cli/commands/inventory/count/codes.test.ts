@@ -38,6 +38,10 @@ test.for([
   ['8\b4', "can't be scanned"],
   ['9'.repeat(201), 'a code has at most 200 characters'],
   ['done', 'it is a command while counting'],
+  ['9 x3', 'it is a command while counting'],
+  ['9*3', 'it is a command while counting'],
+  ['4 X9', 'it is a command while counting'],
+  ['a\x01b', "can't be scanned"],
 ] as const)('refuses a code that nobody can scan: %j', async ([code, why], { shop }) => {
   const codes = changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv');
   expect(await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' })).toContain(why);
@@ -76,6 +80,26 @@ test('shows a backspace or an escape in a scan, and does not count it as the cod
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toContain('8␈4: 1 kept apart, not a known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
+});
+
+test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])('keeps a code apart that has %j inside', async (control, { shop }) => {
+  const scans = `1${control}0\n1${control}0*3\n]C11${control}0\n${control}4${control}\n${control}4${control} x2\n`;
+  const result = await count(shop, scans, '--yes');
+  expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":3}'] });
+  expect(result.stderr).toMatch(/\n {2}│ 1.0 +4\n/);
+});
+
+test('accepts in every run a line that teaches a code, and cancels it alone', async ({ shop }) => {
+  const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
+  const args = `--new --yes --codes ${codes}`;
+  expect((await count(shop, '999888777 x2\ncode 4\n', args)).written).toEqual(['4 {"quantity":2}']);
+  expect(readFileSync(codes, 'utf8')).toBe('code,petId\n999888777,4\n');
+  expect(await count(shop, '999888777 x3\ncode 4\n', args)).toMatchObject({ code: 0, written: ['4 {"quantity":3}'] });
+  const cancelled = await count(shop, '999888777 x5\ncode 4\n-\n', args);
+  expect(cancelled).toMatchObject({ code: 0, written: ['4 {"quantity":5}'] });
+  expect(readFileSync(codes, 'utf8')).toBe('code,petId\n999888777,4\n');
+  const { stderr } = await count(shop, '999888777\ncode 5\n', args);
+  expect(stderr).toContain('code 5: "999888777" already means pet 4: scan an unknown code first');
 });
 
 test('keeps the bar codes of a session for a resume without the file, and for a merge', async ({ shop }) => {
