@@ -31,8 +31,8 @@ export interface KnownPets {
 /** A line that `-` cancels. */
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
-  /** `was`: the pet for which the code had been taught before. */
-  | { readonly kind: 'taught'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
+  /** `known`: the code was already one of the pet. `was`: the pet for which it had been taught before. */
+  | { readonly kind: 'taught' | 'known'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
   | { readonly kind: 'wrong'; readonly code: string; readonly fault: ErrorFault };
 
 export class Counting {
@@ -147,8 +147,9 @@ export class Counting {
     if (problem !== undefined || pet === undefined || last === undefined) return this.#ignore(text, problem ?? '');
     const { code } = last;
     const before = this.account.tally.unitsOf(pet);
-    this.#taken.push({ kind: 'taught', code, pet, was: taughtCodes([...this.session.scans, ...records]).get(code) });
-    this.#assign(record('code', { code, pet }), records);
+    const kind = this.#petOf(code) === pet ? 'known' : 'taught';
+    this.#taken.push({ kind, code, pet, was: taughtCodes([...this.session.scans, ...records]).get(code) });
+    if (kind === 'taught') this.#assign(record('code', { code, pet }), records);
     return { kind: 'counted', code, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
   }
 
@@ -158,9 +159,12 @@ export class Counting {
       const why = named > 0 ? `${grouped(named)} pets are named so: ` : operand === '' ? '' : 'no pet has this name: ';
       return `${why}write code 22, for pet 22`;
     }
-    if (last?.kind === 'taught')
-      return `${quoted(last.code)} is a code of pet ${last.pet} now: cancel that with - first`;
-    if (last?.kind !== 'scan' || this.#petOf(last.code) !== undefined) return 'scan an unknown code first';
+    const lastCode = quoted(last?.code ?? '');
+    if (last?.kind === 'taught') return `${lastCode} is a code of pet ${last.pet} now: cancel that with - first`;
+    if (last?.kind !== 'scan') return 'scan an unknown code first';
+    const known = this.#petOf(last.code);
+    if (known === pet) return undefined;
+    if (known !== undefined) return `${lastCode} already means pet ${known}: scan an unknown code first`;
     return this.known.stock?.has(pet) === false ? noPet(pet) : codeProblem(last.code);
   }
 

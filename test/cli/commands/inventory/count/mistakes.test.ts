@@ -22,12 +22,12 @@ test.for([
   ['--', 'write - alone to cancel the last line'],
   ['done now', 'write done alone to end the count'],
   ['code', 'write code 22, for pet 22'],
-  ['code 5', 'scan an unknown code first'],
+  ['code 5', '"8" already means pet 8: scan an unknown code first'],
   ['X-1\ncode 999', 'there is no pet 999'],
   ['X-1\ncode nosuch', 'no pet has this name: write code 22, for pet 22'],
   ['X-1\ncode hamster', '2 pets are named so: write code 22, for pet 22'],
   ['4.00638E+12\ncode 5', '"4.00638E+12" looks like a code that a spreadsheet rounded: format the column as text'],
-  ['X-1\n4\ncode 5', 'scan an unknown code first'],
+  ['X-1\n4\ncode 5', '"4" already means pet 4: scan an unknown code first'],
   ['X-1\ncode 8\ncode 5', '"X-1" is a code of pet 8 now: cancel that with - first'],
 ] as const)('refuses piped scans with the mistaken line %j, and keeps the others', async ([lines, why], { shop }) => {
   const file = await withNames(shop);
