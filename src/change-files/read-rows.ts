@@ -100,7 +100,7 @@ function kindOf(head: string, wanted: ChangeFormat | undefined): 'table' | JsonK
   if (first === '') return 'table';
   if (!first.startsWith('[') && !first.startsWith('{')) {
     if (!wantsJson) return 'table';
-    broken(line, 'this is not JSON, which begins with [ or {: for a table with columns add --format csv');
+    broken(line, 'this is not JSON: JSON begins with [ or {. For a table with columns add --format csv');
   }
   if (wanted !== undefined && !wantsJson) broken(line, 'this is JSON, not a table with columns: add --format json');
   if (first.startsWith('[')) return 'array';

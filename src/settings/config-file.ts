@@ -177,7 +177,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
   // A newer petstock may have more parts: a name that resembles none is ignored.
   for (const name of Object.keys(content).filter((key) => !isPart(key) && !misplaced.some((known) => known === key))) {
     const meant = didYouMean(name, parts);
-    if (meant !== '') unknown.push(`"${plainName(name)}" is not a part of it and has no effect.${meant}`);
+    if (meant !== '') unknown.push(`"${plainName(name)}" is not a known part and has no effect.${meant}`);
   }
   return {
     settings,
@@ -209,7 +209,7 @@ function decodeSettings(stored: JsonObject, file: string, unknown: string[]): St
 }
 
 function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
-  return (value) => (typeof value === 'string' ? parse(value) : problem('it must be a text'));
+  return (value) => (typeof value === 'string' ? parse(value) : problem('it must be text, in quotes'));
 }
 
 function parseKeyCommand(value: unknown): Parsed<KeyCommand> {

@@ -61,7 +61,7 @@ export const settingDefinitions = {
     isForAllStores: true,
     parse: parseStoreName,
   },
-  confirm: oneOf(['bulk', 'always'], 'bulk', 'which writes ask first: only bulk writes, or always'),
+  confirm: oneOf(['bulk', 'always'], 'bulk', 'when to ask before writing: only for bulk writes, or always'),
   'low-stock': wholeNumber(5, 'stock at or below this quantity is marked as low'),
   'max-changes': wholeNumber(undefined, 'refuse a bulk write that would change more rows'),
   'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows to 0'),

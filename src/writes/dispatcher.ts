@@ -227,7 +227,7 @@ export class Dispatcher {
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
-      const message = `${by} has written the pet since its stock was read, or may have`;
+      const message = `${by} has changed this pet's stock since it was read, or may have`;
       this.#outcomes.conflict(queued, message);
     }
   }

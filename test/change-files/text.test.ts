@@ -47,7 +47,7 @@ describe('readChanges by format', () => {
   const array = '[{"id":42,"qty":7}]';
   const lines = '{"id":42,"qty":7}\n{"id":43,"qty":7}\n';
   const isTable = 'this is JSON, not a table with columns: add --format json';
-  const isJson = 'this is not JSON, which begins with [ or {: for a table with columns add --format csv';
+  const isJson = 'this is not JSON: JSON begins with [ or {. For a table with columns add --format csv';
 
   test.each<[string | undefined, ChangeFormat | undefined, string, string | undefined]>([
     ['a.CSV', undefined, 'id\tqty\n42\t7\n', undefined],

@@ -51,7 +51,7 @@ test('serves a renewed certificate after SIGHUP, and the old one if the new is b
   const before = await fingerprint(url);
   install('renewed');
   program.kill('SIGHUP');
-  await program.until('stderr', 'The certificate was read again.');
+  await program.until('stderr', 'The certificate was reloaded.');
   const renewed = await fingerprint(url);
   expect(renewed).not.toBe(before);
   writeFileSync(cert, 'broken');

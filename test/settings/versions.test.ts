@@ -27,7 +27,7 @@ test.for([
   const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
   const { stderr } = await run('inventory list --limit 1');
   expect(stderr.match(/^Warning: .*/gm)).toEqual([
-    expect.stringContaining(`, "${name}" is not a part of it and has no effect. Did you mean "${meant}"?`),
+    expect.stringContaining(`, "${name}" is not a known part and has no effect. Did you mean "${meant}"?`),
   ]);
 });
 

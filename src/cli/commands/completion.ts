@@ -23,7 +23,7 @@ export const defineCompletion = define({
   description:
     'Prints a script with which a shell completes petstock commands at TAB: commands, options and their values, the latest runs and their ' +
     'pets, stores, sessions of stock-takes, and files. A TAB reads only this machine: it sends nothing and needs ' +
-    'no key. The script calls the petstock in the PATH, so it stays valid after an update.',
+    'no key. The script calls the petstock on your PATH, so it stays valid after an update.',
   before: installation,
   examples: [
     ['petstock completion bash', 'look at it'],

@@ -30,7 +30,7 @@ export function exportFormat(
   }
   if (named !== undefined && format !== named && !(isTable(format) && isTable(named))) {
     throw new UsageError(
-      `${command} writes ${format} here, but a reader would expect ${named} in ${file}. Name it .${format}`,
+      `${command} writes ${format} here, but the name ${file} stands for ${named}. Use a name that ends in .${format}`,
     );
   }
   return format;

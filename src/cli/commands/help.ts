@@ -106,7 +106,7 @@ export const topics = {
           'PETSTOCK_API_KEY_STAGING or _PRODUCTION, PETSTOCK_API_KEY, the stored key command, the stored key (petstock ' +
           'config set-key)',
         address: 'PETSTOCK_URL_STAGING or _PRODUCTION, the stored one (petstock config set-url). There is no default',
-        'shared state': 'PETSTOCK_STATE_URL (none: that of this machine), the setting state-url',
+        'shared state': 'PETSTOCK_STATE_URL ("none": this machine\'s own state), the setting state-url',
         folders:
           "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, otherwise the platform's own (XDG on Linux)",
         proxy:

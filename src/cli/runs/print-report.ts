@@ -119,7 +119,7 @@ export async function errorAfterKeeping(
   } catch (reason) {
     const why = (reason as Error).message;
     if (error === undefined) {
-      const message = `All changes were written, but the file of --failed-out was not: ${why}`;
+      const message = `All changes were written, but the --failed-out file could not be saved: ${why}`;
       return new FailureError(message, { cause: reason });
     }
     const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;

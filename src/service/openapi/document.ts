@@ -62,7 +62,7 @@ const pathsWith = ({ petId }: Example): Json => {
         deprecated: true,
         parameters,
         responses: responses({
-          describes: 'The known data of the pet.',
+          describes: 'What is known about the pet.',
           ok: {},
           refusals: ['404'],
           headers: ['Deprecation', 'Sunset'],

@@ -85,7 +85,7 @@ export const defineHistoryList = define({
       const hasPets = options.fields === undefined || partsOf(options.fields).includes('pets');
       if (results.format !== 'table' && results.format !== 'html' && !showsAll && seen.morePets && hasPets) {
         const all = petstock`${withOption(context.argv, '--pets=all')}`;
-        await messages.note(`pets has the first 20 of each run. To see all of them: ${all}`);
+        await messages.note(`The field pets has only the first 20 of each run. To see all of them: ${all}`);
       }
     });
   },

@@ -18,8 +18,8 @@ export const defineHistoryTotals = define({
   needsConfig: false,
   formats: withPage,
   description:
-    'Adds up by pet what came in and went out. Counted is how many units stock-takes (inventory count) found above (+) or below (-) the expected ' +
-    'stock; their deliveries and sales (--add, --take) count as in and out. Now is the last stock in the history, whatever the period. An undo ' +
+    'Adds up by pet what came in and went out. The column Counted shows how many units stock-takes (inventory count) found above (+) or below (-) the expected ' +
+    'stock; their deliveries and sales (--add, --take) count as in and out. The column Now shows the last stock in the history, whatever the period. An undo ' +
     'cancels its run in these sums; if the run was before the period, the undo itself counts as in or out. ' +
     'Conflicts and failed rows changed nothing; for a row that differs, the stock that the service wrote counts. Not known is the number of ' +
     'writes that are not in these sums: the stock before them was not read, it is not known whether they were written, or they undo ' +

@@ -77,7 +77,7 @@ export const defineApply = define({
   ],
   action: async (invocation, options, file?: string) => {
     if (options.resume !== undefined) return resume(invocation, options.resume, options, file);
-    if (file === undefined) throw new UsageError('The file is missing. Give one, or - for stdin', { hint: help });
+    if (file === undefined) throw new UsageError('No file was given. Give one, or - for stdin', { hint: help });
     await runFile(invocation, file, options);
   },
 });
@@ -211,7 +211,7 @@ async function warnOfOpenRun(
   const open = await openRunOf(access, rows);
   if (open === undefined || open.run.contentHash === contentHash) return [];
   const { run, shared } = open;
-  const has = `Run ${run.run} is unfinished, and has deltas of ${counted(shared, 'pet')} of this file, too`;
+  const has = `Run ${run.run} is unfinished, and also has deltas for ${counted(shared, 'pet')} of this file`;
   const resume = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
   await access.invocation.messages.warn(`${has}. If they are the same units, resume it instead: ${resume}`);
   return [`beside run ${run.run.slice(-4)}, which is unfinished`];

@@ -22,8 +22,8 @@ export const defineCount = define({
     '  done      ends the count, like Ctrl-D\n\n' +
     'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8). ' +
     'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
-    'Without a terminal, scans come from stdin, and --yes or --to is needed. A mistaken line among them, such as = 42, is ' +
-    'reported with its number, and nothing is written (exit 2).',
+    'Without a terminal, scans come from stdin, and --yes or --to is needed. An invalid line, such as = 42, is ' +
+    'reported with its line number, and nothing is written (exit 2).',
   options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],

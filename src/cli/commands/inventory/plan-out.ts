@@ -39,7 +39,7 @@ export async function openPlanOut(
     await writeReplaceable(invocation, file, text);
     const next = petstock`inventory apply ${fileOperand(file)} ${targetWords(invocation.target)}`;
     await invocation.messages.note(
-      `The plan of ${counted(planned.length, 'change')} is in ${file}. To write it: ${next}`,
+      `The plan of ${counted(planned.length, 'change')} is in ${file}. To apply it: ${next}`,
     );
   };
 }

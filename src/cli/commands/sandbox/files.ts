@@ -110,7 +110,7 @@ async function* jsonOf(storage: ServiceStorage, stringIds: boolean): AsyncGenera
 export const defineBackup = define({
   operands: { '<file>': 'where to write it; the file must not exist' },
   description:
-    'Copies a snapshot of the database file, with stock, keys and their usage, even while it is served. ' +
+    'Saves a copy of the database file, with stock, keys and their usage, even while the service is running. ' +
     'To go back to it, stop the service and serve the copy. For PostgreSQL use pg_dump.',
   options: storeOptions,
   examples: [['petstock sandbox backup monday.db']],

@@ -107,7 +107,11 @@ export const options = {
     'bearer token of its /metrics (default: none on loopback, otherwise that of the port)',
     readSecret,
   ],
-  drain: ['seconds', 'seconds for which /readyz fails before it stops listening (default: 0)', whole(0, 3_600)],
+  drain: [
+    'seconds',
+    'seconds for which /readyz fails before the service stops listening (default: 0)',
+    whole(0, 3_600),
+  ],
   log: 'one JSON line per request and event on stderr; never the key',
   fault: ['spec', 'a fault to inject, for testing clients; may be repeated', text, /\n/],
   testControls:

@@ -203,7 +203,7 @@ function whereKeyIs(stateFolder: string, key: string, values: Values): string {
 async function reload(teller: Teller, service: RunningService): Promise<void> {
   try {
     service.reloadTls();
-    await teller.note('The certificate was read again.');
+    await teller.note('The certificate was reloaded.');
   } catch (error) {
     await teller.warn(`${(error as Error).message}. The previous one stays in use.`);
   }

@@ -113,7 +113,7 @@ test('warns of the open run if a changed file of deltas adds to its pets again',
   const [{ run }] = await shop.json('history list --json');
   const changed = changeFile(shop, 'petId,delta\n1,1\n2,2\n9007199254740993,1\n', 'delivery.csv');
   const warning =
-    `Warning: Run ${run} is unfinished, and has deltas of 2 pets of this file, too. If they are the same units, ` +
+    `Warning: Run ${run} is unfinished, and also has deltas for 2 pets of this file. If they are the same units, ` +
     `resume it instead: petstock inventory apply --resume ${run} --env staging\n`;
   const { asked, prompts } = confirming(false);
   const typed = await shop.run(`inventory apply ${changed}`, { terminal: 400, prompts });
