@@ -1,3 +1,4 @@
+import type { RowError } from '../inventory/change.ts';
 import { type RecordedRow, type RunRecord, runStates } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { State } from '../state/state.ts';
@@ -25,14 +26,53 @@ const rowFields = [
 ];
 
 /** A run of this service in the history. */
-export interface HistoryRun extends Pick<RunRecord, (typeof runFields)[number]> {
+export interface HistoryRun {
+  /** `20260115T120020Z-k3x9` */
+  readonly run: string;
   /** When the run began. */
   readonly at: Date;
+  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  readonly command: string;
+  readonly user: string | undefined;
+  readonly host: string;
+  /** The name of the applied file, as it was given. */
+  readonly file?: string | undefined;
+  /** The reason that all rows share, if they do. */
+  readonly reason?: string | undefined;
+  /** The run that this one undoes. */
+  readonly undoes?: string | undefined;
+  /** The runs that have undone rows of this one, oldest first. */
+  readonly undoneBy: readonly string[];
+  /** Number of rows in its plan. */
+  readonly changes: number;
+  /** Total number of units that its rows add and remove. */
+  readonly units: bigint;
+  /** Number of rows by result. */
+  readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
+  /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
+  readonly state: 'running' | 'done' | 'incomplete';
   /** Yields its rows in the order of its plan. */
   rows(): AsyncIterable<HistoryRow>;
 }
 
-export interface HistoryRow extends Pick<RecordedRow, (typeof rowFields)[number]> {
+export interface HistoryRow {
+  /** Counts from 1 within the run. */
+  readonly row: number;
+  readonly petId: bigint;
+  /** The stock before, if it was read. */
+  readonly before: number | undefined;
+  readonly after: number;
+  /** The delta, if the row has one. */
+  readonly delta?: number | undefined;
+  /** `pending`: not carried out. `unknown`: sent, and it is not known whether it was carried out. */
+  readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
+  /** The stock that the service returned, or that was found by reading it back. */
+  readonly quantity: number | undefined;
+  readonly error: RowError | undefined;
+  readonly reason: string | undefined;
+  readonly ref: string | undefined;
+  /** The run that has undone the row. */
+  readonly undoneBy: string | undefined;
   /** When it was last sent or settled. */
   readonly at: Date | undefined;
 }
