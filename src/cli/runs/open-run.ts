@@ -17,19 +17,22 @@ export interface OpenRun {
   readonly isSame: boolean;
 }
 
-/** Returns the newest open run with deltas of the same pets. */
+/** Returns the open run with the same deltas of the same pets; otherwise the newest open one with deltas of some of them. */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,
   rows: readonly Increment[],
 ): Promise<OpenRun | undefined> {
   const deltas = new Map(rows.flatMap(({ petId, delta }) => (delta ? [[petId, delta]] : [])));
   if (deltas.size === 0) return undefined;
+  let newest: OpenRun | undefined;
   for await (const run of state.history.runs({ state: 'incomplete' })) {
     if (run.serviceName !== serviceName) continue;
-    const found = await sharedWith(deltas, state.history.rows(run.run));
-    if (found.shared > 0) return { run, ...found };
+    const open = { run, ...(await sharedWith(deltas, state.history.rows(run.run))) };
+    if (open.shared === 0) continue;
+    if (open.isSame) return open;
+    newest ??= open;
   }
-  return undefined;
+  return newest;
 }
 
 async function sharedWith(deltas: ReadonlyMap<bigint, number>, rows: AsyncIterable<RecordedRow>) {

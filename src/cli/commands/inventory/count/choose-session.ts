@@ -14,7 +14,8 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
- * Finds the session to resume, or those to merge, before asking anything about their environment. Undefined: a new one begins.
+ * Finds the session to resume, or those to merge, before asking anything about their environment. If there is
+ * none, a new one begins.
  * @throws UsageError if there is no such session, or if it is ambiguous
  */
 export async function chooseSessions(

@@ -108,6 +108,18 @@ test('refuses units that an open run has already, if the folder of this machine 
   expect(['4', '5', '6'].map((pet) => (now.get(pet) ?? 0) - (before.get(pet) ?? 0))).toEqual([4, 7, 1]);
 });
 
+test('refuses units that an open run has already, also behind a newer open run of the same pets', async () => {
+  const shop = await openShop();
+  shop.service.setFaults(['PATCH /inventory/5:status=401']);
+  expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes --concurrency 1')).code).toBe(8);
+  const [{ run }] = await shop.json('history list --json');
+  expect((await count(shop, '5 x1\n6\n', '--add --new --yes --concurrency 1')).code).not.toBe(0);
+  shop.service.setFaults([]);
+  const again = await count(shop, '4 x2\n5 x3\n', '--add --new --yes');
+  expect(again).toMatchObject({ code: 7, written: [] });
+  expect(again.stderr).toContain(`apply --resume ${run} `);
+});
+
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
