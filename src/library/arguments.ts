@@ -1,27 +1,30 @@
 import { type Parsed, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 
-/** An integer of 64 bits: a bigint, a safe integer, or its decimal digits. */
+/** A signed 64-bit integer: a bigint, a safe integer, or its decimal digits. */
 export type PetIdInput = bigint | number | string;
 /** A safe integer: a number, a bigint, or its decimal digits. */
 export type QuantityInput = number | bigint | string;
 
 /**
- * Returns the exact id.
- * @throws UsageError for anything else, and for a number that may have lost digits
+ * Parses a pet id.
+ * @throws UsageError if the value is not a pet id, or is a number that may have lost digits
  */
 export function petIdOf(value: unknown, name = 'petId'): bigint {
   return integer(value, name, parsePetId);
 }
 
-/** Returns the quantity. @throws UsageError if it is not a safe integer */
+/**
+ * Parses a quantity.
+ * @throws UsageError if the value is not a safe integer
+ */
 export function quantityOf(value: unknown, name = 'quantity'): number {
   return integer(value, name, parseQuantity);
 }
 
 /**
- * Returns a whole number of at least `least` (such as milliseconds), or undefined.
- * @throws UsageError for anything else
+ * Checks an optional whole number, such as a number of milliseconds.
+ * @throws UsageError if the value is set and is not a whole number of at least `least`
  */
 export function countOf(value: unknown, name: string, least = 0): number | undefined {
   if (value === undefined) return undefined;
@@ -30,8 +33,8 @@ export function countOf(value: unknown, name: string, least = 0): number | undef
 }
 
 /**
- * Returns milliseconds since the Unix epoch, or undefined.
- * @throws UsageError for anything else
+ * Converts an optional Date to milliseconds since the Unix epoch.
+ * @throws UsageError if the value is set and is not a valid Date
  */
 export function timeOf(value: unknown, name: string): number | undefined {
   if (value === undefined) return undefined;
@@ -41,19 +44,19 @@ export function timeOf(value: unknown, name: string): number | undefined {
 }
 
 /**
- * Returns the text, or undefined.
- * @throws UsageError for anything else
+ * Checks an optional text.
+ * @throws UsageError if the value is set and is not a string, or contains a NUL character
  */
 export function textOf(value: unknown, name: string): string | undefined {
-  // Databases can't store it.
+  // PostgreSQL can't store a NUL character.
   if (typeof value === 'string' && value.includes('\0')) throw new UsageError(`${name} contains a NUL character`);
   if (value === undefined || typeof value === 'string') return value;
   throw new UsageError(`${name} must be a string, not ${shown(value)}`);
 }
 
 /**
- * Returns the signal, or undefined.
- * @throws UsageError for anything else
+ * Checks an optional signal.
+ * @throws UsageError if the value is set and is not an AbortSignal
  */
 export function signalOf(value: unknown): AbortSignal | undefined {
   if (value === undefined || value instanceof AbortSignal) return value;
@@ -74,13 +77,16 @@ function integer<T>(value: unknown, name: string, parse: (text: string) => Parse
   if (typeof value !== 'bigint' && typeof value !== 'number' && typeof value !== 'string') {
     throw new UsageError(`${name} must be a whole number, not ${shown(value)}`);
   }
-  // -0 counts as 0, as in every other comparison.
+  // `String(-0)` is `0`, so -0 counts as 0.
   const parsed = parse(String(value));
   if (parsed.ok) return parsed.value;
   throw new UsageError(`${name}: ${parsed.problem}`);
 }
 
-/** Describes a value by its type, because the content may be long, or a key. */
+/**
+ * Describes a value for a message. Shows only the type of a text or an object, because its content may be long, or a
+ * key.
+ */
 function shown(value: unknown): string {
   if (value === null || ['undefined', 'boolean', 'number'].includes(typeof value)) return String(value);
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;

@@ -9,7 +9,7 @@ interface RunningCall {
   end(): void;
 }
 
-/** The calls of one client. Each is aborted by its own signal or by the client's, and closing waits for all of them. */
+/** The calls of one client. The signal of a call and the client's signal abort it, and closing waits for all calls. */
 export class Calls {
   readonly #signal: AbortSignal | undefined;
   #running = 0;
@@ -21,7 +21,10 @@ export class Calls {
     if (signal !== undefined) setMaxListeners(0, signal);
   }
 
-  /** @throws UsageError once the client is closed, and the reason of an aborted signal */
+  /**
+   * Begins a call. Call `end` once it is over.
+   * @throws UsageError once the client is closed; the reason of a signal that is already aborted
+   */
   begin(own: AbortSignal | undefined): RunningCall {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
     // AbortSignal.any is not used: on Node 20 each call leaves a reference at the client's signal, which outlives all
@@ -57,7 +60,7 @@ export class Calls {
     }
   }
 
-  /** May be called again. */
+  /** Waits for all calls, then runs `release`. Called again, returns the same promise. */
   close(release: () => Promise<void>): Promise<void> {
     this.#closing ??= new Promise<void>((resolve) => {
       this.#onIdle = resolve;
@@ -67,11 +70,16 @@ export class Calls {
   }
 }
 
-/** Serializes a client's writes of one pet, in the order of the calls. The state would do so, too, but by polling. */
+/**
+ * Serializes a client's writes of each pet, in the order of the calls. The state also serializes them, but by polling.
+ */
 export class PetQueue {
   readonly #last = new Map<bigint, Promise<unknown>>();
 
-  /** @throws the signal's reason if it is aborted while waiting. Nothing was sent then */
+  /**
+   * Runs `work` after the earlier writes of the pet.
+   * @throws the signal's reason if it aborts during the wait; `work` then never runs
+   */
   async take<T>(petId: bigint, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(petId);
     const turn = orInterrupted(Promise.resolve(before), signal).then(work);

@@ -6,7 +6,7 @@ import { countOf, type PetIdInput, petIdOf, timeOf } from './arguments.ts';
 
 /** Selects runs of the history. */
 export interface HistoryFilter {
-  /** Runs that have written this pet. */
+  /** Selects runs that have a row for this pet. */
   readonly petId?: PetIdInput | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
@@ -27,27 +27,27 @@ const rowFields = [
 
 /** A run of this service in the history. */
 export interface HistoryRun {
-  /** `20260115T120020Z-k3x9` */
+  /** The run's id, like `20260115T120020Z-k3x9`. */
   readonly run: string;
   /** When the run began. */
   readonly at: Date;
-  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  /** The command, like `inventory set`, `inventory apply` or `undo`. */
   readonly command: string;
   readonly user: string | undefined;
   readonly host: string;
-  /** The name of the applied file, as it was given. */
+  /** The name of the applied file, as the user gave it. */
   readonly file?: string | undefined;
-  /** The reason that all rows share, if they do. */
+  /** The reason, if all rows have the same one. */
   readonly reason?: string | undefined;
   /** The run that this one undoes. */
   readonly undoes?: string | undefined;
-  /** The runs that have undone rows of this one, oldest first. */
+  /** The runs that have undone rows of this run, oldest first. */
   readonly undoneBy: readonly string[];
-  /** Number of rows in its plan. */
+  /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that its rows add and remove. */
+  /** Total number of units that its rows add and remove. A row whose previous stock is not known counts nothing. */
   readonly units: bigint;
-  /** Number of rows by result. */
+  /** Number of rows with each result. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
   /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
   readonly state: 'running' | 'done' | 'incomplete';
@@ -59,21 +59,21 @@ export interface HistoryRow {
   /** Counts from 1 within the run. */
   readonly row: number;
   readonly petId: bigint;
-  /** The stock before, if it was read. */
+  /** The stock before the write, if it was read. */
   readonly before: number | undefined;
   readonly after: number;
-  /** The delta, if the row has one. */
+  /** The number added to the stock; undefined for a row that sets the stock. */
   readonly delta?: number | undefined;
-  /** `pending`: not carried out. `unknown`: sent, and it is not known whether it was carried out. */
+  /** `pending`: certainly not carried out so far. `unknown`: it is not known whether the row was carried out. */
   readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';
   /** The stock that the service returned, or that was found by reading it back. */
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
-  /** The run that has undone the row. */
+  /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
-  /** When it was last sent or settled. */
+  /** When the row was last sent or settled. */
   readonly at: Date | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface HistoryContext {
   readonly serviceName: string;
 }
 
-/** Yields the runs at a service, the newest first. */
+/** Yields the runs of a service, newest first. */
 export async function* historyOf(
   { state: { history }, serviceName }: HistoryContext,
   { petId, since, until, state, limit }: HistoryFilter,
@@ -112,7 +112,10 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
   }
 }
 
-/** @throws NotFoundError if there is no such run, UsageError if the run was made at another service */
+/**
+ * @throws NotFoundError if no run matches; UsageError if the text is no id, matches several runs, or names a run of
+ * another service
+ */
 export async function requireRun(
   { state: { history }, serviceName }: HistoryContext,
   text: string,

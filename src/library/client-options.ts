@@ -2,51 +2,54 @@ import type { Transport } from '../api/transport.ts';
 import type { Clock } from '../shared/clock.ts';
 
 export interface PetstoreClientOptions {
-  /** Ends in `/v1`; https, or http on a loopback address. */
+  /** A URL that ends in `/v1`; https, or http on a loopback address. */
   readonly baseUrl: string;
   readonly key: string;
   /**
-   * Folder for rate limits and history, shared by every process that names it, including the command line. Opened
-   * lazily, on the first request. Without it, limits are shared by the clients of this thread only; the wait demanded
-   * by a 429 is still saved in a per-user folder and honoured by every process and thread.
+   * The folder for rate limits and history, shared by every process that names it, including the command line. The
+   * first call opens it. Without `stateFolder` and `stateUrl`, only the clients of this thread share limits. The wait
+   * that a 429 demands is still saved in folders of the user, and respected by every process and thread of that user.
    */
   readonly stateFolder?: string | undefined;
   /**
-   * `postgresql://…`: a database that keeps limits, gates and the history for several machines, instead of the folder.
-   * If a folder is set, too, it is the fallback for requests that only read while the database can't be reached, and
-   * `onWarning` is called.
+   * The URL of a PostgreSQL database (`postgresql://…`) that stores limits, gates and the history for several machines.
+   * If `stateFolder` is set, too, the folder is the fallback: while the database can't be reached, calls that only read
+   * use it, and `onWarning` is called.
    */
   readonly stateUrl?: string | undefined;
-  /** The name under which limits are stored; default: the origin. */
+  /** The environment that is recorded with limits and runs, such as `staging`; default: the origin of `baseUrl`. */
   readonly name?: string | undefined;
   /** Timeout of one request in milliseconds; default 30,000. */
   readonly timeout?: number | undefined;
   /** Maximum wait of one request for the rate limit, in milliseconds; default 90,000. */
   readonly maxWait?: number | undefined;
-  /** Maximum number of retries of a read or an absolute write after a network error; default 4. */
+  /**
+   * Maximum number of retries after a network error or a status of 500, 502, 503 or 504; default 4. A write is sent
+   * again only if that can't apply it twice.
+   */
   readonly retries?: number | undefined;
-  /** Aborts the waits and requests of all calls; each call also accepts its own signal. */
+  /** Aborts all calls. Each call also accepts a signal of its own. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Reserves a small part of the limit for interactive commands: 2 % and at least 2 requests, but never more than a
+   * Whether to reserve a small part of each limit for other commands: 2 %, at least 2 requests, but never more than a
    * quarter.
    */
   readonly bulk?: boolean | undefined;
   /**
-   * Called if the state can't be used; the client then continues without one. If this is not set, every request fails
-   * instead, with a FailureError or an UnavailableError.
+   * Called if the state can't be used. The client then continues without a state, and a call at least a minute later
+   * tries to open it again. If this callback is not set, every call rejects with a FailureError or an UnavailableError.
    */
   readonly onFallback?: ((reason: Error) => void) | undefined;
   /**
-   * Called with a sentence if the state was damaged or can't be reached, or if the service asks for an implausibly long
-   * wait.
+   * Called with a sentence about a problem that fails no call, such as a damaged state, or a service that asks for an
+   * implausibly long wait.
    */
   readonly onWarning?: ((line: string) => void) | undefined;
-  /** Called before each wait, with its length in milliseconds. */
+  /** Called before a request waits for the rate limit or a gate, with the wait in milliseconds. */
   readonly onWait?: ((ms: number) => void) | undefined;
   /**
-   * Called after each response that reports a limit. Errors thrown by this listener and the two above become process
-   * warnings.
+   * Called after each response that reports a limit. Errors thrown by `onWarning`, `onWait` and `onLimit` become
+   * process warnings.
    */
   readonly onLimit?: ((state: LimitState) => void) | undefined;
 }
@@ -54,11 +57,11 @@ export interface PetstoreClientOptions {
 /** A limit as the service last reported it. */
 export interface LimitState {
   readonly limit: number;
-  /** Requests left, minus those sent since. */
+  /** Requests left, without those sent since the report. */
   readonly remaining: number;
-  /** When its window ends, by the service's clock. */
+  /** When its window ends: by the service's clock from `limits()`, by the local clock from `onLimit`. */
   readonly resetAt: Date;
-  /** When it was reported, by the local clock. */
+  /** When the service reported it, by the local clock. */
   readonly asOf: Date;
 }
 

@@ -1,5 +1,6 @@
 /**
- * A client of the pet store inventory service: rate-limited, retried and exact.
+ * A client of the pet store inventory service. It respects the rate limits, never retries a write blindly, and keeps
+ * every digit of an id.
  *
  * ```ts
  * const client = createPetstoreClient({ baseUrl: 'https://store.example/v1', key, stateFolder });

@@ -20,13 +20,13 @@ import type { OpenStateOptions } from '../state/open-state.ts';
 import type { State } from '../state/state.ts';
 import type { ClientDependencies, LimitState, PetstoreClientOptions } from './client-options.ts';
 
-/** The name contains the version, because another version may store something else. */
+/** The name contains the version, because another version may store another shape. */
 const limitsName = Symbol.for(`petstock ${version}: limits`);
 
 /**
  * Returns the limits shared by the clients of this thread that have no state, including those of other copies of this
- * module (test runners and bundlers create such copies). A client with its own clock has its own limits, because times
- * of another clock would be wrong.
+ * module (test runners and bundlers create such copies). A client with an injected clock doesn't use them, because they
+ * contain times of the machine's clock.
  */
 function limitsOfThread(): MemoryLimits {
   const thread = globalThis as { [name: symbol]: MemoryLimits | undefined };
@@ -35,18 +35,18 @@ function limitsOfThread(): MemoryLimits {
   return limits;
 }
 
-/** How long until a state that could not be used is tried again, in milliseconds. */
+/** Minimum time between two attempts to open a state that could not be used, in milliseconds. */
 const stateRetryInterval = 60_000;
 
-/** The connection of a client, opened by the first request, or by the next one if that failed. */
+/** The connection of a client. The first call opens it; if that fails, the next call tries again. */
 export class LazyConnection {
   readonly #options: Omit<Opening, 'need'>;
   #opening: Promise<LibraryConnection> | undefined;
   #triedAt = 0;
-  /** The earlier fallback connection; calls in progress still use it. */
+  /** The fallback connection that was replaced; calls that began before may still use it. */
   #before: LibraryConnection | undefined;
 
-  /** @param options already checked */
+  /** @param options the checked options */
   constructor(options: PetstoreClientOptions & ClientDependencies) {
     const memory = options.clock === undefined ? limitsOfThread() : new MemoryLimits();
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
@@ -83,19 +83,22 @@ export class LazyConnection {
   }
 }
 
-/** The options of a client, and what is needed to open its connection. */
+/** The options of a client, and everything else that opening its connection needs. */
 interface Opening extends PetstoreClientOptions, Pick<ClientDependencies, 'transport'>, Pick<OpenStateOptions, 'need'> {
   readonly clock: Clock;
   readonly memory: MemoryLimits;
 }
 
-/** Shared by all calls of one client. */
+/** The open connection of a client, shared by all its calls. */
 export interface LibraryConnection {
-  /** Undefined without a state: nothing is recorded then. */
+  /** Undefined if the client has no state; nothing is recorded then. */
   readonly state: State | undefined;
-  /** Whether the configured state could not be used. */
+  /** Whether a state was configured, but can't be used. */
   readonly isFallback: boolean;
-  /** @param signal aborts the requests of one call */
+  /**
+   * Returns a client for one call.
+   * @param signal aborts the requests of the call
+   */
   clientFor(signal: AbortSignal): Client;
   /** Returns the context for the runs of one call. */
   runContextFor(signal: AbortSignal, state: State): RunContext;
@@ -104,7 +107,7 @@ export interface LibraryConnection {
   close(): Promise<void>;
 }
 
-/** Opens the state and the governor. */
+/** Opens the state, and creates the governor and the transport. */
 async function openConnection(options: Opening): Promise<LibraryConnection> {
   const { baseUrl, key, clock, timeout = 30_000, onLimit, onWait, onWarning } = options;
   const serviceName = serviceNameOf(baseUrl);
@@ -142,7 +145,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       onDelay: () => {},
     }),
     limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
-    // Open connections would keep the process from ending, or occupy the service.
+    // Otherwise kept-alive connections would occupy the service.
     close: async () => {
       transport.close?.();
       await governor.flush().finally(() => state?.close());
@@ -150,7 +153,10 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   };
 }
 
-/** Calls a listener. Its errors are no errors of the call, because a request may have been or may be carried out. */
+/**
+ * Calls a listener. Its error becomes a process warning instead of an error of the call, because the request may have
+ * been carried out, or may be later.
+ */
 function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
   try {
     listener?.(value);
@@ -165,16 +171,16 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 }
 
 /**
- * Opens the state, if one is configured. Without one, limits are shared within this thread only. Gates are still saved
- * in the runtime folder, for other threads and processes, and for a program that a 429 has ended and that is started
- * again.
+ * Opens the state, if one is configured. Otherwise limits are shared within this thread only, and gates are saved in
+ * the runtime folders, so that other threads and processes respect them, and so does this program if it is restarted
+ * after a 429.
  */
 async function openLibraryState(
   { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   const hasState = folder !== undefined || url !== undefined;
-  // Times of another clock would be wrong for others.
+  // A gate by an injected clock would be wrong for other processes.
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
   const { LimitsWithGateFiles } = await import('../rate-limit/limits-with-gate-files.ts');
   const warn = (line: string) => tell(onWarning, line);
@@ -200,8 +206,8 @@ function limitState({ limit, remaining, resetAt, asOf }: SeenRateLimit): LimitSt
 }
 
 /**
- * Returns a signal that is aborted together with `signal`, with an InterruptedError. `signal` belongs to one call, so
- * the listener need not be removed.
+ * Returns a signal that aborts when `signal` does, with an InterruptedError as its reason. The listener is never
+ * removed, because `signal` belongs to one call.
  */
 function interruption(signal: AbortSignal): AbortSignal {
   const ending = new AbortController();

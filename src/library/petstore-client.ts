@@ -39,34 +39,34 @@ import {
 
 export interface CallOptions {
   /**
-   * Aborts this call, which rejects with the signal's reason. A write that was already sent may still be carried out:
-   * with a state, the call waits up to `timeout` for the response and rejects with an InterruptedError whose `run`
-   * names the run.
+   * Aborts this call, which rejects with the signal's reason. A write that was already sent may still be carried out.
+   * With a state, the call then waits up to `timeout` for the response, and rejects with an InterruptedError whose
+   * `run` identifies the run.
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of every call, and how numbers in the response are represented. */
+/** Options of a call that returns plain data. */
 export interface PlainCallOptions extends CallOptions, PlainOptions {}
 
-/** A response body that the specification leaves undefined, as plain data. */
+/** A response whose body the specification does not define: the body as plain data, and the headers. */
 export interface PlainResponse {
   readonly value: PlainJson;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A raw response of any status. */
+/** A response of any status. */
 export interface RequestResult {
   readonly status: number;
   readonly headers: PlainResponse['headers'];
   readonly body: Uint8Array;
-  /** The body as plain data; undefined if it is no JSON. */
+  /** The body as plain data; undefined if it is not JSON. */
   readonly value: PlainJson | undefined;
 }
 
 /**
- * A client of the pet store inventory service. Every method throws UsageError before sending anything if an argument is
- * not an exact value (see `PetIdInput`).
+ * A client of the pet store inventory service. Every method rejects with a UsageError, before sending anything, if an
+ * argument is invalid. `adjust`, `apply`, `undo`, `resume` and `history` need a state (`stateFolder` or `stateUrl`).
  */
 export interface PetstoreClient {
   /**
@@ -75,53 +75,53 @@ export interface PetstoreClient {
    */
   listInventory(options?: CallOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
-   * Sets the stock of one pet. With a state, the write is recorded as a run, like `petstock inventory set`: it is
-   * serialized with other commands and can be undone. Without a state, it is never retried after an unknown outcome.
-   * @returns the item that the service returned
+   * Sets the stock of one pet. With a state, the write is recorded as a run, like `petstock inventory set`: it takes
+   * turns with the writes of other commands, and can be undone if the history knows the previous stock. Without a
+   * state, it is never retried after an unknown outcome.
+   * @returns the item as the service last returned it
    */
   updateInventory(petId: PetIdInput, quantity: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
-   * Adds to the stock of one pet, like `petstock inventory adjust`. Concurrent adjustments all count, from any number
-   * of calls, processes and machines that share a state.
-   * @returns the item that the service returned
+   * Adds `delta` to the stock of one pet, like `petstock inventory adjust`. Concurrent adjustments all count, from any
+   * number of calls, processes and machines that share a state.
+   * @returns the item as the service last returned it
    */
   adjust(petId: PetIdInput, delta: QuantityInput, options?: CallOptions): Promise<WrittenItem>;
   /**
    * Writes several changes as one run, like `petstock inventory apply`: reads the stock, plans, writes each row, and
    * records everything in the state, so that the run can be undone.
    * @returns a report with the outcome of each row, and `error` unless every row succeeded
-   * @throws UsageError for an error in the changes, or if a guard rejects them: nothing was written
+   * @throws UsageError if a change is invalid, or if `maxChanges` or `maxZero` rejects the plan: nothing was written
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
    * Undoes a run: restores each stock that has not changed since.
-   * @param run its id, or its last four characters
+   * @param run the run's id, or its last four characters
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Resumes a run that was interrupted or whose process has exited. Rows that already have an outcome are never sent
-   * again.
-   * @param run its id, or its last four characters
+   * Resumes a run that was interrupted or whose process has exited. Rows with a final outcome are never sent again.
+   * @param run the run's id, or its last four characters
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
-  /** Deprecated by the service. */
+  /** Sends `GET /pets/{petId}`, which the service has deprecated. */
   getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainResponse>;
   listOrders(options?: PlainCallOptions): Promise<PlainResponse>;
-  /** Yields the runs of this service in the history, the newest first. */
+  /** Yields this service's runs in the history, newest first. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
   /**
-   * Returns the last known limits of the key (minute and day, if the service has reported them) without sending a
-   * request.
+   * Returns the minute and day limits of the key, as last reported, without sending a request. A limit is missing if
+   * its window has ended, or if the service never reported it.
    */
   limits(): Promise<readonly LimitState[]>;
   /**
-   * Checks that the service responds and accepts the key: requests the inventory, but reads only the response headers.
+   * Checks that the service responds and accepts the key. Requests the inventory, but reads only the response headers.
    */
   probe(options?: CallOptions): Promise<void>;
   /**
-   * Sends any request. A status of 400 or above is returned, not thrown, except 429 and a 502, 503 or 504 that
-   * persists.
-   * @param path below the base URL, with a leading slash
+   * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no
+   * retry is left or allowed.
+   * @param path the path below the base URL, with a leading slash
    */
   request(
     method: string,
@@ -130,15 +130,18 @@ export interface PetstoreClient {
     options?: PlainCallOptions,
   ): Promise<RequestResult>;
   /**
-   * Waits for pending calls, flushes buffered records, and closes the connections and the state. Later calls throw
-   * UsageError.
+   * Waits for pending calls, flushes buffered records, and closes the connections and the state. Later calls reject
+   * with a UsageError.
    */
   close(): Promise<void>;
-  /** Closes the client in `await using client = createPetstoreClient(…)`. */
+  /** Calls `close`, for `await using client = createPetstoreClient(…)`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** @throws UsageError for invalid options */
+/**
+ * Creates a client. The state is opened by its first call.
+ * @throws UsageError if an option is invalid
+ */
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
   return openPetstoreClient(options);
 }
@@ -215,8 +218,8 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
 }
 
 /**
- * Checks all options.
- * @throws UsageError for invalid ones
+ * Parses the base URL and the key, and checks other options.
+ * @throws UsageError if one of them is invalid
  */
 function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
   requireObject(options, 'options');
@@ -259,7 +262,8 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   if (typeof method !== 'string' || !/^[A-Z]+$/.test(method)) {
     throw new UsageError('method must be a word in capital letters, such as GET');
   }
-  // A URL would resolve or drop these characters, so the request would go elsewhere than the path says.
+  // `..`, `#` and white space would be resolved or dropped when the URL is parsed, so the request would go to another
+  // path.
   const segments =
     typeof path === 'string' ? (path.split('?')[0] ?? '').replace(/%2e/gi, '.').split(/[/\\]|%2f|%5c/i) : [];
   if (typeof path !== 'string' || !/^\/[!-"$-[\]-~]*$/.test(path) || segments.some((one) => /^\.\.?$/.test(one))) {

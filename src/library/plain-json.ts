@@ -7,13 +7,19 @@ export interface PlainJsonObject {
 }
 
 export interface PlainOptions {
-  /** `string`: the values of `id`, `petId` and other names that end in `Id` are strings, whatever their size. */
+  /**
+   * `string`: integers under `id`, `petId` and other names that end in `Id` become strings. `exact`, the default: such
+   * an integer is a number, or a bigint if a number can't represent it.
+   */
   readonly ids?: 'exact' | 'string' | undefined;
 }
 
 const isIdName = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
-/** Converts a parsed value to plain data. */
+/**
+ * Converts a parsed value to plain data.
+ * @param name the name of the member that has the value, if any
+ */
 export function plainJson(value: Json, { ids }: PlainOptions, name = ''): PlainJson {
   const digits = numberText(value);
   if (digits !== undefined) {
@@ -26,7 +32,7 @@ export function plainJson(value: Json, { ids }: PlainOptions, name = ''): PlainJ
   if (!isJsonObject(value)) return value as null | boolean | string;
   const plain: Record<string, PlainJson> = {};
   for (const [member, item] of Object.entries(value)) {
-    // A name such as `__proto__` is a member like any other.
+    // Assigning to `__proto__` would set the prototype instead of a member.
     Object.defineProperty(plain, member, {
       value: plainJson(item, { ids }, member),
       ...{ enumerable: true, configurable: true, writable: true },

@@ -22,10 +22,11 @@ import { requireRun } from './client-history.ts';
 export interface ApplyOptions {
   /** Plans the changes, but writes nothing. */
   readonly dryRun?: boolean | undefined;
-  /** Reject the whole plan if it writes more rows, or sets more stocks to 0 or below. */
+  /** Maximum number of rows that the plan may write. A larger plan is rejected with a UsageError. */
   readonly maxChanges?: number | undefined;
+  /** Maximum number of stocks that the plan may set to 0 or below. A plan that sets more is rejected, too. */
   readonly maxZero?: number | undefined;
-  /** Send no further row after one that was not applied. */
+  /** Sends no further row after a row that did not succeed. */
   readonly failFast?: boolean | undefined;
   /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number | undefined;
@@ -35,25 +36,31 @@ export interface ApplyOptions {
 
 /** The outcome of a run. */
 export interface RunReport {
-  /** Its id in the history; undefined if there was nothing to write. */
+  /** The id of the run in the history; undefined if nothing was recorded. */
   readonly run: string | undefined;
   readonly dryRun: boolean;
-  /** `line` counts the changes from 1; in an undo it is the row of the run. */
+  /**
+   * The rows with their outcomes. `line` is the number of the change, from 1; in an undo, the number of the row in the
+   * run that is undone.
+   */
   readonly rows: readonly BulkRow[];
   readonly counts: BulkCounts;
-  /** The reason not every row succeeded; undefined if all did. To continue, call `client.resume(error.run)`. */
+  /**
+   * Why not every row succeeded; undefined if all did. If the run can be resumed, `error.hint` is the call that resumes
+   * it.
+   */
   readonly error: PetstockError | undefined;
 }
 
-/** A pet that was written. */
+/** A pet after it was written. */
 export interface WrittenItem extends InventoryItem {
-  /** The run in the history; undefined without a state. */
+  /** The id of the run in the history; undefined without a state. */
   readonly run?: string | undefined;
-  /** The stock before, if it was read. */
+  /** The stock before the write, if it was read. */
   readonly before?: number | undefined;
 }
 
-/** An operation of the client that writes at a service. */
+/** A write operation of the client. */
 export type RunOperation = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
 export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
@@ -70,7 +77,10 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
   };
 }
 
-/** Throws UsageError if there is nothing to undo, NotFoundError, or ConflictError if the run is still running. */
+/**
+ * Returns an operation that undoes a run. The operation throws UsageError if nothing can be undone, NotFoundError if
+ * there is no such run, and ConflictError if the run is still running.
+ */
 export function undoRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
@@ -79,7 +89,10 @@ export function undoRun(text: string): RunOperation {
   };
 }
 
-/** Throws NotFoundError, or ConflictError if another process is writing the run. */
+/**
+ * Returns an operation that resumes a run. The operation throws NotFoundError if there is no such run, and
+ * ConflictError if another process is writing the run or it was discarded.
+ */
 export function resumeRun(text: string): RunOperation {
   return async (context, options) => {
     const run = await requireRun(context, text);
@@ -87,7 +100,7 @@ export function resumeRun(text: string): RunOperation {
     try {
       return await execute(context, await planResume(context, run, log), options);
     } finally {
-      // The error of the run already describes what failed.
+      // An error here must not replace the result or the error of the run.
       await log?.end().catch(() => {});
     }
   };
@@ -121,7 +134,7 @@ export function withoutCommand(error: PetstockError): PetstockError {
   return error.with({ hint: isResumable ? `client.resume('${error.run}')` : undefined });
 }
 
-/** @throws UsageError for invalid options */
+/** @throws UsageError if an option is invalid */
 export function runOptions({ dryRun = false, failFast = false, ...options }: ApplyOptions): RunOptions {
   const maxChanges = countOf(options.maxChanges, 'maxChanges');
   const maxZero = countOf(options.maxZero, 'maxZero');
@@ -129,7 +142,7 @@ export function runOptions({ dryRun = false, failFast = false, ...options }: App
   return { dryRun, failFast, concurrency, guards: { maxChanges, maxZero } };
 }
 
-/** One change of stock: `quantity` or `delta`. */
+/** One change of stock. It has exactly one of `quantity` and `delta`. */
 export interface ChangeInput {
   readonly petId: PetIdInput;
   /** The new stock. */
@@ -146,8 +159,8 @@ export interface ChangeInput {
 }
 
 /**
- * Converts the changes that a program gives.
- * @throws UsageError with every error, by the number of its change (from 1)
+ * Checks and converts changes.
+ * @throws UsageError that lists each invalid change by its number, from 1
  */
 export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
   if (

@@ -8,16 +8,16 @@ import type { PetstoreClientOptions } from './client-options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
 
 export interface SandboxOptions {
-  /** 0, the default, uses any free port. */
+  /** The port to listen on; 0, the default, means any free port. */
   readonly port?: number | undefined;
-  /** Number of pets; default 24. The same `seed` gives the same stock. */
+  /** Number of pets; default 24. The same number and `seed` give the same stock. */
   readonly pets?: number | undefined;
   readonly seed?: number | undefined;
-  /** `small`: no id exceeds 2^53; by default the last three do. */
+  /** `small`: all ids are below 2^53. By default, the last three are 2^53 or above. */
   readonly ids?: 'large' | 'small' | undefined;
-  /** Requests per minute and day; default 1,000 and 100,000. A key that ignores 429s is banned. */
+  /** Requests per minute and day; default 1,000 and 100,000. A key that keeps ignoring 429s is banned. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;
-  /** Length of a minute in seconds, for tests. */
+  /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
   /** Faults to inject, like `PATCH /inventory/*:every=3:status=503`. */
   readonly faults?: readonly string[] | undefined;
@@ -25,17 +25,20 @@ export interface SandboxOptions {
 
 /** The embedded service, in memory, on a loopback port. */
 export interface Sandbox {
-  /** The `baseUrl` for clients. */
+  /** The base URL for clients. */
   readonly url: string;
   readonly key: string;
-  /** Returns the last requests, the oldest first. */
+  /** Returns the last 10,000 requests, oldest first. */
   requests(): readonly SandboxRequest[];
   /**
    * Replaces all faults.
    * @throws UsageError for an invalid fault
    */
   setFaults(faults: readonly string[]): void;
-  /** Advances the clock of the service and of all clients that it has created, which ends their waits. */
+  /**
+   * Advances the clock of the service and of the clients that `client` has created. Waits that are over by then end at
+   * once.
+   */
   advanceClock(seconds: number): void;
   /** Returns a client of this service that uses its clock. */
   client(options?: Partial<PetstoreClientOptions>): PetstoreClient;
@@ -43,15 +46,15 @@ export interface Sandbox {
   pet(petId: PetIdInput): Promise<SandboxItem | undefined>;
   /** Adds or changes a pet. Omitted values stay as they are; a new pet needs a quantity. */
   setPet(petId: PetIdInput, change: SandboxChange): Promise<SandboxItem>;
-  /** @returns false if the pet does not exist */
+  /** @returns whether the pet existed */
   removePet(petId: PetIdInput): Promise<boolean>;
-  /** Replaces the stock. Keys and their usage stay. */
+  /** Replaces the stock, and removes all orders. Keys and their usage stay. */
   importStock(items: Iterable<SandboxItem>): Promise<void>;
   /** Restores the initial stock, and clears the usage of the key. */
   reset(): Promise<void>;
   /**
    * Bans the key.
-   * @param seconds null lifts the ban
+   * @param seconds the length of the ban; null lifts it
    */
   ban(seconds: number | null): Promise<void>;
   /** Returns the stock and the usage of the key, for `restore`. */
@@ -69,7 +72,7 @@ export interface SandboxItem extends InventoryItem {
   readonly status: PetStatus;
 }
 
-/** The stock of a sandbox at a moment. */
+/** The stock of a sandbox at one moment. */
 export interface SandboxSnapshot {
   readonly items: readonly SandboxItem[];
 }
@@ -78,16 +81,16 @@ export interface SandboxRequest {
   /** Milliseconds since the Unix epoch, by the service's clock. */
   readonly time: number;
   readonly method: string;
-  /** Without the query, like `/v1/inventory`. */
+  /** The path without its query, like `/v1/inventory`. */
   readonly path: string;
   readonly body: string | null;
-  /** null until the response was sent. */
+  /** The status of the response; null while the request is pending, and if no response was sent. */
   readonly status: number | null;
 }
 
 /**
  * Starts the embedded service, for tests of programs that use this library.
- * @throws UsageError for invalid options
+ * @throws UsageError if an option is invalid
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   requireObject(options, 'options');
@@ -160,7 +163,7 @@ function itemOf({ petId, quantity, status }: StockItem): SandboxItem {
   return { petId, quantity: Number(quantity), status };
 }
 
-/** @throws UsageError for invalid options */
+/** @throws UsageError if an option is invalid */
 function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions): Partial<ServiceOptions> {
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
   const limit = (name: 'minute' | 'day') => countOf(limits?.[name], `limits.${name}`) ?? 0;
@@ -174,13 +177,12 @@ function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: Sandb
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** A clock that a test can advance, which ends sleeps. */
+/** A clock that a test can advance. Sleeps that are over by then end at once. */
 export interface MovableClock extends Clock {
-  /** @param ms milliseconds */
   advance(ms: number): void;
 }
 
-/** Deadlines of requests stay in real time: tests skip waits, not responses. */
+/** Returns a clock that can be advanced. Its deadlines stay in real time, because tests skip waits, not responses. */
 export function movableClock(base: Clock): MovableClock {
   let ahead = 0;
   let moved = new AbortController();
@@ -195,7 +197,7 @@ export function movableClock(base: Clock): MovableClock {
       for (let left = ms; left > 0; left = until - now()) {
         signal?.throwIfAborted();
         const ends = signal === undefined ? moved.signal : AbortSignal.any([signal, moved.signal]);
-        // It rejects if the clock was advanced or the sleep was aborted; the loop checks both.
+        // `sleep` rejects if the clock is advanced or the signal aborts. The loop checks both.
         await base.sleep(left, ends).catch(() => {});
       }
       signal?.throwIfAborted();
