@@ -106,7 +106,7 @@ export default {
       'heavy-late',
       'these libraries are slow to load: import() them',
       { path: '^(bin|src)/', pathNot: '^src/api/undici-(files|proxy)\\.ts$' },
-      { path: 'node_modules/(conf|@clack/prompts|cli-table3|undici|chalk)/' },
+      { path: 'node_modules/(conf|cli-table3|undici|chalk)/' },
     ),
     late(
       'undici-late',

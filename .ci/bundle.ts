@@ -34,7 +34,7 @@ export const alias = {
 /**
  * Returns the licences that have to be shipped: petstock's own, and those of the bundled packages, each below the name of its
  * package.
- * @param files that are bundled: `node_modules/@clack/core/dist/index.mjs`
+ * @param files that are bundled: `node_modules/commander/index.js`
  */
 export function licencesOf(files: readonly string[]): string {
   const folders = files.flatMap((file) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0] ?? []);

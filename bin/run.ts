@@ -37,7 +37,7 @@ export async function run(): Promise<number> {
     folders,
     openPager: async (command) => (await import('./terminal.ts')).openPager(command),
     processes: createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill }),
-    prompts: latePrompts(interrupted, env.TERM === 'dumb'),
+    prompts: latePrompts(interrupted),
     ...{ interrupted, onSecondInterrupt, onHangup },
     ...(process.versions.bun === undefined && { saveMemory }),
     random: Math.random,
@@ -68,16 +68,17 @@ function openTransport(options: TransportOptions): Transport {
   return withPlainParser(async (request) => (await opening)(request));
 }
 
-/** Prompts that are loaded at the first question, because most commands ask none. @param isDumb the terminal can't draw */
-function latePrompts(interrupted: AbortSignal, isDumb: boolean): Context['prompts'] {
+/** Prompts that are loaded at the first question, because most commands ask none. */
+function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
-    const { createPlainPrompts, createPrompts } = await import('../src/cli/prompts.ts');
-    const create = isDumb ? createPlainPrompts : createPrompts;
+    const { createPrompts } = await import('../src/cli/prompts.ts');
     // Ctrl-D ended the stream, but not the terminal, so the terminal is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
     const opened = hasEnded ? (await import('./terminal.ts')).openTerminalAgain() : undefined;
     try {
-      return await question(create({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }));
+      return await question(
+        createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),
+      );
     } finally {
       opened?.destroy();
     }

@@ -1,73 +1,12 @@
-import { type Readable, Transform, Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { messageLines } from '../output/text-width.ts';
 import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
-
-/** Questions on a terminal. The library that draws them is loaded with the first question. */
-export function createPrompts(streams: PromptStreams): Prompts {
-  return {
-    password: (question) => ask(streams, 'password', question),
-    // `clack.confirm` is not used, because it accepts a single key: a scanned bar code or a word typed ahead could contain a Y.
-    confirm: async (question) => isYes(await ask(streams, 'text', `${question} (y/N)`)),
-    text: (question) => ask(streams, 'text', question),
-  };
-}
-
-/** Clack would wait forever if its input ends, as on a closed terminal, so that ends the question, too. */
-async function ask({ input, output, signal }: PromptStreams, kind: 'password' | 'text', message: string) {
-  const clack = await import('@clack/prompts');
-  const ended = new AbortController();
-  const end = () => ended.abort();
-  const keys = keysOf(input);
-  input.on('end', end).on('close', end);
-  signal?.addEventListener('abort', end);
-  try {
-    if (signal?.aborted === true || input.readableEnded || input.destroyed) end();
-    const answer = await clack[kind]({ input: keys, output: withSize(output), signal: ended.signal, message });
-    if (clack.isCancel(answer)) throw interruptedQuestion();
-    // If only Enter is pressed, the answer is undefined, not an empty text.
-    return answer ?? '';
-  } finally {
-    input.off('end', end).off('close', end).unpipe(keys).pause();
-    signal?.removeEventListener('abort', end);
-  }
-}
-
-/**
- * Ctrl-Z is ignored. readline would stop the process and lose its settings, so the next input, such as a key, would be echoed.
- * Ctrl-D, which clack doesn't know, is Ctrl-C.
- */
-function keysOf(input: PromptStreams['input'] & { isTTY?: boolean }): Transform {
-  const [interrupt, endOfInput, suspend] = [0x03, 0x04, 0x1a];
-  const keys = new Transform({
-    transform: (chunk: Buffer, _encoding, done) =>
-      done(
-        null,
-        Buffer.from(chunk.filter((byte) => byte !== suspend).map((byte) => (byte === endOfInput ? interrupt : byte))),
-      ),
-  });
-  return input.pipe(
-    Object.assign(keys, { isTTY: input.isTTY, setRawMode: (mode: boolean) => setRawMode(input, mode) }),
-  );
-}
-
-/**
- * A terminal whose size was never set reports 0 by 0 (`docker run -t`, `expect`); clack would draw one letter per line.
- */
-function withSize(output: Writable): Writable {
-  if (!('columns' in output) || output.columns !== 0) return output;
-  const sized = new Writable({
-    write(chunk, _encoding, done) {
-      output.write(chunk);
-      done();
-    },
-  });
-  return Object.assign(sized, { isTTY: true, columns: 80, rows: 24 });
-}
 
 export interface PromptStreams {
   readonly input: Readable & { setRawMode?(mode: boolean): unknown };
   /** Where questions are shown: stderr, so that stdout only has results. */
-  readonly output: Writable;
+  readonly output: Writable & { readonly columns?: number };
   /** Ends a pending question, like Ctrl-C. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -81,12 +20,17 @@ interface Line {
 type Answer = Line | 'cancelled' | undefined;
 
 /**
- * Questions on a terminal that only prints (`TERM=dumb`): one line each, which the terminal lets users edit. Nothing is
- * drawn.
+ * Questions on a terminal: one line each, which the terminal lets users edit. Nothing is drawn, so that every terminal
+ * and screen reader can show them, and a whole line answers: a scanned bar code could contain a Y.
  */
-export function createPlainPrompts(streams: PromptStreams): Prompts {
+export function createPrompts(streams: PromptStreams): Prompts {
   const { input, output } = streams;
-  const show = (question: string) => output.write(/[?):]$/.test(question) ? `${question} ` : `${question}: `);
+  const show = (question: string) => {
+    const asked = /[?):]$/.test(question) ? question : `${question}:`;
+    // A terminal whose size was never set reports 0 columns. The last column is for the space.
+    const width = (output.columns || Number.POSITIVE_INFINITY) - 1;
+    output.write(`${messageLines(asked, width).join('\n')} `);
+  };
   const text = async (question: string) => {
     show(question);
     return answered(streams, firstLine);
@@ -109,7 +53,7 @@ export function createPlainPrompts(streams: PromptStreams): Prompts {
 }
 
 /** Sets the mode of a terminal. A closed one accepts none: Node would end with a core dump. */
-export function setRawMode(input: PromptStreams['input'], mode: boolean): void {
+function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   try {
     input.setRawMode?.(mode);
   } catch {
@@ -117,14 +61,14 @@ export function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   }
 }
 
-export function isYes(answer: string): boolean {
+function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer.trim());
 }
 
 /** The message if Ctrl-C ends a question and the command has changed nothing before it. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
 
-export function interruptedQuestion(): InterruptedError {
+function interruptedQuestion(): InterruptedError {
   return new InterruptedError(interruptedAsking);
 }
 
@@ -138,8 +82,8 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // The next message starts on a new line. A password prompt ends its own line.
-      if (answerOf === firstLine) output.write('\n');
+      // The next message starts on a new line: after Ctrl-C by itself, and a password prompt ends its own line.
+      if (answerOf === firstLine && signal?.aborted !== true) output.write('\n');
       reject(interruptedQuestion());
     };
     const take = (chunk: Buffer) => {

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { createPlainPrompts, createPrompts } from '../../src/cli/prompts.ts';
+import { createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
 /** A question on streams of its own; `type` sends keys as soon as the question is drawn. */
-function terminal(create = createPrompts, signal?: AbortSignal) {
+function terminal(signal?: AbortSignal) {
   const input = new PassThrough();
   const output = new PassThrough();
   let drawn = '';
@@ -14,7 +14,7 @@ function terminal(create = createPrompts, signal?: AbortSignal) {
       if (drawn.includes('?')) resolve();
     });
   });
-  const prompts = create({ input, output, signal });
+  const prompts = createPrompts({ input, output, signal });
   return {
     prompts,
     input,
@@ -25,13 +25,7 @@ function terminal(create = createPrompts, signal?: AbortSignal) {
   };
 }
 
-/** Prompts that draw, and those of a terminal that only prints, with what ends a line there. */
-const both = [
-  ['drawn', createPrompts, '\r'],
-  ['printed', createPlainPrompts, '\n'],
-] as const;
-
-describe.each(both)('%s prompts', (_how, create, end) => {
+describe('prompts', () => {
   test.each([
     ['', false],
     ['y', true],
@@ -42,13 +36,13 @@ describe.each(both)('%s prompts', (_how, create, end) => {
     ['PYTHON-12', false],
     ['y4', false],
   ])('reads the confirmation %j as %s', async (keys, answer) => {
-    const { prompts, type } = terminal(create);
-    void type(`${keys}${end}`);
+    const { prompts, type } = terminal();
+    void type(`${keys}\n`);
     expect(await prompts.confirm('Sure?')).toBe(answer);
   });
 
   test('ends a question whose terminal is closed, and nothing else', async () => {
-    const { prompts, input, asked } = terminal(create);
+    const { prompts, input, asked } = terminal();
     // Like a stream without a listener, once its terminal refuses every mode.
     const setRawMode = (mode: boolean) => {
       if (!mode) throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' });
@@ -60,19 +54,19 @@ describe.each(both)('%s prompts', (_how, create, end) => {
 
   test('interrupts before and during a question by the signal', async () => {
     const controller = new AbortController();
-    const { prompts, asked } = terminal(create, controller.signal);
+    const { prompts, asked } = terminal(controller.signal);
     void asked.then(() => controller.abort());
     for (const kind of ['password', 'text', 'confirm'] as const)
       await expect(prompts[kind]('Key?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
   test('leaves no listener behind', async () => {
-    const { prompts, type, input } = terminal(create);
+    const { prompts, type, input } = terminal();
     const count = () => ['data', 'end', 'close', 'keypress'].map((name) => input.listenerCount(name));
-    void type(end);
+    void type('\n');
     await prompts.confirm('Sure?');
     const after = count();
-    void type(end);
+    void type('\n');
     await prompts.confirm('Sure?');
     expect(count()).toEqual(after);
   });
@@ -80,52 +74,21 @@ describe.each(both)('%s prompts', (_how, create, end) => {
   test.each(['\x03', '\x04', '\x1b', 'half\x03', 'half\x04'])(
     'ends with an interruption after %j at a password',
     async (keys) => {
-      const { prompts, type } = terminal(create);
+      const { prompts, type } = terminal();
       void type(keys);
       await expect(prompts.password('Key?')).rejects.toBeInstanceOf(InterruptedError);
     },
   );
 
   test.each(['', 'ye'])('ends with an interruption each time a terminal goes away after %j', async (keys) => {
-    const { prompts, input, asked } = terminal(create);
+    const { prompts, input, asked } = terminal();
     void asked.then(() => input.end(keys));
     for (const kind of ['confirm', 'text', 'password'] as const)
       await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
   });
-});
 
-test.each([
-  ['typed', 'psk_s3cret\r'],
-  ['typed with Ctrl-Z', 'psk_\u001as3cret\r'],
-])('draws no password that is %s', async (_how, keys) => {
-  const { prompts, type, drawn } = terminal();
-  void type(keys);
-  expect(await prompts.password('Key?')).toBe('psk_s3cret');
-  expect(drawn()).toContain('Key?');
-  expect(drawn()).not.toContain('s3cret');
-});
-
-test('draws a question the same after Ctrl-D as after Ctrl-C', async () => {
-  const [interrupted, ended] = ['\x03', '\x04'].map((key) => ({ ...terminal(), key }));
-  for (const each of [interrupted, ended]) {
-    void each?.type(each.key);
-    await expect(each?.prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
-  }
-  expect(interrupted?.drawn()).toContain('Sure?');
-  expect(ended?.drawn()).toBe(interrupted?.drawn());
-});
-
-test('prints whole lines on a terminal that reports 0 columns', async () => {
-  const { prompts, type, drawn, output } = terminal();
-  Object.assign(output, { columns: 0, rows: 0 });
-  void type('y\r');
-  expect(await prompts.confirm('Is this a whole line?')).toBe(true);
-  expect(drawn()).toContain('Is this a whole line?');
-});
-
-describe('plain prompts', () => {
   test.each(['y\n', 'yes\r\n'])('asks on one line, and takes %j as one answer', async (keys) => {
-    const { prompts, type, drawn, input } = terminal(createPlainPrompts);
+    const { prompts, type, drawn, input } = terminal();
     const names = ['data', 'end', 'close'];
     const before = names.map((name) => input.listenerCount(name));
     void type(keys);
@@ -137,8 +100,20 @@ describe('plain prompts', () => {
     expect(await prompts.text('Which?')).toBe('no');
   });
 
+  test.each([
+    [40, 'Write 2 changes to sandbox? Units: 4\n  added. (y/N) '],
+    // A terminal whose size was never set.
+    [0, 'Write 2 changes to sandbox? Units: 4 added. (y/N) '],
+  ])('breaks a question between words in %i columns', async (columns, lines) => {
+    const { prompts, type, drawn, output } = terminal();
+    Object.assign(output, { columns });
+    void type('y\n');
+    expect(await prompts.confirm('Write 2 changes to sandbox? Units: 4 added.')).toBe(true);
+    expect(drawn()).toBe(lines);
+  });
+
   test('answers the next question with what is typed ahead, however it is cut', async () => {
-    const { prompts, type, input, drawn } = terminal(createPlainPrompts);
+    const { prompts, type, input, drawn } = terminal();
     void type('pro');
     void type('duction\nzw\u00f6');
     expect(await prompts.text('Which? Type production to continue')).toBe('production');
@@ -148,7 +123,7 @@ describe('plain prompts', () => {
   });
 
   test('reads a password without showing it, and lets it be edited', async () => {
-    const { prompts, type, drawn, input } = terminal(createPlainPrompts);
+    const { prompts, type, drawn, input } = terminal();
     const modes: boolean[] = [];
     Object.assign(input, { setRawMode: (mode: boolean) => modes.push(mode) });
     void type('wrong\x15psk_\x1b[D\x1as3cx\x7fret\r');
@@ -163,7 +138,7 @@ describe('plain prompts', () => {
     ['the end of the terminal', (input: PassThrough) => input.destroy()],
   ])('ends the line of the question after %s', async (_what, end) => {
     for (const kind of ['confirm', 'text', 'password'] as const) {
-      const { prompts, asked, input, drawn } = terminal(createPlainPrompts);
+      const { prompts, asked, input, drawn } = terminal();
       void asked.then(() => end(input));
       await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
       expect(drawn()).toMatch(/^Sure\?[^\n]* \n$/);
