@@ -32,8 +32,8 @@ export interface RunPlan {
   /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
   /**
-   * A write of one pet, with its permit and pet lock. Its messages are about that pet, and it is resumed only if its
-   * outcome is unknown.
+   * Set for a write of one pet; `reserved` if the stock was read under a permit and pet lock. Messages are then about
+   * that pet, and the run can be resumed only if its outcome is unknown.
    */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
   /** Called right before the run is recorded; see `History.begin`. */
@@ -70,8 +70,8 @@ export interface RunHooks {
   confirm?(rows: readonly BulkRow[]): Promise<void>;
   /**
    * Called right before rows are written.
-   * @param run undefined if the run begins with its first row
-   * @param count how many rows
+   * @param run the id of the run; undefined if the run is recorded only with its first intent
+   * @param count the number of rows to write
    */
   onBegin?(run: string | undefined, count: number): Promise<void>;
   onSettled?(settlement: FinalOutcome): void;
@@ -83,13 +83,16 @@ export interface RunHooks {
 
 export interface RunResult {
   readonly report: BulkReport;
-  /** Undefined if there was nothing to write. */
+  /** Undefined in a dry run, and if no row was to be written. */
   readonly progress: WriteProgress | undefined;
   /** The error that the run ends with; undefined if every row succeeded. */
   readonly error: PetstockError | undefined;
 }
 
-/** If a plan is older than this when it is confirmed, in milliseconds, the stock is read again. */
+/**
+ * Maximum age of the stock when a plan is confirmed, and maximum wait for the rate limit after that, in milliseconds.
+ * Beyond either, the stock is read again.
+ */
 const maxAge = 5000;
 /**
  * Maximum time between reading one pet and writing it, in milliseconds; after a longer wait the stock is read again.
@@ -99,7 +102,7 @@ export const maxGap = 1000;
 /**
  * Carries out a plan: shows it, checks the guards, asks for confirmation, records the run, writes the rows, and reports
  * their outcomes. All writes of the program go through this function.
- * @throws UsageError if a guard or the user rejects the plan
+ * @throws UsageError if a guard rejects the plan; whatever the hooks throw
  */
 export async function execute(
   context: RunContext,
@@ -120,7 +123,7 @@ export function hasPlanned(rows: readonly BulkRow[]): boolean {
   return rows.some(({ result }) => result === 'planned');
 }
 
-/** Ends a plan without anything left to write. */
+/** Ends a dry run, or a plan with no row to write. */
 async function endUnwritten(context: RunContext, plan: RunPlan, { dryRun }: RunOptions): Promise<RunResult> {
   const { resumed } = plan;
   const { target } = context;
@@ -130,7 +133,7 @@ async function endUnwritten(context: RunContext, plan: RunPlan, { dryRun }: RunO
   return { report, progress: undefined, error: dryRun ? dryRunErrorOf(end) : runErrorOf(end) };
 }
 
-/** Leaves the run. Returns the error if that fails: then the history may lack outcomes. */
+/** Ends the log. Returns the error if that fails, because the history may then lack outcomes. */
 function endLog(log: RunLog | undefined): Promise<unknown> {
   return log === undefined ? Promise.resolve() : log.end().catch((error: unknown) => error);
 }
@@ -148,18 +151,18 @@ function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: strin
   return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
 
-/** Results of rows that leave nothing to do or to report. */
+/** Results of rows for which nothing is left to do. */
 const settled: readonly BulkRow['result'][] = ['applied', 'unchanged', 'skipped'];
 
-/** Returns how many deltas may bring a stock to 0, besides those in the plan. */
+/** Returns how many deltas may bring a stock to 0, besides those in the plan; undefined if any number may. */
 function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | undefined {
   const { toZero, belowZero } = planTotals(rows);
   return maxZero === undefined ? undefined : Math.max(0, maxZero - toZero - belowZero);
 }
 
 /**
- * Returns the stock that the rows depend on. If the plan has become too old while the user was asked, it is read again
- * before any row is sent.
+ * Returns the stock that the rows depend on. If it has become too old while the user was asked, marks it to be read
+ * again before any row is sent.
  */
 function stockOf({ clock }: RunContext, { stock, single }: RunPlan): RunPlan['stock'] {
   const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;
@@ -184,7 +187,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const run = log.hasBegun ? log.run : null;
   await hooks.onEnd?.();
   const unclosed = await endLog(log);
-  // Rows that were read back as written have outlived the failure, and the history has their outcomes.
+  // If every row was read back as written, and the history has the outcomes, the failure no longer matters.
   const isOver =
     unclosed === undefined &&
     stoppedBy instanceof UnavailableError &&
@@ -253,13 +256,12 @@ function engineOptions(
   };
 }
 
-/** Marks an unsent single write as failed. It is resumed only if its outcome is unknown. */
+/** Marks a single write that was not carried out as failed, because only one of unknown outcome can be resumed. */
 function markUnsentAsFailed(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;
   const error = row.error ?? rowErrorOf(stoppedBy);
   rows[0] = { ...row, result: 'failed', error };
-  // The error of the run explains it.
   log.settle([{ row: 1, petId: row.petId, result: 'failed', error }]);
 }
 

@@ -45,8 +45,8 @@ export async function planResume(context: RunContext, run: RunRecord, log: RunLo
 }
 
 /**
- * Reads the stock of rows without a final outcome. Waits first if a request of one of them may still be in flight and
- * would matter.
+ * Reads the stock of the rows without a final outcome. If a request of one of them may still be in flight and its
+ * change is not visible yet, waits and reads again.
  */
 async function readStock(context: RunContext, run: string): Promise<StockSnapshot> {
   const { clock, interrupted, onDelay } = context;
@@ -94,7 +94,7 @@ export function resumeRow(
   const found = stock.get(petId);
   if (verdict.kind === 'open') return openRow(recorded, found);
   const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
-  // The stock may have been changed since.
+  // If the row was applied, the stock may have been changed since.
   const quantity = verdict.kind === 'applied' ? after : found;
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }

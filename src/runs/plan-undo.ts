@@ -12,7 +12,7 @@ import { StockReader } from './stock-reader.ts';
 
 type Recorded = Pick<State, 'history' | 'petWrites'>;
 
-/** Recorded in the history. */
+/** The reason and reference of an undo, recorded in the history. */
 export interface UndoNote {
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
@@ -52,7 +52,7 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoab
 }
 
 /**
- * Like `undoable`, but throws.
+ * Like `undoable`, but rejects a run that has nothing to undo.
  * @throws UsageError if there is nothing to undo
  */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
@@ -66,7 +66,7 @@ export async function requireUndoable(state: Recorded, run: RunRecord): Promise<
 /**
  * Plans the undo of a run, given the current stock. Leaves out rows whose previous stock is not known. Reads the rows
  * of the run again, so that they need not stay in memory while the stock is read.
- * @param note its reason is set on each row, its ref on rows without one
+ * @param note the reason of each row, and the ref of rows without one
  */
 export async function planUndo(
   context: RunContext,
@@ -100,7 +100,10 @@ async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGe
   }
 }
 
-/** Returns the stock before each row; for a plain set, the last one known in the history then. */
+/**
+ * Returns the stock before each row. For a plain set, that is the last stock that the history knew before it; undefined
+ * if there was none.
+ */
 async function targetsOf(
   { petWrites }: Recorded,
   { serviceName }: RunRecord,
@@ -113,15 +116,16 @@ async function targetsOf(
   return rows.map((row) => row.before ?? remembered.get(row));
 }
 
-/** The input for undoing a row. */
+/** What the undo of a row depends on, besides the row itself. */
 export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row. */
   readonly target: number;
 }
 
 /**
- * Plans the undo of a row: only if the stock is still what the row wrote, and no other run has changed it since. `line`
- * is the number of the row in the run. A conflict that a delta would resolve has it as its `delta`.
+ * Plans the undo of a row. It is a conflict unless the stock is still what the row wrote, and no other run has changed
+ * it since. `line` is the number of the row in the undone run. If adding a delta would resolve the conflict, `delta` is
+ * that delta.
  */
 export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;

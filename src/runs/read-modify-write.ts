@@ -13,7 +13,7 @@ interface LockedStock {
   readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
 }
 
-/** Interval between checks whether the pet is free, in milliseconds. */
+/** Interval between two attempts to lock the pet, in milliseconds: at first, and at most. */
 const busyWait = { first: 10, most: 250 };
 
 /**
@@ -21,7 +21,8 @@ const busyWait = { first: 10, most: 250 };
  * for the rate limit separates them. Commands that share the state lock the pet one after the other, first come, first
  * served.
  * @param planOf called while the pet is locked; returns undefined to write nothing for now
- * @throws ConflictError if another command does not finish
+ * @returns undefined if `planOf` returned undefined
+ * @throws ConflictError if another command has locked the pet for more than 90 s
  */
 export async function readModifyWrite(
   context: RunContext,
@@ -41,7 +42,6 @@ export async function readModifyWrite(
     }
     return plan && (await execute(context, { ...plan, stock, single: { reserved } }, options, hooks));
   } finally {
-    // The result of the write matters more than this error.
     await releaseForNow(lock);
   }
 }
@@ -49,7 +49,7 @@ export async function readModifyWrite(
 async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hooks: RunHooks): Promise<LockedStock> {
   const { governor, interrupted, clock } = context;
   const reader = new StockReader(context, (item) => hooks.onItem?.(item));
-  // Writes of other runs from then on are detected by the read version.
+  // Without the lock, the read version still detects writes of other runs.
   const beforeWait = () => releaseForNow(lock);
   for (let isRepeated = false; ; isRepeated = true) {
     const [forRead, ...forWrite] = await lockAdmitted(context, petId, lock);
@@ -61,7 +61,8 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
     const stock = await reader.read(new Set([petId]), read, lock.seen).catch(releaseAndRethrow(forWrite));
     const [held] = forWrite;
     if (held !== undefined) return { stock, reserved: { permit: held, lock } };
-    // Only a probe was admitted, as in a new window, or the read was retried. The response now tells what is left.
+    // Only one request was admitted (a probe, as in a new window), or the read was retried. Its response has shown how
+    // many requests are left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ min: 1, max: 1, beforeWait }, interrupted);
     const isFresh = clock.monotonic() - began <= maxGap;
@@ -71,7 +72,7 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
   }
 }
 
-/** Admits both requests and locks the pet, which is not held while waiting for the rate limit. */
+/** Admits both requests and locks the pet. The lock is not held while waiting for the rate limit. */
 async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
   const { governor, interrupted } = context;
   let isEntered = false;
@@ -82,7 +83,7 @@ async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): 
   for (;;) {
     const permits = await governor.admitSeveral({ min: 2, max: 2, beforeWait }, interrupted);
     if (isEntered || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
-    // Nothing is reserved while waiting for another command.
+    // Permits are not kept while waiting for another command.
     for (const permit of permits) await permit.release();
     await enterInTurn(context, petId, lock);
     isEntered = true;

@@ -12,7 +12,7 @@ export interface RunContext
   readonly baseUrl: string;
   /** The name of the service, by `serviceNameOf`. */
   readonly serviceName: string;
-  /** A hash of the key. */
+  /** A hash of the key and its service, by `scopeOf`. */
   readonly scope: string;
   /** The user; undefined if the user has no name. */
   readonly user: string | undefined;

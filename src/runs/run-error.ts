@@ -24,22 +24,27 @@ export interface RunErrorContext {
   readonly progress: WriteProgress | undefined;
   /** Why the run ended before all rows were settled, if an error ended it. */
   readonly cause: unknown;
-  /** Used in hints. */
+  /** The store and environment that hints name. */
   readonly target: Target;
-  /** A write of one pet: messages are about that pet, and it is resumed only if its outcome is unknown. */
+  /**
+   * Whether the run writes one pet: messages are then about that pet, and it can be resumed only if its outcome is
+   * unknown.
+   */
   readonly isSingle?: boolean;
-  /** A resumed run: requests of its earlier processes are not known here. */
+  /** Whether the run is resumed: requests of its earlier processes are not known here. */
   readonly isResumed?: boolean;
 }
 
 /**
  * Returns the error that the run ends with; undefined if every row succeeded.
  *
- * - interrupted: 130, whatever was written until then
- * - some rows written and others not, or their outcome is unknown, or the service wrote something else: 8; also if all
- * rows were written but the history may not know it
- * - nothing written, as far as the stock shows: the error that stopped the run, or that of the first failed row, or 7
- * if there were only conflicts
+ * - If the run was interrupted: InterruptedError (exit code 130), whatever was written.
+ * - If all rows were written, but the run ended with an error: PartialError (8) if the history may lack that, otherwise
+ * FailureError (1).
+ * - If some rows were written and others were not, an outcome is unknown, or the service wrote something else:
+ * PartialError.
+ * - If nothing was written, as far as the stock shows: the error that stopped the run, or that of the first failed row,
+ * or ConflictError (7) if there were only conflicts.
  */
 export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, progress, cause } = end;
@@ -72,15 +77,15 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
 }
 
 /**
- * Returns what is certain if no row counts as written: an unanswered request may still be carried out, whatever the
- * stock was.
+ * Describes what was written if no row counts as written. A request without a response may still be carried out,
+ * whatever the stock was when it was read.
  */
 function nothingText({ progress, isResumed }: RunErrorContext): string {
   if ((progress?.everUnanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
-/** A response that rejects the row already means that it was not written. */
+/** Returns the error of a single write, and adds that nothing was written, unless a response rejected the row. */
 function singleError(end: RunErrorContext, first: PetstockError): PetstockError {
   const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
@@ -108,7 +113,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
-/** Describes a run that certainly sent nothing, so only its rows explain why. */
+/** Describes a run that certainly sent nothing, by its rows, which alone explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);
@@ -122,7 +127,7 @@ function unsentError(end: RunErrorContext, hint: string | undefined): PetstockEr
   return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
 }
 
-/** `3 of 4 changes were written; it is not known whether 1 was written` */
+/** Returns a text like `3 of 4 changes were written; it is not known whether 1 was written`. */
 function writtenText(end: RunErrorContext): string {
   const { rows } = end.report;
   const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
@@ -150,13 +155,13 @@ function countUnclear(rows: readonly BulkRow[]): number {
   return rows.filter(({ result, error }) => result === 'conflict' && error?.code === unclear).length;
 }
 
-/** `no change has reached the stock so far` */
+/** Returns `no change has reached the stock so far`, or a similar text. */
 function soFar(end: RunErrorContext): string {
   const text = nothingText(end);
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** `the stock of pet 4 was not set` */
+/** Returns a text like `the stock of pet 4 was not set`. */
 function singleText(end: RunErrorContext): string {
   const [only] = end.report.rows;
   if (only === undefined) return soFar(end);
@@ -187,8 +192,8 @@ function partialText(end: RunErrorContext, why: string): string {
 }
 
 /**
- * Returns the error of the only row if it may quote the service and the run itself did not end with it. In a sentence,
- * it could not be distinguished from petstock's own words.
+ * Returns the error of the only row if it may quote the service and the run itself did not end with it. Within a
+ * sentence, the service's text could not be distinguished from petstock's own.
  */
 function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
@@ -198,7 +203,10 @@ function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   return isOurs ? [] : [message];
 }
 
-/** `2 failed, 1 is a conflict, 3 were not attempted` */
+/**
+ * Returns a text like `2 failed, 1 is a conflict, 3 were not attempted`, in a list; an empty list if there is nothing
+ * to say.
+ */
 function lackingText(report: BulkReport): string[] {
   const { failed, conflict, notAttempted } = countRows(report.rows);
   const parts: string[] = [];
@@ -223,7 +231,10 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
     : petstock`history show ${run}`;
 }
 
-/** Returns the service's message, for programs, followed by a line about what was written. */
+/**
+ * Returns the status and the service's error, for programs. A line about what was written is added to the service's
+ * message.
+ */
 function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'serviceError'> | undefined {
   if (!(cause instanceof PetstockError)) return undefined;
   const { status, serviceError } = cause;

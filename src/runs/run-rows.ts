@@ -2,7 +2,10 @@ import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
 import type { RowWrite, WriteProgress } from '../writes/row-write.ts';
 
-/** Numbers the rows that change a stock, from 1. Rows that can't be undone because the pet is missing get no number. */
+/**
+ * Numbers the rows to be recorded, from 1. Rows that need no change, and rows whose wanted stock is not known, get no
+ * number.
+ */
 export function numberRows(rows: readonly BulkRow[]): readonly (number | undefined)[] {
   let count = 0;
   return rows.map(({ result, after }) => {
@@ -68,7 +71,7 @@ export function rowAfter(
   return { ...row, before, after, result: 'unknown', error: open.error };
 }
 
-/** Returns the reason that all rows share, if they do. */
+/** Returns the reason if all rows have the same one; otherwise undefined. */
 export function commonReason(rows: readonly BulkRow[]): string | undefined {
   const [first] = rows;
   return rows.every(({ reason }) => reason === first?.reason) ? first?.reason : undefined;

@@ -10,20 +10,20 @@ import type { RunContext } from './run-context.ts';
 
 /** A write of one pet, without a preview. */
 export interface SingleWrite {
-  /** Recorded in the history, like `inventory set`. */
+  /** The command to record in the history, like `inventory set`. */
   readonly command: string;
   readonly petId: bigint;
   /** Exactly one of these: the wanted stock, or the delta. */
   readonly quantity?: number | undefined;
   readonly delta?: number | undefined;
-  /** The stock that the write depends on; undefined: any. */
+  /** The expected stock; undefined if the write does not depend on one. */
   readonly expected?: number | undefined;
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
 }
 
 export interface SingleWriteHooks extends RunHooks {
-  /** Reports whether the row needs confirmation. It has no `before` if the stock is not read. */
+  /** Reports whether a row needs confirmation. The row has no `before` if the stock is not read. */
   asks?(row: BulkRow): boolean;
   /** Asks for confirmation; throws if it is denied. */
   ask?(row: BulkRow): Promise<void>;
@@ -36,7 +36,7 @@ const options: RunOptions = {
   guards: { maxChanges: undefined, maxZero: undefined },
 };
 
-/** Reports whether a write depends on the stock and so takes a second request. */
+/** Reports whether a write depends on the stock, so that the stock must be read first. */
 export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
   return delta !== undefined || expected !== undefined;
 }
@@ -74,7 +74,7 @@ export async function executeSingleWrite(
   }
 }
 
-/** @throws NotFoundError, FailureError, ConflictError or UsageError if this stock can't be written */
+/** @throws NotFoundError, FailureError, ConflictError or UsageError if the write can't be based on this stock */
 function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot): BulkRow {
   const { petId, quantity, delta, expected } = write;
   const found = quantities.get(petId);

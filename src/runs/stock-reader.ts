@@ -17,13 +17,16 @@ type Read = Pick<ReadOptions, 'permit' | 'beforeRetry'>;
 
 /** Pauses before an outdated stock is read again, in milliseconds. */
 const pauses = [500, 1000, 2000, 4000];
-/** For more pets than this, recent writes are queried without their ids. */
+/** For more pets than this, the recent writes of all pets are queried. */
 const maxPetsAsked = 50;
 
 /** An outdated stock. `isPossible`: it may also be current, if a write of unknown outcome was carried out. */
 type OlderStock = OutdatedStock & { readonly isPossible: boolean };
 
-/** Throws the error of a read; if the service could not be reached, adds that nothing was written. */
+/**
+ * Rethrows the error of a read. If the service is unavailable or the rate limit requires a long wait, adds that nothing
+ * was written.
+ */
 export function rethrowAsNothingWritten(error: unknown): never {
   throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
 }
@@ -40,7 +43,8 @@ export class StockReader {
 
   /**
    * @param onItem called with each requested item
-   * @param isBegun whether the run has already begun, so the service has had its pets: an empty list is then a FailureError
+   * @param isBegun whether the run has already begun, so that the service has had its pets: an empty list is then an
+   * error
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = context;
@@ -49,9 +53,10 @@ export class StockReader {
   }
 
   /**
-   * Reads the stock with one GET, or none if no pet is requested. Later writes by other commands are detected before a
-   * row is written. A pet whose stock is outdated is read again, and stays `outdated` if that doesn't help.
-   * @param seen recent writes of the pets, if already known
+   * Reads the stock with one GET, or with none if no pet is requested. While the stock of a pet is outdated, reads
+   * again, up to four times. A pet whose stock stays outdated has no quantity, and is in `outdated`. Later writes by
+   * other commands are detected before a row is written.
+   * @param seen the recent writes of the pets, if already known
    */
   readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsBeforeRead): Promise<StockSnapshot> => {
     const { clock, interrupted, onDelay } = this.#site;
@@ -140,10 +145,10 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
 }
 
 /**
- * Returns the pets whose stock is older than the last one known to this state. A stock that this state has never seen was written by
- * something else and counts as current.
+ * Returns the pets whose stock is older than the last one known to this state. A stock that this state has never
+ * recorded comes from another writer, and counts as current.
  * @param writes the oldest first
- * @param readVersion taken before the stock was read: later writes may be missing in it
+ * @param readVersion taken before the stock was read: the stock may lack later writes, which are ignored
  */
 function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,
@@ -153,7 +158,7 @@ function outdatedOf(
   const counting = writes.filter(({ sequence }) => sequence <= readVersion.sequence);
   const last = new Map<bigint, number>();
   for (const write of counting) for (const stock of knownBy(write)) last.set(write.petId, stock);
-  // Hardly any pet has another stock than the known one: earlier stocks are collected for those only.
+  // Hardly any stock differs from the last known one. Earlier stocks are collected only for pets whose stock does.
   const others = new Map<bigint, RecentWrite[]>();
   for (const [petId, written] of last) {
     if ((quantities.get(petId) ?? written) !== written) others.set(petId, []);

@@ -14,7 +14,7 @@ import { isBlank } from '../shared/sanitize.ts';
  * The meaning of a failed request for its row:
  *
  * - `refused`: the service has rejected it; it was not carried out and will not be
- * - `notSent`: it was certainly not carried out and may be sent again
+ * - `notSent`: it was never sent, or was refused with a 429; it may be sent again
  * - `unknown`: it may have been carried out; the stock must be read before it is sent again
  */
 export interface Failure {
@@ -28,12 +28,11 @@ export interface Failure {
 }
 
 /**
- * Classifies the failure of a write. This is the only place that does (`statusMeaning` classifies statuses). It judges
- * only the request that failed: the outcome of an earlier request of the same row is settled before the row is sent
- * again.
+ * Classifies the failure of a write. Nothing else does (`statusMeaning` classifies a status alone). Judges only the
+ * request that failed, not earlier requests of the same row.
  */
 export function classifyFailure(error: unknown): Failure {
-  // A defect of the program reveals nothing about the outcome.
+  // A bug in the program reveals nothing about the outcome.
   if (!(error instanceof PetstockError)) return failure('unknown', { stop: true, mayBeInFlight: true });
   const { status, notCarriedOut, mayBeInFlight } = error;
   if (error instanceof AuthError) return failure('notSent', { stop: true });
@@ -57,7 +56,7 @@ function failure(
   return { kind, stop, isReadable, mayBeInFlight };
 }
 
-/** The code of a conflict of a row that was sent before: it is not known whether it was written. */
+/** The error code of a conflict whose row was sent before: it is not known whether that request was carried out. */
 export const unclear = 'unclear';
 
 /** @param wasSent whether a request of the row was sent and its outcome is not known */
@@ -65,7 +64,7 @@ export function conflictError(message: string, wasSent: boolean): RowError {
   return { code: wasSent ? unclear : 'conflict', message };
 }
 
-/** Prefers the service's own message. */
+/** Returns the error to record for a row, with the service's own code and message if it sent any. */
 export function rowErrorOf(error: unknown): RowError {
   if (!(error instanceof PetstockError)) return { code: 'failure', message: String((error as Error).message ?? error) };
   const { code, message: said, status } = error.serviceError ?? error;

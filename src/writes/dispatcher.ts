@@ -23,19 +23,17 @@ export interface BusyRow {
 }
 
 /**
- * How long a prepared row may wait before it is sent, in milliseconds; its intent includes that time. `alone`: with no
- * row before it.
+ * How long a prepared row may wait before it is sent, in milliseconds; the time in its intent allows for that. `alone`:
+ * if no row has to wait for another. `inGroup`: otherwise.
  */
 const maxHold = { alone: 1000, inGroup: 5000 };
-/**
- * The maximum age of the stock that a delta is added to, and the maximum wait for the rate limit since it was read, in
- * milliseconds.
- */
+/** Maximum age of the stock that a delta is added to, in milliseconds, when permits are requested. */
 const maxAge = 1000;
+/** Maximum wait for those permits, in milliseconds; after a longer wait the stock is read again. */
 const maxWaitOfIncrement = 100;
 /**
- * Maximum age of a stock in milliseconds when its delta is sent, unless `maxHold.alone` since the start of its group is
- * later.
+ * Maximum age of a stock in milliseconds when its delta is sent. Even with an older stock, the delta may wait for
+ * `maxHold.alone` after its group was begun.
  */
 const maxAgeAtLeaving = 2000;
 
@@ -49,7 +47,7 @@ export class Dispatcher {
   readonly #outcomes: OutcomeTracker;
   /** The rows that are still to be sent, in order. */
   readonly #queue: QueuedRow[];
-  /** Whether rows are sent in groups; otherwise each waits for the one before it. */
+  /** Whether more rows are queued than may be in flight at once, so that prepared rows have to wait. */
   #isGroup: boolean;
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
@@ -98,8 +96,8 @@ export class Dispatcher {
   }
 
   /**
-   * False once the run has ended, or after too many consecutive failures without a response (8, or twice the
-   * concurrency if that is more): don't try every remaining row in vain.
+   * False once the run has ended, or after too many consecutive failures that left their rows open (8, or twice the
+   * concurrency if that is more). The remaining rows would probably fail, too.
    */
   get #shouldContinue(): boolean {
     return !this.#outcomes.ended && this.#outcomes.consecutiveFailures < Math.max(8, this.#options.concurrency * 2);
@@ -119,7 +117,7 @@ export class Dispatcher {
     }
   }
 
-  /** Ends the run, unless it has ended already: an error of a row that was still waiting then is not the reason. */
+  /** Ends the run, unless it has ended already: the error of a row that was still waiting then is not the reason. */
   #fail(error: unknown): void {
     if (!this.#outcomes.ended) this.#outcomes.stop(error);
   }
@@ -167,8 +165,8 @@ export class Dispatcher {
       this.#isStale ||
       waited > staleAfter ||
       (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
-    // If the limit allows only one request per window, one row is sent on the old stock, and the others after another
-    // read.
+    // If the limit allows only one request per window, one row is sent based on the old stock, and the others after
+    // another read.
     this.#isStale = isStale && this.#spentPermitOnRead;
     if (this.#isStale) for (const permit of permits.splice(1)) await permit.release();
     else if (isStale) await this.#readAgain(permits);
@@ -235,8 +233,8 @@ export class Dispatcher {
   async #send({ queued, permit, sendBy }: PreparedRow): Promise<void> {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
-    // The process may have been stopped since the intent, and others may hold its leases. It may also be stopped right
-    // after the note.
+    // The process may have been stopped since the intent, so that other processes hold its leases by now. It may also
+    // be stopped right after the note, so the checks come last.
     const beginSend = () => {
       log.leaves(queued.row);
       if (clock.monotonic() > sendBy || !presence.holdsLease) throw new PermitExpiredError();

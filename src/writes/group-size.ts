@@ -1,11 +1,11 @@
 /**
- * How long the rows of a group should last, in milliseconds, which is also how long its leases are usually held. If
- * preparing a group takes long, as over a network, a multiple of that time.
+ * How long sending the rows of a group should take, in milliseconds; its leases are usually held for that long. It is
+ * ten times as long as preparing the last group took, from `least` to `most`.
  */
 const span = { least: 100, preparations: 10, most: 2000 };
 /**
- * Twice as many rows gain nothing, because the cost of a transaction and a disk sync is small by then. Half as many
- * take 5 % longer.
+ * With twice as many rows a run is no faster, because a transaction and a disk sync cost little per row by then. With
+ * half as many it takes 5 % longer.
  */
 const maxRows = 512;
 
@@ -21,13 +21,13 @@ export class GroupSize {
   #size: number;
   #span = span.least;
 
-  /** @param concurrency requests in flight at once; a group is never smaller than four times as many */
+  /** @param concurrency maximum number of requests in flight; a group has at least four times as many rows */
   constructor(concurrency: number) {
     this.#least = concurrency * 4;
     this.#size = this.#least;
   }
 
-  /** The number of rows left when the next group is prepared, so that it is ready in time. */
+  /** Once no more than this many rows are left, the next group is prepared, so that it is ready in time. */
   get low(): number {
     return this.#size / 2;
   }

@@ -28,12 +28,14 @@ export class OutcomeTracker implements WriteProgress {
   readonly everUnanswered = new Set<number>();
   firstFailure: PetstockError | undefined;
   stoppedBy: unknown;
-  /** The last failure that leaves its row open, and the pet of that row. */
+  /** The last failure that left its row open, and the pet of that row. */
   lastFailure: unknown;
   lastFailedPet: bigint | undefined;
   /** The last response, if it was a 429. */
   #refusal: PetstockError | undefined;
-  /** The number of such failures in this round, and since the last row that was settled. */
+  /**
+   * Numbers of failures in this round that left their rows open: all of them, and those since a row was last settled.
+   */
   failures = 0;
   consecutiveFailures = 0;
   /** Whether the stock can still be read after the error that ended the run. */
@@ -61,7 +63,10 @@ export class OutcomeTracker implements WriteProgress {
     return this.#ending.signal;
   }
 
-  /** Ends the run. Only the first cause is kept. A wait that is too long after a 429 keeps the service's message. */
+  /**
+   * Ends the run. Only the first cause is kept. If the wait after a 429 is too long, the error gets the service's
+   * message.
+   */
   stop(cause: unknown): void {
     const isTooLong = cause instanceof RateLimitedError && cause.status === undefined;
     this.stoppedBy ??= isTooLong && this.#refusal !== undefined ? withServiceMessage(this.#refusal, cause) : cause;
@@ -144,7 +149,9 @@ export class OutcomeTracker implements WriteProgress {
     this.notSent(write, error);
   }
 
-  /** Returns a row with an intent to pending, because it was certainly not carried out. */
+  /**
+   * Returns a row with an intent to pending: it was certainly not carried out, or it is a plain set that is sent again.
+   */
   notSent({ row, petId }: RowWrite, error?: FinalOutcome['error']): void {
     this.#record({ row, petId, result: 'void', error });
   }
@@ -159,9 +166,11 @@ export class OutcomeTracker implements WriteProgress {
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
-  /** @param mayBeInFlight the stock has the wanted value, but a request of the row may still be in flight */
+  /**
+   * @param mayBeInFlight whether a request of the row may still be in flight, although the stock has the wanted value
+   */
   applied(write: RowWrite, quantity: number | undefined, mayBeInFlight?: boolean): void {
-    // Most rows share one object to save memory: there may be a hundred thousand.
+    // Most rows share one object, because a run may have a hundred thousand rows.
     const settlement = write.delta === undefined ? applied : { ...applied, rebased: write };
     this.settle(write, settlement, quantity, mayBeInFlight);
   }

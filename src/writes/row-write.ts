@@ -16,7 +16,7 @@ import type { RunLog } from '../state/stored-run-log.ts';
 /** One write of a run. `before` is the stock that it depends on; a plain set depends on none. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;
 
-/** A row to be sent, and when the stock that it depends on was read. Rows share that object to save memory. */
+/** A row to be sent, and the read of the stock that it depends on. Rows share the `basis` object to save memory. */
 export interface QueuedRow extends RowWrite {
   readonly basis: ReadBasis;
 }
@@ -53,7 +53,7 @@ export interface StockSnapshot {
   readonly quantities: Quantities;
   /** The read version, taken right before the stock was read. */
   readonly readVersion: ReadVersion;
-  /** When it was read, in milliseconds of the monotonic clock. */
+  /** When the stock was read, in milliseconds of the monotonic clock. */
   readonly readAt: number;
 }
 
@@ -63,7 +63,7 @@ export interface FinalOutcome {
   /** The stock that the service wrote, if it differs from the requested one. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-  /** The row as it was sent, if its stock had changed since the plan. */
+  /** For a delta that was written: the row as it was sent, because the stock may have changed since the plan. */
   readonly rebased?: RowWrite | undefined;
 }
 
@@ -82,8 +82,8 @@ export interface WriteProgress {
   /** Rows that were sent and certainly not written, with the error of their last request; they are pending again. */
   readonly notWritten: ReadonlyMap<number, RowError>;
   /**
-   * Rows with a request that was sent and whose outcome is not known: even if the stock does not show it, it may still
-   * be carried out.
+   * Rows that were sent with a request whose outcome was not known afterwards. Even if the stock does not show the
+   * change, that request may still be carried out.
    */
   readonly everUnanswered: ReadonlySet<number>;
   /** The first failure of a row, which determines the exit code. */
@@ -97,8 +97,8 @@ export interface WriteOptions {
   readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
   /**
-   * Returns the writes of other runs to the pets of rows since their intents: this process may have been stopped for
-   * long.
+   * Returns, for each row, what other runs have written to its pet since its intent. There are such writes only if this
+   * process was stopped for longer than its lease.
    */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'holdsLease'>;
@@ -115,9 +115,9 @@ export interface WriteOptions {
   readonly staleAfter: number;
   /** Maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Send no further row after one that was not applied. */
+  /** Whether to send no further row after a row that did not succeed. */
   readonly failFast: boolean;
-  /** How many deltas may bring a stock to 0 although the plan did not; undefined: any number. */
+  /** How many deltas may bring a stock to 0 although the plan did not; undefined if any number may. */
   readonly maxMoreZeros?: number | undefined;
   readonly interrupted: AbortSignal;
   /** The permit and the pet lock of a single write that has read the stock under them. */

@@ -4,19 +4,19 @@ import type { QueuedRow, StockSnapshot, UnknownRow } from './row-write.ts';
 import { verdictOn } from './verdict.ts';
 
 export interface Unsettled {
-  /** Rows that were certainly not written, or plain sets, which may be written again. */
+  /** Rows that may be sent again: they were certainly not written, or are plain sets. */
   readonly again: readonly QueuedRow[];
   /** When the last request can no longer be in flight, by the monotonic clock; undefined if none is. */
   readonly inFlightUntil: number | undefined;
 }
 
 /**
- * Settles rows of unknown outcome by the stock that was read after them, and by later writes of other runs (a process
- * that was stopped for long has lost its leases). Rows whose request may still be in flight stay unknown, unless the
- * stock shows that they were applied.
- * @param laterWrites writes of other runs, for each of `outcomes.unknown`
- * @param look `now`: the time before the stock was read, by the monotonic clock; `isLast`: nothing is sent again, so a
- * plain set stays unknown, because the stock before it is not known
+ * Settles rows of unknown outcome by the stock that was read after they were sent, and by later writes of other runs
+ * (which there are if this process was stopped and lost its leases). Rows whose request may still be in flight stay
+ * unknown, unless the stock shows that they were applied.
+ * @param laterWrites the writes of other runs, for each of `outcomes.unknown`
+ * @param options `now`: the monotonic time before the stock was read; `isLast`: nothing is sent again, so a plain set
+ * stays unknown, because the stock before it is not known
  */
 export function settleUnknown(
   outcomes: OutcomeTracker,

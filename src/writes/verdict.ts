@@ -15,7 +15,7 @@ export interface UnansweredRow {
   readonly laterWrites: readonly LaterWrite[];
 }
 
-/** The decision about a row. `open`: it was certainly not written, or it is a plain set, which may be written again. */
+/** The decision about a row. `open`: the row was certainly not written, or it is a plain set; it may be sent again. */
 export type Verdict =
   | { readonly kind: 'applied' | 'unchanged' | 'open' }
   | { readonly kind: 'conflict'; readonly message: string };
@@ -30,14 +30,16 @@ export function verdictOn(row: UnansweredRow): Verdict {
 }
 
 /**
- * Decides about a row that sets a quantity:
+ * Decides about a row that sets a quantity, by the first rule that applies:
  *
- * - the stock has that value and the row was never sent: unchanged
- * - the row was sent, and the first run that read the pet since found that value: applied, whatever came later
- * - another run has written the pet since, or may have: a conflict that names the run, whatever the stock is
- * - the stock has that value: applied
- * - the stock is the same as before: open; so is a plain set, unless it was sent and is only now resumed
- * - otherwise: a conflict
+ * - The stock has that value and the row was never sent: `unchanged`.
+ * - The row was sent, and the first run that wrote the pet since had read that value: `applied`, whatever came later.
+ * - Another run has written the pet since, or may have: a conflict that names the run. If the stock is still as before,
+ * a write of unknown outcome counts only if it would have left this stock.
+ * - The stock has that value: `applied`.
+ * - The row is a plain set and the pet exists: `open`, or a conflict if the row was sent and is only now resumed.
+ * - The stock is the same as before: `open`.
+ * - Otherwise: a conflict.
  */
 function absolute(
   { write, wasSent, isResumed, stock, laterWrites }: UnansweredRow,
@@ -59,10 +61,10 @@ function absolute(
 }
 
 /**
- * Decides about a row with a delta. If it was never sent, it is open, whatever the stock is now. If it was sent, the
- * first run that read the pet since shows whether it had arrived: that run read either the sum or the stock before.
- * Without such a run, the current stock shows the same. If neither value is found, the outcome can't be known: a
- * conflict.
+ * Decides about a row with a delta. If it was never sent, it is `open` as long as the pet exists. If it was sent, the
+ * first run that wrote the pet since shows whether it had arrived: that run had read either the sum or the stock
+ * before. Without such a run, the current stock shows the same. If neither value is found, the outcome can't be known:
+ * a conflict.
  */
 function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
   if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
@@ -90,8 +92,8 @@ export function stockMovedMessage(
 }
 
 /**
- * Reports whether a later write counts although the stock is the same as before it. A write of unknown outcome was not
- * carried out if it would have left another stock. One that would have left this stock may have restored it.
+ * Reports whether a later write counts although the stock is still as it was before. A write of unknown outcome counts
+ * only if it would have left this very stock, because it may then have restored it.
  */
 export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | undefined): boolean {
   return result !== 'unknown' || quantity === stock;

@@ -14,13 +14,13 @@ import {
 } from './row-write.ts';
 import type { Unsettled } from './settle-unknown.ts';
 
-/** How often a row checks whether its pet is free, in milliseconds. */
+/** Minimum time between two attempts to write a busy pet, in milliseconds. */
 const busyPoll = 100;
 
 /**
- * Writes rows in rounds. A round sends each row at most once, several at a time: permit, lease, intent on disk,
- * request, outcome. A row of unknown outcome is never sent again blindly: after the round its stock is read, and the
- * row is settled or sent again.
+ * Writes rows in rounds. A round sends each row at most once, several at a time. Each row gets a permit and a lease,
+ * its intent is written to disk, the request is sent, and the outcome is recorded. A row of unknown outcome is never
+ * sent again blindly: after the round its stock is read, and the row is settled or sent again.
  *
  * Never throws: `stoppedBy` is the reason why the run ended early, if it did.
  */
@@ -71,7 +71,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
 }
 
 /**
- * Waits after failures, longer each time.
+ * Waits after failures, longer after each round without success.
  * @throws the last failure, once there were too many rounds without success
  */
 async function pause(fruitless: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
@@ -93,7 +93,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
 }
 
 /**
- * Reads the stock of rows of unknown outcome until each is settled or to be sent again.
+ * Reads the stock of the rows of unknown outcome, until some can be sent again or no request is in flight.
  * @param hasOthers whether other rows can be sent meanwhile: then rows still in flight are checked afterwards
  */
 async function readBack(
@@ -115,8 +115,8 @@ async function readBack(
 }
 
 /**
- * Settles rows of unknown outcome after the run was stopped, if the service may still answer a read. The reason for the
- * stop only counts if rows are left.
+ * Settles rows of unknown outcome after the run was stopped, if the service may still answer a read. If every row is
+ * settled by then, the reason for the stop is dropped.
  */
 async function settleStopped(count: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (!outcomes.isReadable) return;
@@ -127,14 +127,14 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }
 
-/** Reads the stock once before the run gives up, to settle the rows that were sent. */
+/** Reads the stock once before the run gives up, to settle the rows of unknown outcome. */
 async function settleOnce(options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (outcomes.unknown.size > 0) await lookAtUnknown(options, outcomes, true);
 }
 
 /**
- * Reads the stock of the rows of unknown outcome, then the writes of other runs, whose requests may still change that
- * stock.
+ * Reads the stock of the rows of unknown outcome, then what other runs have written since, and settles the rows
+ * accordingly.
  */
 async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, isLast: boolean): Promise<Unsettled> {
   const now = options.clock.monotonic();
@@ -151,8 +151,8 @@ async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, is
 type BusyWaits = ReadonlyMap<number, number>;
 
 /**
- * Separates the rows that have waited too long for their pet from the others. A row whose blocking process is dead
- * knows when its pet will be free.
+ * Separates the rows that have waited too long for their pet from the others. A row that is blocked by a request of a
+ * dead process is not given up before that request can no longer be in flight.
  */
 function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: WriteOptions) {
   const at = clock.monotonic();
@@ -160,7 +160,10 @@ function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: Writ
   return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
 }
 
-/** Waits a moment for the commands that are writing some pets. */
+/**
+ * Waits until the pets may be free: 100 ms, or until no request of a dead process can still reach them.
+ * @returns the waits, with this one added
+ */
 async function waitForOthers(
   busy: readonly BusyRow[],
   patience: BusyWaits,
@@ -180,8 +183,8 @@ async function waitForOthers(
 }
 
 /**
- * Requires a new read if a request may have arrived meanwhile: it has no outcome yet that the read version could be
- * compared with.
+ * Requires a new read of the stock if a request of a dead process blocked the pet. That request may have arrived, but
+ * it has no outcome that the read version could be compared with.
  */
 function triedAgain({ queued, until }: BusyRow): QueuedRow {
   return until === undefined ? queued : requireReread(queued);
@@ -191,7 +194,7 @@ function writerOf({ run }: BusyRow): string {
   return run === undefined ? 'another command' : `run ${plainName(run)}`;
 }
 
-/** @throws ConflictError if rows were given up, which were then not attempted */
+/** @throws ConflictError if rows were given up; they were not attempted */
 function requireNone([first, ...others]: readonly BusyRow[]): void {
   if (first === undefined) return;
   const more =
