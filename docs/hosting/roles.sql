@@ -1,5 +1,5 @@
--- Two roles for the service's database: `staging_owner` makes and upgrades the tables, `staging` serves them and can neither drop nor
--- change one. As an administrator of the server; the first command that `staging_owner` runs makes the tables:
+-- Two roles for the service's database: `staging_owner` creates and upgrades the tables; `staging` serves them, and can neither drop nor
+-- alter one. Run part 1 as an administrator of the server. The first command that `staging_owner` runs creates the tables:
 --   petstock sandbox keys create --plan pro --database 'postgresql://staging_owner:…@db.example/staging'
 
 -- 1. Before the first start
@@ -9,7 +9,7 @@ CREATE DATABASE staging OWNER staging_owner;
 REVOKE CONNECT, TEMPORARY ON DATABASE staging FROM PUBLIC;
 GRANT CONNECT ON DATABASE staging TO staging;
 
--- 2. Once the tables are there, as staging_owner in the database staging; again after an upgrade
+-- 2. Once the tables exist, as staging_owner in the database staging; again after an upgrade
 GRANT USAGE ON SCHEMA petstock_service TO staging;
 GRANT SELECT, UPDATE ON petstock_service.service TO staging;
 GRANT SELECT, INSERT, UPDATE ON petstock_service.keys TO staging;
