@@ -10,23 +10,26 @@ import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
 /** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */
 const maxEpisodes = 3;
-/** Long sleeps are split into slices, because the clock may be stepped, and another process may receive new information. */
+/**
+ * Maximum length of one sleep in milliseconds. Longer waits are split, because another process may receive a response
+ * meanwhile that changes them.
+ */
 const maxSlice = 15_000;
-/** How often to check whether another process has received the awaited response, in milliseconds. */
+/**
+ * Interval between checks whether another process has received the awaited response, in milliseconds: at first, and at
+ * most.
+ */
 const poll = { first: 5, longest: 250 };
 /** How long the requests of other processes may block this one before it is announced as a wait, in milliseconds. */
 const announceAfter = 1000;
-/**
- * If others use the key, they all continue when a window ends; this process starts up to this much later, in
- * milliseconds.
- */
+/** Maximum random delay, in milliseconds, when a window ends and other users of the key continue at the same time. */
 const maxJitter = 1000;
 
 /** The waits of a governor: for the end of a window or a gate, or for the responses of other processes. */
 export class AdmissionWaiter {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
-  /** The requests in flight of this process. */
+  /** The ids of this process's requests in flight. */
   readonly #own: ReadonlySet<string>;
   readonly #beforeWait: () => Promise<void>;
   /** Total of the waits that are counted together, in milliseconds. */
@@ -62,8 +65,7 @@ export class AdmissionWaiter {
   /**
    * Resolves when another attempt may succeed.
    * @param state the result of the last attempt
-   * @throws RateLimitedError or UnavailableError if the wait is longer than the command may wait, or has failed too
-   * often
+   * @throws RateLimitedError or UnavailableError if the command may not wait that long, or after too many 429s in a row
    */
   async wait(state: KeyState, wish: AdmissionRequest, signal: AbortSignal): Promise<void> {
     const { clock, limits, scope } = this.#options;
@@ -71,7 +73,7 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // The store has just refused it, by times rounded to its own clock: waits 1 ms before asking again.
+      // The store has just refused the request, by times rounded to its own clock, so it is asked again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
@@ -103,8 +105,8 @@ export class AdmissionWaiter {
     if (!this.#isAnnounced) this.#options.onWait(wait, isDown ? 'unavailable' : 'refused');
     this.#isAnnounced = true;
     await this.#beforeWait();
-    // The wait is shown first, because a user who sees it may advance the clock of a sandbox. Whole milliseconds,
-    // because a remainder too small to measure could be waited for forever.
+    // The wait is shown first, because a user who sees it may advance the clock of a sandbox. The sleep is rounded up
+    // to whole milliseconds, because a remainder too small to measure could be waited for forever.
     const left = wait - (clock.monotonic() - at);
     await clock.sleep(Math.ceil(Math.min(Math.max(left, 1), slice)), signal);
     this.#waited += clock.monotonic() - at;
@@ -122,8 +124,9 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Marks requests as lost whose process is certainly gone; other dead processes keep theirs in flight until their
-   * leases end.
+   * Marks the requests of processes that are certainly gone as lost. Requests of other dead processes stay in flight
+   * until their leases end.
+   * @returns whether the buffer has records to write
    */
   #expireDeadRequests({ inFlight }: KeyState): boolean {
     const { isGone } = this.#options;
@@ -153,7 +156,10 @@ export class AdmissionWaiter {
   }
 }
 
-/** Ends a wait. A shared reason, because `abort()` without one creates an error with a stack each time. */
+/**
+ * The reason that ends a wait. It is shared, because `abort()` without a reason creates an error with a stack each
+ * time.
+ */
 const completed = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
@@ -161,7 +167,10 @@ function dayText({ limit, left }: { readonly limit: number; readonly left: numbe
   return `only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
 }
 
-/** How long a record may wait to be written with others, in milliseconds, or ten times as long as a write takes. */
+/**
+ * Bounds of the time that a record may wait to be written with others, in milliseconds. Within them, a record waits ten
+ * times as long as the last write took.
+ */
 const minDelay = 100;
 const maxDelay = 250;
 
@@ -175,7 +184,7 @@ export class RecordBuffer {
   /** Number of transactions so far. */
   writes = 0;
   readonly #records: LimitRecord[] = [];
-  /** How many buffered records close the gate. */
+  /** Number of buffered records that close the gate. */
   #gates = 0;
   #last: Promise<unknown> = Promise.resolve();
   #deadline: Deadline | undefined;
@@ -197,7 +206,7 @@ export class RecordBuffer {
   add(record: LimitRecord): void {
     this.#records.push(record);
     if (closesGate(record)) this.#gates += 1;
-    // An error here occurs again in a call that someone awaits.
+    // An error is ignored here, because a call that is awaited meets it again.
     this.#deadline ??= this.#options.clock.deadline(this.#delay, () => void this.flush().catch(() => {}));
   }
 

@@ -33,7 +33,7 @@ export class Governor {
   /** Callbacks that release what the queued callers hold. */
   readonly #held = new Set<() => Promise<void>>();
   #isWaiting = false;
-  /** The boot of the store when it was last read. */
+  /** The boot id in the state that was last read. */
   #boot = '';
   #sent = 0;
   #hasWarned = false;
@@ -180,7 +180,7 @@ export class Governor {
     return recordOf(answer, receipt, random);
   }
 
-  /** Notifies listeners, after the record was buffered, so that an error of theirs can't lose a gate. */
+  /** Notifies listeners. Called once the record is buffered, so that a listener's error can't lose a gate. */
   #tell(record: ResponseRecord): void {
     if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;
@@ -199,7 +199,7 @@ export class Governor {
     );
   }
 
-  /** Writes records at once if others need them, and the rest with the next transaction. */
+  /** Buffers a record. Writes it at once if it closes the gate, or if this process has no other request in flight. */
   async #end(record: ResponseRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);

@@ -19,13 +19,13 @@ export function withJitter(wait: number, random: number): number {
   return wait + random * Math.min(wait / 10, 5000);
 }
 
-/** How many times a request is sent again after a network error, 502, 503 or 504. */
+/** Default number of retries after a network error, or a status of 500, 502, 503 or 504. */
 export const maxRetries = 4;
 
-/** If a service asks for more than this, in milliseconds, it is down for longer than a command waits. */
+/** Maximum wait that a gateway may ask for, in milliseconds. If it asks for more, the request is not retried. */
 export const maxRetryWait = 60_000;
 
-/** The same limit for a gate, whose length includes jitter. */
+/** Maximum wait for a gate that a gateway has asked for, in milliseconds; the gate includes jitter of up to a tenth. */
 export const maxGateWait = maxRetryWait * 1.1;
 
 /**

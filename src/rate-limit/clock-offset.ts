@@ -27,7 +27,7 @@ export interface ClockOffset {
  */
 export interface DatedResponse {
   readonly date: number;
-  /** Monotonic times. */
+  /** When the request was sent and the response received, by the monotonic clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
   /** Whether it is the first response of a new window. */
@@ -69,7 +69,7 @@ export function guess(wall: number, at: number): ClockOffset {
   return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
 }
 
-/** Returns by how many milliseconds the clocks of backends have disagreed in this window. */
+/** Returns how far apart the clocks of backends were in this window, in milliseconds. */
 export function disagreement({ least, most, disputed = false }: ClockOffset): number {
   return disputed ? most - least : 0;
 }

@@ -53,9 +53,9 @@ export function fold(state: KeyState, record: LimitRecord): void {
 }
 
 /**
- * After a restart the monotonic clock starts from 0, and only the wall clock shows how much time has passed. If the
- * wall clock went back (a machine without a battery), a gate lasts for its full original length, and the windows are
- * dropped.
+ * Converts the state to the clocks of another boot. After a restart the monotonic clock starts from 0, and only the
+ * wall clock shows how much time has passed. If the wall clock went back (a machine without a battery), a gate lasts
+ * for its full original length, and the windows are dropped.
  */
 function applyStart(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
@@ -90,7 +90,10 @@ function applyIntent(state: KeyState, { ids, at, expires, by, ...wish }: IntentR
   for (const id of ids.slice(0, decision.permits)) state.inFlight.set(id, request);
 }
 
-/** @returns the request, if it was in flight */
+/**
+ * Removes a request that has ended.
+ * @returns the request; undefined if it was not in flight
+ */
 function removeInFlight(state: KeyState, id: string): InFlight | undefined {
   const request = state.inFlight.get(id);
   if (state.inFlight.delete(id)) state.over += 1;
@@ -119,12 +122,17 @@ function applyResponse(state: KeyState, record: ResponseRecord): void {
   }
 }
 
-/** A request that was given up was sent long ago, so its response is outdated. */
+/**
+ * Returns when a request was sent. A request that was given up counts as sent long ago, because its response is
+ * outdated.
+ */
 function sentAtOf(request: InFlight | undefined): number {
   return request?.sentAt ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Ignores a response that came so late that its request had been given up. */
+/**
+ * Updates the clock offset and the round trip. A response whose request had been given up only provides a first guess.
+ */
 function updateClock(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { date, wall, at } = record;
   if (state.offset === undefined || (date === undefined && state.offset.guessed)) state.offset = guess(wall, at);
@@ -169,7 +177,7 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
     if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
-    // A response that belongs to an ended window reveals nothing about the next one.
+    // Kept if the response itself belongs to an ended window, because it reveals nothing about the next one.
     else if (reset > now) delete state.windows[kind];
   }
   learnOfOthers(state, shown, before);
@@ -186,7 +194,7 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
 
 /**
  * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the same
- * episode, so only the first one after it starts another.
+ * episode. Only the first request that was sent after it starts another episode.
  */
 function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;
@@ -197,7 +205,7 @@ function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: numb
   raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'refused' });
 }
 
-/** Closes the gate for a wait that a gateway asked for. Unlike a 429, it is no episode. */
+/** Closes the gate for a wait that a gateway asked for. Unlike a 429, this starts no episode. */
 function closeGateForOutage(state: KeyState, { at, wall, retryAfter = 0, random = 0 }: ResponseRecord): void {
   const length = withJitter(retryAfter, random);
   raiseGate(state, { at: at + length, wall: wall + length, length, reason: 'unavailable' });

@@ -7,8 +7,8 @@ import { fold } from './fold.ts';
 import { believable, emptyState, type Gate, type KeyState } from './key-state.ts';
 
 /**
- * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. They
- * are kept apart, so that whoever can write there can't end a wait that this machine was asked for.
+ * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. The two
+ * are separate files, so that whoever can write to the shared state can't end a wait that this machine was asked for.
  */
 export const copyKinds = ['gate', 'told'] as const;
 export type CopyKind = (typeof copyKinds)[number];
@@ -74,7 +74,7 @@ export class GateFiles {
 
   /**
    * Writes a gate to disk.
-   * @returns the error of the last folder, if no folder accepted it
+   * @returns the error of the last folder if no folder accepted the gate; otherwise undefined
    */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {
     // Loaded late: hardly any command needs it.
@@ -88,7 +88,7 @@ export class GateFiles {
       const file = fileOf(folder, scope, kind);
       try {
         makePrivateFolder(folder);
-        // Other processes must see the gate at once, so it is created before taking the lock and before syncing.
+        // Other processes must see the gate at once, so its file is created before taking the lock and before syncing.
         const isFirst = await createFileAtomically(file, text, unsynced).catch(() => false);
         if (!isFirst) {
           await underLock(folder, async () => {
@@ -115,7 +115,7 @@ export class GateFiles {
 
   #read(folder: string, scope: string, kind: CopyKind): GateCopy | undefined {
     const file = fileOf(folder, scope, kind);
-    // Checked before each request: an exception would cost more.
+    // An exception would cost more, and this runs before each request.
     const copy = existsSync(file) ? orUndefined(() => parse(readPrivateFile(file)?.text)) : undefined;
     if (copy === undefined) return undefined;
     this.begin(copy.state);
@@ -167,7 +167,11 @@ function fileOf(folder: string, scope: string, kind: CopyKind): string {
 /** The content of a gate file. */
 type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'> & { readonly life: string | undefined };
 
-/** @throws an error of any kind for invalid content */
+/**
+ * Parses a gate file.
+ * @returns undefined if a value has the wrong type
+ * @throws an error of any kind for other invalid content
+ */
 function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
   // 0.2.0 did not store the boot time, so after a restart its copies rely on the wall clock.
   const { boot, bootedAt = Number.NaN, env, at, wall, length, reason, life } = JSON.parse(text) as Copy;

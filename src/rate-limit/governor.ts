@@ -18,7 +18,7 @@ export interface RateLimit {
 export interface PermitCount {
   /** 2 for a read and the write based on it, with no wait between them. */
   readonly min: 1 | 2;
-  /** At least `min`. */
+  /** Maximum number of permits; at least `min`. */
   readonly max: number;
   /**
    * Called before waiting for the limit, perhaps more than once: releases what others would otherwise wait for. Never
@@ -39,8 +39,8 @@ export interface Permit {
    */
   beginSend(): void;
   /**
-   * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, the next `admit` waits. From
-   * this call on this process sends nothing with the key; other processes stop once the store has the record.
+   * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, this process sends nothing more
+   * with the key until the gate lifts. Other processes stop once the store has the record.
    */
   recordResponse(answer: ResponseHead): ObservationResult;
   /** Records that no response came. It is not known whether the service counted the request. */
@@ -86,7 +86,7 @@ export interface ResponseHead {
 
 /** A reported rate limit. Times are milliseconds since the Unix epoch, by the local wall clock. */
 export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
-  /** When its window ends: as long after the response as by the service's own clock. */
+  /** When the window ends, converted to the local clock by the `Date` of the response. */
   readonly resetAt: number;
   /** When the response came. */
   readonly asOf: number;
@@ -108,18 +108,18 @@ export interface GovernorOptions {
   readonly maxWaitFor?: 'all' | 'each' | 'wait';
   /** How long a request may take, in milliseconds; afterwards its process is considered dead. */
   readonly lease: number;
-  /** Holds back a small part of the limit for interactive commands. */
+  /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk?: boolean;
   /**
-   * Sends one request at a time, among all processes that share the store, because others use the key without being
-   * visible in this store.
+   * Whether to send one request at a time, among all processes that share the store, because others use the key without
+   * being visible in this store.
    */
   readonly exclusive?: boolean;
   readonly self: ProcessIdentity;
   /** See `Processes`. Without it, a dead process is only noticed when the leases of its requests end. */
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
-  /** Called before each wait, with its length in milliseconds. */
+  /** Called before an admission waits for the first time, with the length of that wait in milliseconds. */
   onWait(ms: number, reason: WaitReason): void;
   /** Called once, with a line for the user, if the service asks for an implausibly long wait. */
   onUnbelievable?(line: string): void;
@@ -134,7 +134,7 @@ const maxTickAge = 1;
  * Returns a function that shares the result of `look` within one tick of the event loop, for checks right before
  * sending. Requests of one tick are sent one after the other without waiting. A change that another process writes
  * within that millisecond could be missed by separate checks, too.
- * @param written counts the writes of this process; a new write invalidates the result
+ * @param written returns the number of this process's writes so far; a new write invalidates the result
  * @param maxAge how long later ticks may share the result, in milliseconds
  */
 export function memoizePerTick<T>(

@@ -10,16 +10,19 @@ export interface InFlight {
   readonly sentAt: number;
   /** Afterwards its process is considered dead, and the request as counted by the service. */
   readonly expires: number;
-  /** Whether it is the single request that may be sent while nothing is known. */
+  /** Whether it was admitted as a probe. */
   readonly probe: boolean;
   /** The value of `KeyState.over` when it was admitted. */
   readonly overBefore: number;
 }
 
-/** The reason of a wait. `refused`: a 429, or an exhausted window. `unavailable`: a 502, 503 or 504 asked for it. */
+/**
+ * Why a request has to wait. `refused`: after a 429, or because a window is exhausted. `unavailable`: a 502, 503 or 504
+ * asked for the wait.
+ */
 export type WaitReason = 'refused' | 'unavailable';
 
-/** Nothing may be sent before its end. */
+/** A time before which nothing may be sent. */
 export interface Gate {
   /** When it lifts, by the monotonic clock; 0 for no gate. */
   readonly at: number;
@@ -32,7 +35,7 @@ export interface Gate {
 /** Maximum length of a gate, in milliseconds: an implausible value must not block a key for years. */
 export const maxGateMs = 32 * 86_400_000;
 
-/** Told apart by how far away their end is; the number of requests could belong to either. */
+/** The kinds of windows. A response does not name its window, which is recognized by how far away its end is. */
 export const windowKinds = ['minute', 'day'] as const;
 export type WindowKind = (typeof windowKinds)[number];
 
@@ -47,12 +50,12 @@ export interface KeyState {
   offset: ClockOffset | undefined;
   windows: Partial<Record<WindowKind, Window>>;
   inFlight: Map<string, InFlight>;
-  /** How many of our requests have been in flight and no longer are. */
+  /** Number of requests that were in flight and no longer are. */
   over: number;
   gate: Gate;
   /** Number of consecutive 429s; those of one burst count once. */
   episodes: number;
-  /** After a gate: only one request at a time until a response other than 429. */
+  /** Whether only one request at a time may be sent: after a gate, until a response does not close it again. */
   halfOpen: boolean;
   /** Requests per second of other users of this key, as far as the last windows showed. */
   foreignRate: number;
@@ -86,8 +89,8 @@ export function copyOf(state: KeyState): KeyState {
 
 /**
  * Encodes the state as JSON for a store. Requests that were admitted together share one object, which is encoded once.
- * The owner is omitted if it is that of the previous request, so that hundreds of requests need little space. Versions
- * that don't know this wait until their leases end.
+ * The owner is omitted if it is that of the previous request, so that hundreds of requests need little space. A version
+ * that does not know this format waits until the leases of the requests end.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();
@@ -173,7 +176,7 @@ export function serviceTime({ offset }: KeyState, at: number): number | undefine
   return offset && earliestTime(offset, at);
 }
 
-/** Reports whether a window has certainly ended. */
+/** Reports whether a window has certainly ended; true if the service's time is not known. */
 export function hasEnded(state: KeyState, window: Window, at: number): boolean {
   const now = serviceTime(state, at);
   return now === undefined || now >= window.reset;
@@ -184,7 +187,10 @@ export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdenti
   return [host, namespace, boot, pid, startedAt].join('\n');
 }
 
-/** @returns undefined for text that `ownerOf` has not written */
+/**
+ * Parses the text of a process.
+ * @returns undefined for text that `ownerOf` has not written
+ */
 export function processOf(owner: string): ProcessIdentity | undefined {
   const [host = '', namespace = '', boot = '', pid, startedAt] = owner.split('\n');
   return startedAt === undefined ? undefined : { host, namespace, boot, pid: Number(pid), startedAt };

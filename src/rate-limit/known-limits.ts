@@ -13,9 +13,9 @@ export interface KnownLimit {
   readonly limit: number;
   /** Requests left, minus those sent since. */
   readonly remaining: number;
-  /** By the service's clock. */
+  /** When the window ends, by the service's clock. */
   readonly resetAt: number;
-  /** By the local clock. */
+  /** When the service reported the window, by the local clock. */
   readonly asOf: number;
 }
 
@@ -53,7 +53,10 @@ export interface KnownGate {
   readonly reason: WaitReason;
 }
 
-/** Returns the gates that hold now. Uses the monotonic clock, because the wall clock may have been stepped. */
+/**
+ * Returns the gates that hold now. Since the last restart, the monotonic clock decides, because the wall clock may have
+ * been stepped.
+ */
 export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate[] {
   const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
   const gates = keys.map(({ scope, state: { env, gate, boot: known } }) => {
@@ -67,7 +70,7 @@ export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 're
 
 /** How long a bulk run takes because of the limits alone; the time of the requests themselves comes on top. */
 export interface Estimate {
-  /** Seconds until the last request may be sent; 0: at once; infinite if a limit allows none. */
+  /** Seconds until the last request may be sent: 0 if all may be sent at once, infinite if a limit allows none. */
   readonly seconds: number;
   /** The limit per minute, if it is known. */
   readonly perMinute: number | undefined;
@@ -108,7 +111,10 @@ export function estimate(requests: number, limits: readonly LimitSummary[], now:
   return { seconds: (lastLeaves(requests, windows, now) - now) / 1000, perMinute: minute?.limit, day: quota };
 }
 
-/** @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all */
+/**
+ * Returns when the last request may be sent.
+ * @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all
+ */
 function lastLeaves(requests: number, limits: readonly LimitSummary[], now: number): number {
   if (requests > 0 && limits.some(({ limit }) => bulkReserve(limit) >= limit)) return Number.POSITIVE_INFINITY;
   let [at, left, windows] = [now, requests, limits];

@@ -5,7 +5,7 @@ import type { LimitRecord } from './records.ts';
  * The known limits of each key, shared by all processes that use the same store. The rules are pure functions; a store
  * makes reading, folding and writing one transaction.
  *
- * A returned state belongs to the store: read it, never change it. It is outdated after the next call.
+ * A returned state belongs to the store: callers read it and never change it. It is outdated after the next call.
  */
 export interface LimitsStore {
   /**

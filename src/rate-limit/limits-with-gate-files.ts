@@ -19,7 +19,7 @@ export interface GateFilesOptions {
    * printed.
    */
   readonly isBrief?: boolean | undefined;
-  /** Cancels waiting. */
+  /** Cancels the wait for a gate that could not be saved. */
   readonly interrupted?: AbortSignal | undefined;
   /** Prints a line on stderr. */
   warn(line: string): void;
@@ -46,8 +46,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Writes the copies before the store, which may have to wait for others, so that nothing is lost if the process ends
-   * meanwhile.
+   * Writes the gate files before the store. The store may have to wait for other processes, and nothing may be lost if
+   * this process ends meanwhile.
    */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? await this.#missingGate(scope) : [];
@@ -96,8 +96,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Returns a function that reports whether the state that a gate came from has been read again since, in the same
-   * epoch, so that its current content counts.
+   * Returns a function that reports whether the current content of the shared state counts instead of a copy: the state
+   * that the gate came from has been read again since, in the same epoch.
    */
   #repairs(scope: string): (copy: GateCopy) => boolean {
     const life = this.#limits.isCurrent?.(scope) ? this.#limits.life?.() : undefined;
@@ -126,12 +126,14 @@ export class LimitsWithGateFiles implements LimitsStore {
     if (hasTold) await this.#limits.read?.(scope).catch(() => {});
   }
 
-  /** Returns the known state with these gates, for the copies. A state that can't be read counts as empty. */
+  /**
+   * Returns the state to save: what is known, with these gates folded in. A state that can't be read counts as empty.
+   */
   #after(scope: string, gates: readonly LimitRecord[]): KeyState {
     const state = copyOf(orUndefined(() => this.#limits.peek(scope)) ?? emptyState());
     this.#files.begin(state);
     if (this.#options.url !== undefined) {
-      // Gates of other machines were not asked of this one.
+      // The service did not ask this machine to wait for the gates of other machines.
       const own = this.#files.holding(scope).filter(({ kind }) => kind === 'gate');
       state.gate = later(emptyState(), own).gate;
     }
@@ -187,7 +189,7 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 }
 
-/** Returns a state with the latest of these gates. */
+/** Returns the state with the latest gate: its own, or that of a copy. */
 function later(state: KeyState, copies: readonly GateCopy[]): KeyState {
   const gates = [state, ...copies.map((copy) => copy.state)].map(({ gate }) => gate);
   const [gate = state.gate] = gates.sort((a, b) => b.at - a.at);

@@ -22,8 +22,8 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
 }
 
 /**
- * The local clock may be off by any amount, so it counts only if nothing better is available, or against a single
- * `Date`.
+ * Maximum difference between the local clock and a single `Date`, in milliseconds, for the local clock to count, too.
+ * The local clock may be off by any amount.
  */
 const maxClockError = 86_400_000;
 
@@ -49,12 +49,12 @@ export function seenIn({ limit, remaining, reset, date, wall }: ResponseRecord):
   return { limit, remaining, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };
 }
 
-/** The last second of the year 9999 since the Unix epoch: no service means a later time. */
+/** The end of the year 9999, in seconds since the Unix epoch: no service means a later time. */
 const endOfDates = 253_402_300_799;
 
 /**
- * @returns undefined unless each of the three headers is present once, as a plain decimal number; a negative number of
- * remaining requests is 0
+ * Parses the three rate limit headers.
+ * @returns undefined unless each of them is present once, as a plain decimal number
  */
 export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const limit = digits(headers['x-ratelimit-limit']);
@@ -62,7 +62,7 @@ export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const remaining = digits(headers['x-ratelimit-remaining'], /^-?\d{1,19}$/);
   const reset = digits(headers['x-ratelimit-reset']);
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  // A value past the year 9999 is no timestamp in seconds.
+  // A value past the year 9999 is not a timestamp in seconds.
   return reset > endOfDates ? undefined : { limit, remaining: Math.max(0, remaining), reset: reset * 1000 };
 }
 
@@ -92,7 +92,10 @@ export function parseRetryAfter(headers: Headers, nows: readonly number[]): numb
 
 /** A proxy may have joined two headers; a date has its own comma after the weekday. */
 const betweenValues = /(?<!(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?),/i;
-/** One number with grouped digits: no number of seconds starts with 0. */
+/**
+ * Matches one number with grouped digits, like `3,000`. It can't be two values, because no number of seconds starts
+ * with 0.
+ */
 const thousands = /^\s*\d{1,3}(?:,\d{3})*,0\d\d(?:,\d{3})*\s*$/;
 
 function parseOne(value: string, now: number): number {
@@ -167,7 +170,7 @@ export function parseHttpDate(text: string, now: number): number | undefined {
   const usual = time.replace(/60$/, '59');
   const iso = `${fullYear(year, now)}-${monthNumber}-${day.replace(' ', '0')}T${usual}.000Z`;
   const date = new Date(iso);
-  // A day that the month does not have becomes one of the next month.
+  // `Date` turns a day that the month does not have into one of the next month.
   return date.toJSON() === iso ? date.getTime() + (usual === time ? 0 : 1000) : undefined;
 }
 

@@ -8,7 +8,10 @@ export interface PaceLimits {
 const share = 0.1;
 const minute = 60_000;
 const day = 86_400_000;
-/** The published plans of the service: its responses only show the daily limit when hardly any of it is left. */
+/**
+ * The daily limit of each published plan of the service, by its limit per minute. Responses only show the daily limit
+ * when hardly any of it is left.
+ */
 const dayOfPlan: ReadonlyMap<number, number> = new Map([
   [60, 1000],
   [300, 10_000],
@@ -36,7 +39,7 @@ export class Pace {
     this.#wanted = wanted;
   }
 
-  /** The interval between checks after 429s, regardless of limits, in milliseconds. */
+  /** The requested interval, doubled by 429s, in milliseconds. Limits don't affect it. */
   get interval(): number {
     return this.#wanted * 2 ** this.#doublings;
   }

@@ -1,8 +1,8 @@
 import type { AdmissionRequest } from './rules.ts';
 
 /**
- * A process begins to use a key. It only has an effect if the machine has restarted since, or if the key was never
- * used.
+ * A process begins to use a key. The record only has an effect if the machine has restarted since the last one, or if
+ * the key was never used.
  */
 export interface StartRecord {
   readonly type: 'start';
@@ -14,7 +14,8 @@ export interface StartRecord {
 }
 
 /**
- * A process wants to send requests. Folding it puts the first of them in flight, as many as may be sent, perhaps none.
+ * A process wants to send requests. Folding the record puts the first of them in flight: as many as may be sent,
+ * perhaps none.
  */
 export interface IntentRecord extends AdmissionRequest {
   readonly type: 'intent';

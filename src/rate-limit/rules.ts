@@ -10,13 +10,13 @@ export type Decision =
   | { readonly admitted: false; readonly retryAt: number | undefined };
 
 export interface AdmissionRequest {
-  /** Holds back a small part of the limit for interactive commands. */
+  /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk: boolean;
-  /** Others use the key without being visible here: sends one request at a time. */
+  /** Whether others use the key without being visible here, so that requests are sent one at a time. */
   readonly exclusive?: boolean;
   /**
-   * How many requests must be admitted together. Fewer only if a probe may be sent, or if a limit never allows that
-   * many.
+   * How many requests must be admitted together. Fewer are admitted only if just a probe may be sent, or if a limit
+   * never allows that many.
    */
   readonly minPermits: 1 | 2;
 }
@@ -42,8 +42,8 @@ function maxInFlightOnSharedKey(permits: number): number {
  * each answered request was counted when the smallest value came, and the others are in flight.
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
- * - With other users of the key, a sixteenth of the rest may be in flight, or four requests; only one if the others are
- * not visible.
+ * - With other users of the key, a sixteenth of the rest may be in flight, or four requests if that is more. If the
+ * others are not visible, only one request may be, or two that belong together.
  * @param at by the monotonic clock
  */
 export function decide(
@@ -51,7 +51,7 @@ export function decide(
   at: number,
   { bulk, minPermits, exclusive = false }: AdmissionRequest,
 ): Decision {
-  // While the gate is closed: what will still block requests once it has lifted.
+  // While the gate is closed, the windows are judged by the time at which it lifts.
   const first = Math.max(at, state.gate.at);
   const known = Object.values(state.windows);
   const windows = known.filter((window) => !hasEnded(state, window, first));
@@ -65,8 +65,8 @@ export function decide(
   if (spent.length > 0 || at < first) {
     return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
   }
-  // Only one response shows that the window has ended: others of the same window, from a backend that is behind, may be
-  // in flight.
+  // The service's time is known from a single response. A backend whose clock is behind may still count requests in the
+  // old window, so no more are sent while any is in flight.
   if (windows.length < known.length && state.offset?.single && pending > 0)
     return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);
@@ -84,8 +84,8 @@ function decideProbe(state: KeyState, at: number): Decision {
 }
 
 /**
- * Returns how many requests may be in flight at once. With other users of the key, each of our requests is matched by
- * one of theirs.
+ * Returns how many requests may be in flight at once. With other users of the key, each of our requests may be matched
+ * by one of theirs.
  */
 function permitsIn({ foreignRate }: KeyState, free: number): number {
   return foreignRate > 0 ? Math.floor((free + 1) / 2) : free;
@@ -116,7 +116,10 @@ export function bulkReserve(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit * 0.02)), Math.floor(limit / 4));
 }
 
-/** Returns the daily window and what is left in it for others, if nothing is left for this command. */
+/**
+ * Returns the daily window, and what is left in it for others, if nothing is left for this command; otherwise
+ * undefined.
+ */
 export function exhaustedDailyQuota(
   state: KeyState,
   at: number,

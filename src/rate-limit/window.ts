@@ -23,16 +23,19 @@ export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;
   readonly remaining: number;
-  /** By the monotonic clock. */
+  /** When the request was sent and the response came, by the monotonic clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** By the wall clock, in milliseconds since the Unix epoch. */
+  /** When the response came, by the wall clock, in milliseconds since the Unix epoch. */
   readonly asOf: number;
-  /** How many of our other requests ended while it was in flight: they may have been counted after it. */
+  /**
+   * Number of our other requests that ended while this request was in flight; the service may have counted them after
+   * it.
+   */
   readonly meanwhile: number;
-  /** How many of these may be missing in `remaining` because their responses reported another window. */
+  /** How many of these `remaining` may lack because their responses reported another window. */
   readonly missed: number;
-  /** Whether it was refused, and so has used nothing. */
+  /** Whether the request was refused, and so used nothing of the limit. */
   readonly refused: boolean;
   /** Two resets that differ by at most this many milliseconds belong to the same window. */
   readonly tolerance: number;
