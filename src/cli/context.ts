@@ -12,7 +12,7 @@ export interface Context {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Whether stdout and stderr go to the same place, as with `2>&1`; absent: no. */
+  /** Reports whether stdout and stderr go to the same place, as with `2>&1`. If absent, they do not. */
   sharesOutput?(): boolean;
   readonly clock: Clock;
   readonly folders: Folders;
@@ -22,21 +22,26 @@ export interface Context {
    * Aborted by Ctrl-C, Ctrl-Break and SIGTERM, and by SIGHUP (the terminal was closed) unless `onHangup` was called.
    */
   readonly interrupted: AbortSignal;
-  /** If a second Ctrl-C or SIGTERM ends the process at once, writes the line that `lastWords` returns to stderr. */
-  onSecondInterrupt?(lastWords: (signal: EndingSignal) => string): void;
-  /** Calls `listener` with each SIGHUP, which otherwise interrupts the command. */
+  /** Sets the line to write to stderr if a second Ctrl-C or SIGTERM ends the process at once. */
+  onSecondInterrupt?(lineFor: (signal: EndingSignal) => string): void;
+  /** Calls `listener` on each SIGHUP, which then no longer interrupts the command. */
   onHangup(listener: () => void): void;
   /** Returns a function that sends one request without rate limiting. Only the HTTP layer calls it. */
   openTransport(options: TransportOptions): Transport;
-  /** Starts a program that shows its input on the terminal. Whether it could be started is reported by `ended`. */
+  /**
+   * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started.
+   */
   openPager(command: PagerCommand): Promise<Pager>;
-  /** Reduces the growth of memory, at some CPU, until it is called with false; absent: the engine can't. */
+  /**
+   * Slows the growth of memory, at some cost of CPU time, until it is called with false. Absent if the engine can't do
+   * that.
+   */
   saveMemory?(isSaved: boolean): void;
-  /** A number in [0, 1), for jitter. */
+  /** Returns a number in [0, 1), for jitter. */
   random(): number;
   /**
    * Returns the licences of petstock and everything that it bundles.
-   * @throws FailureError if it runs from its sources
+   * @throws FailureError if petstock runs from its sources
    */
   licences(): Promise<string>;
 }
@@ -45,9 +50,9 @@ export interface Input {
   readonly isTerminal: boolean;
   /** The bytes as they arrive. Nothing is read before the iterator is first called. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** The keys of a terminal as they are pressed, without echo; absent: the terminal can't do that. */
+  /** Yields the keys of a terminal as they are pressed, without echo. Absent if the terminal can't do that. */
   keys?(): AsyncIterable<Uint8Array>;
-  /** The descriptor of an open file, like with `< counts.csv`; absent if the input is not a file. */
+  /** The descriptor of an open file, as with `< counts.csv`; absent if the input is not a file. */
   readonly descriptor?: number | undefined;
 }
 
@@ -62,7 +67,10 @@ export interface Output {
    * @throws ClosedPipeError if the reader has exited
    */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** Removes keys from text before it is truncated or wrapped; written text never contains any. Absent if there are none. */
+  /**
+   * Removes the keys that were sent from a text, before it is truncated or wrapped. `guardedContext` adds this
+   * function, and removes them from everything that is written.
+   */
   redact?(text: string): string;
 }
 
@@ -78,16 +86,25 @@ export interface Prompts {
 }
 
 export interface PagerCommand {
-  /** A shell command: `less -R`. */
+  /** A shell command, such as `less -R`. */
   readonly command: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** A program that uses the terminal until the user quits it. Ctrl-C does not end petstock meanwhile, but aborts its signal. */
+/**
+ * A program that uses the terminal until the user quits it. Meanwhile, Ctrl-C does not end petstock, but aborts
+ * `interrupted`.
+ */
 export interface Pager {
-  /** Resolves once it accepts more. @throws ClosedPipeError if its input is closed */
+  /**
+   * Resolves once the pager accepts more.
+   * @throws ClosedPipeError if the pager's input is closed
+   */
   write(text: string): Promise<void>;
   end(): void;
-  /** Resolves when it has ended. `missing`: it could not be run, and has shown nothing. */
+  /**
+   * Resolves when the pager has ended: to `left` if the user quit it, to `missing` if it could not be run and has shown
+   * nothing.
+   */
   readonly ended: Promise<'left' | 'missing'>;
 }

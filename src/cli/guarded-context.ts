@@ -6,7 +6,7 @@ import type { Context, Output, Prompts } from './context.ts';
 type Redact = (text: string) => string;
 
 /**
- * Wraps a context so that anything may be written to its streams. This is the only place that does:
+ * Wraps a context so that whatever is written to its streams is made safe here:
  *
  * - Text on a terminal, result or message, can do no harm and shows no key that was sent.
  * - stderr shows no key that was sent, wherever it goes.
@@ -24,7 +24,7 @@ export function guardedContext(context: Context): Context {
       const transport = context.openTransport(options);
       return (request) => {
         const key = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-        // A key is secret from its first request on, because the service can only repeat it after that.
+        // A key is hidden from its first request on, because the service can only repeat it after that.
         if (!keys.has(key)) redactKeys = redactorOf(keys.add(key));
         return transport(request);
       };
@@ -76,7 +76,7 @@ function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Outpu
   });
 }
 
-/** A question is one line of text, even if a name in it contains line ends. */
+/** Redacts each question and turns it into one line of text, even if a name in it contains line ends. */
 function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
   const shown = (question: string) => redact(singleLine(question));
   return {

@@ -21,18 +21,18 @@ export async function* readNamedFile(
     yield* file === '-' ? stdin.chunks : readInput(file, interrupted);
   } catch (cause) {
     const code = systemCode(cause) ?? '';
-    // An error that is not about a particular file, such as a failing disk, mentions none.
+    // An error that is not about this file, such as a failing disk, is reported as it is.
     if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
     throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
   }
 }
 
-/** In bytes. */
+/** The size of one piece of a file, in bytes. */
 const pieceSize = 256 * 1024;
 
 /**
- * Yields the bytes of a file or a pipe. An interruption ends it even while the system blocks, as with a pipe without a
- * writer.
+ * Yields the bytes of a file or a pipe. An interruption ends the reading even while the system blocks, as with a pipe
+ * without a writer.
  */
 async function* readInput(path: string, interrupted: AbortSignal): AsyncGenerator<Uint8Array, void> {
   interrupted.throwIfAborted();
@@ -55,7 +55,10 @@ function unreadableText(file: string, code: string, cause: unknown): string {
   return `${file === '-' ? 'stdin' : file} can't be read: ${readErrorReason(cause)}`;
 }
 
-/** Returns an error that lists all problems of a file. @param nothing the clause to append: `nothing was sent` */
+/**
+ * Returns an error that lists problems of a file.
+ * @param nothing the clause to append, such as `nothing was sent`
+ */
 export function faultyFile(
   file: string,
   {

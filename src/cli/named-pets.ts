@@ -9,18 +9,19 @@ import { requireShopCodes } from './shop-codes.ts';
 
 type Names = ReadonlyMap<bigint, string>;
 
-/** A name that no pet has: sentences for an error, with the pets that were most likely meant. */
+/** The parts of an error about a name that no pet has. */
 export interface UnknownName {
   readonly message: string;
-  /** After the message and what was sent; empty if no name is near. */
+  /** A question that suggests the most likely pets; empty if no name is near. */
   readonly question: string;
   readonly lines: readonly string[];
   readonly hint: string | undefined;
 }
 
 /**
- * Returns the pet that a word of the command line names, and shows it.
- * @throws UsageError with the possible pets, if there are several
+ * Returns the pet that a word of the command line names, and prints the pet. Returns the parts of an error if no pet
+ * has the name.
+ * @throws UsageError that lists the pets if several have it
  */
 export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
   const { names } = await requireShopCodes(invocation, 'a name');
@@ -49,7 +50,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
 }
 
 /**
- * Returns the pets of `--name`: all with a text in their name. If there are none, the error suggests the most likely ones.
+ * Returns the pets of `--name`: all with a text in their name. If there are none, prints the most likely pets.
  * @throws UsageError if the shop has no names
  */
 export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
@@ -63,7 +64,10 @@ export async function petsOfName(invocation: Invocation, text: string): Promise<
   return new Set(found);
 }
 
-/** If there are several, they are listed after the question; so is a name that could be mistaken for petstock's own words. */
+/**
+ * Returns the question whether one of some pets is meant. Several pets are listed as lines; so is a pet whose name
+ * could be mistaken for petstock's own words.
+ */
 function nearText(names: Names, near: readonly bigint[]) {
   const [petId, ...others] = near;
   if (petId === undefined) return { question: '', lines: [] };
@@ -76,7 +80,10 @@ function petLines(names: Names, petIds: readonly bigint[]): string[] {
   return petIds.map((petId) => `${petId} ${names.get(petId) ?? ''}`);
 }
 
-/** Returns the typed line with an id instead of a name; undefined if the name is only part of a word. */
+/**
+ * Returns the typed line with an id instead of a name; undefined if no word is the name, or begins with the name and
+ * `=`.
+ */
 function corrected({ context }: Invocation, text: string, petId: bigint): string | undefined {
   const words = context.argv.map((word) => {
     if (word === text) return `${petId}`;

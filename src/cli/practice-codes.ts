@@ -1,8 +1,8 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
 
 /**
- * The pets of the fresh practice shop. Their codes begin with 2, like those that a shop prints itself. Only pets with much stock have a
- * level, so at first the setting `low-stock` selects the same pets with and without levels.
+ * The pets of the fresh practice shop. Their codes begin with 2, like those that a shop prints itself. Only pets with
+ * much stock have a level, so in the fresh shop the setting `low-stock` selects the same pets with and without levels.
  */
 const pets: readonly (readonly [petId: bigint, name: string, code: string, low?: number])[] = [
   [1n, 'Goldfish', '2000000000015'],
@@ -40,7 +40,7 @@ export function practiceCodes(): BarCodes {
   };
 }
 
-/** Returns them as a file of codes. */
+/** Returns the bar codes, names and levels of the practice shop as the text of a codes file. */
 export function practiceCodesFile(): string {
   const lines = pets.map(([petId, name, code, low = '']) => `${code},${petId},${name},${low}\n`);
   return `code,petId,name,low\n${lines.join('')}`;

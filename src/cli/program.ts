@@ -17,7 +17,7 @@ export interface ProgramOptions {
   readonly run: Run;
 }
 
-/** Creates the tree of commands from their outlines. Created for every run, so that no run affects the next. */
+/** Creates the tree of commands from their outlines. Each run creates its own, so that no run affects the next. */
 export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions): PetstockCommand {
   const program: PetstockCommand = new PetstockCommand('petstock')
     .helpCommand(false)
@@ -48,7 +48,10 @@ export function createProgram({ writeOut, width, hasColor, run }: ProgramOptions
   return program;
 }
 
-/** Commander also throws for `--help`, `--version` and a noun without a verb, which are not failures. */
+/**
+ * Runs the command that the command line names. Ignores the error that Commander throws after `--help`, `--version`, or
+ * a noun without a verb.
+ */
 export async function parse(program: PetstockCommand, argv: readonly string[]): Promise<void> {
   program.typed = argv;
   try {
@@ -58,7 +61,7 @@ export async function parse(program: PetstockCommand, argv: readonly string[]): 
   }
 }
 
-/** The program's help fits on one screen: its commands by group. Options are a topic of their own. */
+/** Returns the program's help: its commands by group, on one screen. The options have a help topic of their own. */
 function rootHelp(program: Command, help: Help): string {
   const commands = program.commands.filter((command) => command.helpGroup() !== '');
   const termWidth = Math.max(...commands.map((command) => command.name().length));

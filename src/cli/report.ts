@@ -36,14 +36,15 @@ import { withoutTypedKeys } from './typed-keys.ts';
 export interface ReportOptions {
   readonly context: Context;
   readonly globals: SharedOptions;
-  /** Undefined if the command line could not even be parsed. */
+  /** Undefined if the error occurred before the command began, such as an error in the command line. */
   readonly invocation: Invocation | undefined;
   /** Whether stderr is a log, with one JSON object per line. */
   readonly logs: boolean;
 }
 
 /**
- * Reports on stderr what failed and what to do about it: two lines, or one JSON object.
+ * Reports on stderr what failed and what to do about it, as text or as one JSON object. Does not report a closed pipe,
+ * or changes that `--exit-code` found.
  * @returns the exit code
  */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
@@ -60,7 +61,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     message: sentence(await explained(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
-  // A refusal of the service is not about a typing error.
+  // A typed word appears only in a usage error. The text of any other error may come from the service.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Printed before the error, which is the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
@@ -80,10 +81,12 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   return exitCode;
 }
 
-/** More lines would scroll the error itself off the screen. */
+/** Maximum number of lines that a terminal shows, because more would scroll the error itself off the screen. */
 const maxLines = 20;
 
-/** The first lines, and how many more there are. A single further line is shown instead. */
+/**
+ * Returns the first lines, and a line that says how many more there are. If there is only one more, returns all lines.
+ */
 function firstOf(lines: readonly string[]): readonly string[] {
   if (lines.length <= maxLines + 1) return lines;
   const more = grouped(lines.length - maxLines);
@@ -91,10 +94,7 @@ function firstOf(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, maxLines), rest];
 }
 
-/**
- * Returns where an error was thrown. Its message may quote the service: a terminal shows it with a bar in front of each
- * line.
- */
+/** Returns the stack trace of an error, which may quote the service, with a bar in front of each line. */
 function stackText({ stack = '' }: Error, sink: Sink): string {
   return barred(stripControlsFromBody(sink.redact(stack)), sink.width).join('\n');
 }
@@ -103,7 +103,7 @@ function wantsJson({ json, output }: SharedOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
 }
 
-/** Converts any other error: a full disk and the like, or a bug in petstock. */
+/** Converts any other error, such as a full disk, a lack of memory, or a bug in petstock. */
 async function defect(thrown: unknown): Promise<PetstockError> {
   const { code, message } = thrown as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {
@@ -139,7 +139,10 @@ async function explained(error: PetstockError, { context, invocation }: ReportOp
   return error.message;
 }
 
-/** Reports whether a command that changes stock was interrupted before a run began; a run has its own message. */
+/**
+ * Reports whether a command that may change stock was interrupted before it sent a write. An interrupted run has a
+ * message of its own.
+ */
 async function hasWrittenNothing(
   { message }: InterruptedError,
   { command, connections }: Invocation,

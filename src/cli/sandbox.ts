@@ -10,8 +10,8 @@ import type { Context } from './context.ts';
 export const sandboxPlan = 'business';
 
 /**
- * Starts the embedded service: for one command, or with given options. Its key keeps its plan, unless the options set one, because a
- * command must not change the limits of a running `sandbox serve`.
+ * Starts the embedded service, for one command or with the given options. The plan of a stored key changes only if the
+ * options set one, because a command must not change the limits of a running `sandbox serve`.
  * @throws UsageError for an invalid fault, port, address or file
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
@@ -38,7 +38,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 }
 
 /**
- * Returns the result of `read` for a file that an option names.
+ * Returns the result of `read` for a file that an option names, so that its FailureError becomes a UsageError.
  * @throws UsageError for a file that may belong to another user
  */
 export function named<Result>(read: () => Result): Result {
@@ -50,13 +50,13 @@ export function named<Result>(read: () => Result): Result {
 }
 
 interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
-  /** Whether it is the database of `--env sandbox`. */
+  /** Whether the file is the database of `--env sandbox`. */
   readonly isOwn?: boolean;
 }
 
 /**
- * Converts an error of the storage; returns any other error unchanged. Only a damaged sandbox can be reset: another file does not belong
- * to petstock, and one of a later version has a stock.
+ * Converts an error of the storage; returns any other error unchanged. The hint suggests a reset only if the sandbox is
+ * damaged: any other file does not belong to petstock, and a sandbox of a later version still has its stock.
  */
 export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
   const { StorageError } = await import('../service/index.ts');
@@ -70,7 +70,10 @@ export async function storageError(cause: unknown, { file = '', database, isOwn 
   return new UsageError(`The sandbox can't use ${file}: ${cause.message}`, { cause, hint });
 }
 
-/** Explains why the service can't listen. The port is from the system's report, because there may be two. */
+/**
+ * Returns an error that says why the service can't listen; undefined for any other cause. The port comes from the
+ * system's error, because the service may have two.
+ */
 function listenError(
   cause: NodeJS.ErrnoException & { readonly port?: number },
   { host: ofService = '127.0.0.1', adminHost, adminPort }: Partial<ServiceOptions>,
@@ -94,7 +97,7 @@ function listenError(
 }
 
 /**
- * Returns the database and the key that are kept between commands. They are created on first use.
+ * Returns the path of the database and the key that are kept between commands. The key is created on first use.
  * @throws FailureError for a folder that is not private to this user
  */
 export async function openSandbox(stateFolder: string) {
@@ -113,8 +116,8 @@ export function ownKey(stateFolder: string): string | undefined {
 }
 
 /**
- * Makes a key private that others could read.
- * @returns a warning for the user.
+ * Makes the sandbox's key private if other users could read it.
+ * @returns a warning for the user; undefined if the key was private
  * @throws FailureError if the file belongs to another user
  */
 export function narrowSandbox(stateFolder: string): string | undefined {
@@ -125,7 +128,10 @@ function keyFileIn(stateFolder: string): string {
   return join(stateFolder, 'sandbox.key');
 }
 
-/** Several first commands may run at once: the first one that stores its key has created it for all. */
+/**
+ * Creates and returns the sandbox's key. If several first commands run at once, all of them use the key that was stored
+ * first.
+ */
 async function makeKey(keyFile: string): Promise<string> {
   const { generateKey } = await import('../service/index.ts');
   await createFileAtomically(keyFile, generateKey());

@@ -24,23 +24,26 @@ interface CodesUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly messages: Messages;
 }
 
-/** An invocation, which reads them once. */
+/** The parts of an invocation that give access to the codes, which are read once. */
 interface CodesKeeper extends CodesUse {
   readonly shopCodes: () => Promise<BarCodes | undefined>;
 }
 
-/** Maximum number of errors in the file that a warning lists. */
+/** Maximum number of lines about errors in the file that follow a warning. */
 const maxNamed = 20;
 
 const practiceFile = (folder: string): string => join(folder, 'sandbox-codes.csv');
 
-/** Returns the file of an environment: that of the setting `codes`, or the practice shop's own, which may not exist. */
+/**
+ * Returns the path of the codes file: that of the setting `codes`, or the practice shop's own, which may not exist.
+ * Undefined if there is neither.
+ */
 function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>): string | undefined {
   const own = environment.value === 'sandbox' ? practiceFile(context.folders.state) : undefined;
   return config.settings.codes ?? own;
 }
 
-/** Returns the file for writing: the practice shop's own is created. */
+/** Returns the path of the codes file. Creates the practice shop's own file if it is missing. */
 export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
   const file = codesFile(invocation);
   if (file === undefined || invocation.config.settings.codes !== undefined || existsSync(file)) return file;
@@ -49,7 +52,10 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
   return file;
 }
 
-/** Clears the codes that the practice shop has learned, because it has a fresh stock or other pets. */
+/**
+ * Removes the codes that the practice shop has learned (`as it opens`), because its stock is fresh again; or creates a
+ * file without codes (`none`) if there is none, because the shop has other pets.
+ */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
   if (codes === 'as it opens') rmSync(file, { force: true });
@@ -65,15 +71,15 @@ export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined
 }
 
 /**
- * The content of the file is cached in the state folder: it is parsed again only if it has changed, and is still used
- * after the file was moved, with a warning.
+ * Returns the codes of a file. They are cached in the state folder: the file is parsed again only if it has changed. If
+ * it can't be read or has errors, the cached codes are used, with a warning.
  */
 async function openCodesFile(file: string, { context, messages }: CodesUse): Promise<BarCodes | undefined> {
   const { state } = context.folders;
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
   const stats = statSync(file, { throwIfNoEntry: false });
-  // Version 0.2 cached no levels.
+  // The 2 marks a cache with levels. Version 0.2 cached none.
   const version = stats && `2 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
@@ -107,10 +113,10 @@ async function readWhole(file: string, context: Context, nothing?: string) {
 }
 
 /**
- * Appends codes and names to a file, in its own columns.
- * @returns the new lines, which have no code if only the name was new
- * @throws UsageError if the file has an error, has one of the codes for another pet, or can't take a name;
- * FailureError if it can't be written
+ * Appends codes and names to a file, with the columns that it has.
+ * @returns the new lines; a line has no code if only the name is new
+ * @throws UsageError if the file has an error, has one of the codes for another pet, or can't take a name; FailureError
+ * if it can't be written
  */
 export async function addCodes(file: string, added: readonly NewCode[], context: Context): Promise<readonly NewCode[]> {
   const { codes, layout } = await readWhole(file, context, 'nothing was added');
@@ -144,7 +150,7 @@ export async function addCodes(file: string, added: readonly NewCode[], context:
 
 /**
  * Returns the pet of `--code`.
- * @throws UsageError without the setting `codes`, NotFoundError if the code is unknown
+ * @throws UsageError if the shop has no codes, NotFoundError if the code is unknown
  */
 export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Promise<bigint> {
   const code = codeText(text);
@@ -156,8 +162,8 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
 
 /**
  * Returns the codes of the shop.
- * @throws UsageError if there are none, with every error in the file
- * @param option the option that needs them
+ * @param option the option that needs the codes, for the error
+ * @throws UsageError if there are none, or if the file has errors, all of which are listed
  */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
   const file = requireCodesFile(invocation, option);
@@ -165,8 +171,8 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 }
 
 /**
- * Reads the codes from the file itself, never from the cache. The practice shop's file is created if it is missing.
- * @throws UsageError if no file is set, or with every error in it
+ * Reads the codes from the file itself, never from the cache. Creates the practice shop's own file if it is missing.
+ * @throws UsageError if no file is set, or if the file has errors, all of which are listed
  */
 export async function requireCodesNow(invocation: CodesKeeper, option: string) {
   requireCodesFile(invocation, option);
@@ -183,20 +189,19 @@ function requireCodesFile(invocation: CodesKeeper, option: string): string {
 }
 
 /**
- * Returns the cached content of a file.
- * @returns `version`: its size, time and inode
+ * Returns the cached codes of a file and its `version` (size, time and inode) when they were read; undefined if the
+ * cache is missing or damaged.
  */
 function readCopy(path: string) {
   try {
     const { version, codes } = JSON.parse(readFileSync(path, 'utf8')) as { version: string; codes: string };
     return { version, codes: parseBarCodes(codes) };
   } catch {
-    // The cache is missing or damaged: the file itself is read.
     return undefined;
   }
 }
 
-/** Best effort: without a cache the file is read each time. */
+/** Caches the codes of a file. Ignores a failure, because the file can be parsed each time instead. */
 async function keepCopy(folder: string, path: string, version: string, codes: BarCodes): Promise<void> {
   try {
     makePrivateFolder(folder);

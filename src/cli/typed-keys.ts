@@ -8,7 +8,7 @@ const hidden = '[not shown]';
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const keyPath = /^p?sk\//i;
-/** Matches `exports/` and `StockExports/` before the last slash. Letters in random order, like in Base64, are not a name. */
+/** Matches `exports/` and `StockExports/` before the last slash. Random letters, as in Base64, are not such a name. */
 const folderName = /(?:^|\/)(?:[A-Z]{2,}|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*)\//;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
@@ -26,9 +26,13 @@ export function looksLikeKey(word: string): boolean {
   return word.split(/[-_./]/).some((part) => part.length >= 16 && /[a-z]/i.test(part) && /\d/.test(part));
 }
 
-/** Throws UsageError, without repeating the word, if a name, an id or a file looks like a key. */
+/**
+ * Refuses an operand that begins like a key.
+ * @throws UsageError, which does not repeat the operand
+ */
 export function refuseTypedKey(operands: readonly string[], command: string): void {
-  // No key is shorter, and compiling the pattern takes 0.4 ms of each start. An omitted operand is absent.
+  // Checks the length first, because compiling `keyPrefix` takes 0.4 ms of each start and no key has fewer than 11
+  // characters. An omitted operand is undefined, which counts as 9.
   if (!operands.some((word) => /.{11}/.test(word) && keyPrefix.test(word))) return;
   throw new UsageError(`petstock ${command} does not take a key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
@@ -37,8 +41,9 @@ const inHistory =
   'A key on the command line stays in the history of the shell. If that was a real one, remove it there';
 
 /**
- * Returns an error without typed text that may be a key. This is the only such place, so messages may repeat what was
- * typed. A value that a variable contains as a key counts, whatever it looks like.
+ * Returns the texts of an error, with `[not shown]` for each part of a typed word that may be a key. All usage errors
+ * pass here, so any message may repeat what was typed. The value of a variable for a key is hidden, whatever it looks
+ * like.
  */
 export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | 'lines' | 'hint'>>(
   texts: Texts,
@@ -57,7 +62,7 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
   const lines = texts.lines.map(hide);
   const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;
   const isSame = message === texts.message && lines.every((line, index) => line === texts.lines[index]);
-  // Only the hint repeats it. The error is about something else, and no hint is better than one about keys.
+  // If only the hint contains the key, the error is about something else: it gets no hint rather than one about keys.
   if (isSame) return { ...texts, hint: isHintSame ? texts.hint : undefined };
   const hint = isHintSame ? texts.hint : 'petstock config set-key';
   return { ...texts, message, lines: [...lines, `${inHistory}.`], hint };
@@ -65,7 +70,7 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
 
 interface TypedWord {
   readonly text: string;
-  /** The value of `--reason` or `--ref`. Numbers of parcels and orders look like keys. */
+  /** Whether this is the value of `--reason` or `--ref`, in which numbers of parcels and orders look like keys. */
   readonly isFree: boolean;
 }
 
@@ -81,7 +86,7 @@ function typedWords(argv: readonly string[]): readonly TypedWord[] {
   return words;
 }
 
-/** A word, the value attached to its option, and the parts between its separators. */
+/** Returns a word, the value attached to its option, and the parts between its separators. */
 function partsOf(word: string): readonly string[] {
   return [word, word.slice(word.indexOf('=') + 1), word.replace(/^-[a-z]/, ''), ...word.split(/[=:,\s]+/)];
 }

@@ -47,7 +47,7 @@ export const defineApi = define({
       ? await invocation.connections.connect()
       : await invocation.connections.beginWrite(`Send ${method} ${path}?`);
     const printer = bodyPrinter(invocation);
-    // With JSON, stdout stays empty on an error; a person wants to see the response, like curl's.
+    // With JSON, stdout stays empty on an error. Otherwise, a person wants to see the response, as with curl.
     const isShown = (status: number) => status < 300 || !invocation.results.wantsJson;
     let isHeadShown = !include;
     const showHead = async (head: StatusAndHeaders) => {
@@ -96,11 +96,17 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   return Buffer.concat(pieces);
 }
 
-/** petstock sets the key, so that the rate limit applies. The other headers describe the body's length and the connection. */
+/**
+ * Headers that users can't set. petstock sends the key, so that the rate limit applies; the others describe the body's
+ * length and the connection.
+ */
 const ownHeaders =
   /^(authorization|proxy-authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$/;
 
-/** @throws UsageError for a header that is not valid, or that petstock sets itself */
+/**
+ * Returns the headers of `--header` options, with the values of a repeated header joined by commas.
+ * @throws UsageError for a header that is not valid, or that petstock sets itself
+ */
 function headersOf(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
@@ -114,7 +120,10 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** Only a path is allowed, because with a whole URL the key could be sent anywhere. */
+/**
+ * Returns the path of the request. With a whole URL, the key could be sent anywhere.
+ * @throws UsageError unless the text is a path below /v1
+ */
 function pathOf(text: string): string {
   const path = text.startsWith('/') ? text : `/${text}`;
   if (/^\/v1(\/|$)/.test(path)) {
@@ -132,7 +141,7 @@ function pathOf(text: string): string {
   return path;
 }
 
-/** Formatted like `curl -i`, with this system's line ends. */
+/** Prints the status and the headers like `curl -i`, but with LF as line end. */
 async function printHead({ results }: Invocation, { status, headers }: StatusAndHeaders): Promise<void> {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()];
   for (const [name, value] of Object.entries(headers)) {
@@ -141,12 +150,15 @@ async function printHead({ results }: Invocation, { status, headers }: StatusAnd
   await results.write(`${lines.join('\n')}\n\n`);
 }
 
-/** Maximum number of bytes to show on a screen. */
+/** Maximum size of a body that a terminal shows, in bytes. */
 const maxShown = 16 * 1024 * 1024;
 
 const lineFeed = 10;
 
-/** Unchanged, as the bytes arrive; on a terminal as a whole, so that nothing harmful can hide between two chunks. */
+/**
+ * Prints a body unchanged, as the bytes arrive. On a terminal, prints the text as a whole at the end, so that nothing
+ * harmful can hide between two chunks.
+ */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;
   let last: number | undefined;

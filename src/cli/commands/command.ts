@@ -7,21 +7,21 @@ import { examplesText, type NounOutline, type Outline, outlineName } from './def
 import { tooMany, unknownCommand, unknownOption } from './meant-command.ts';
 import { swallowedOption } from './swallowed-option.ts';
 
-/** Commander's command with UsageErrors for parsing errors. Only the program has `help` as a subcommand. */
+/** A command of Commander that throws UsageErrors for parsing errors. Only the program has the subcommand `help`. */
 export class PetstockCommand extends Command {
   declare parent: PetstockCommand | null;
-  /** Its subcommands. */
+  /** The outlines of its subcommands. */
   outlines: readonly Outline[] = [];
   /** The words of the command line; only set for the program. */
   typed: readonly string[] = [];
-  /** The line in the parent's help; undefined for the program. */
+  /** The outline by which the parent added this command; undefined for the program. */
   outline: Outline | undefined;
-  /** Adds what the outline leaves out; undefined after that. */
+  /** Completes the command with what its outline leaves out; undefined once it is complete. */
   define: (() => Promise<void>) | undefined;
   facts: CommandTraits = {};
-  /** The error of the first invalid value. */
+  /** The error of the first invalid option value. */
   invalid: unknown;
-  /** The names of the options that all commands share. */
+  /** The names of the program's options that were added to this command. */
   readonly shared = new Set<string>();
   /** The subcommand that the command line names, once Commander has reached it. */
   chosen: PetstockCommand | undefined;
@@ -30,7 +30,7 @@ export class PetstockCommand extends Command {
     return this.parent?.program ?? this;
   }
 
-  /** `['inventory', 'set']` */
+  /** The words of the command, such as `['inventory', 'set']`; empty for the program. */
   get names(): readonly string[] {
     return this.parent === null ? [] : [...this.parent.names, this.name()];
   }
@@ -41,7 +41,10 @@ export class PetstockCommand extends Command {
     return command;
   }
 
-  /** @throws UsageError, once petstock knows how to show it */
+  /**
+   * Parses all options before it throws, because they determine how an error is shown.
+   * @throws UsageError for an invalid value, or if a value is missing
+   */
   override parseOptions(argv: string[]): ParseOptionsResult {
     const parsed = super.parseOptions(argv);
     if (this.invalid !== undefined) throw this.invalid;
@@ -55,7 +58,8 @@ export class PetstockCommand extends Command {
   }
 
   override error(message: string): never {
-    // The value of an unknown option may be a key, so only the option is shown. Commander uses single quotes.
+    // The value of an unknown option may be a key, so only the option is shown. Commander's single quotes become double
+    // ones.
     const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
     const problem = safe.replaceAll("'", '"');
     const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(problem) ?? [];
@@ -75,7 +79,7 @@ export class PetstockCommand extends Command {
   }
 }
 
-/** `petstock inventory set` */
+/** Returns the words of a command, such as `petstock inventory set`. */
 export function commandPath(command: Command): string {
   const parents = command.parent ? `${commandPath(command.parent)} ` : '';
   return parents + command.name();
@@ -104,7 +108,7 @@ export function addCommands(parent: PetstockCommand, added: readonly Outline[], 
   });
 }
 
-/** Adds what the outline of a command has left out. Does nothing for a complete command. */
+/** Completes a command with what its outline leaves out. Does nothing if the command is complete. */
 export async function finish(command: Command): Promise<void> {
   if (!(command instanceof PetstockCommand)) return;
   const { define } = command;
@@ -141,7 +145,10 @@ export function runningCommand(program: PetstockCommand, env: Environment): Runn
   return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
 }
 
-/** Returns the shared options as typed, wherever they are. The last one counts. */
+/**
+ * Returns the shared options as typed, wherever they are on the command line. If an option is repeated, the last value
+ * counts.
+ */
 export function typedSharedOptions(program: PetstockCommand): TypedOptions {
   const given = chosenPath(program).flatMap((command) => {
     const names = command === program ? Object.keys(command.opts()) : [...command.shared];

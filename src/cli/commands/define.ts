@@ -2,13 +2,16 @@ import { type Command, Option } from 'commander';
 import { bold } from '../../output/terminal.ts';
 import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
-/** Adds the parts of a command that only its own help and its run need. */
+/** Completes a command with the parts that only its own help and its run need. */
 export type Define = (command: Command & { facts: CommandTraits; invalid: unknown }, run: Run) => void;
 
-/** An option for Commander. `read` receives each value, and its result for the previous one. */
+/**
+ * An option for Commander. `read` converts a value; `earlier` is what it returned for the previous value of a repeated
+ * option.
+ */
 export type OptionRow = readonly [flags: string, about: string, read?: (text: string, earlier: never) => unknown];
 
-/** Returns the rows, whose type determines the parsed values: `OptionsOf<typeof rows>`. */
+/** Returns the rows unchanged. Their exact type determines the parsed values: `OptionsOf<typeof rows>`. */
 export function optionRows<const Rows extends readonly OptionRow[]>(...rows: Rows): Rows {
   return rows;
 }
@@ -37,13 +40,13 @@ type ValueOf<Row extends OptionRow> = Row[2] extends (text: string, earlier: nev
 export type Example = readonly [command: string, does?: string];
 
 export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
-  /** Default: the operands as Commander parses them. */
+  /** The operands in the usage line. Default: as Commander shows them. */
   readonly usage?: string;
   /** The description of each operand, by its name: `'<petId>'`, `'[file]'`. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly description: string;
   readonly options?: Rows;
-  /** Texts before and after the examples. */
+  /** The text before the examples; `after` is the text after them. */
   readonly before?: string;
   readonly examples: readonly Example[];
   readonly after?: string;
@@ -82,7 +85,7 @@ export interface NounOutline {
   readonly summary: string;
   readonly description: string;
   readonly examples?: readonly Example[];
-  /** Applies to all of its subcommands. */
+  /** The traits of all subcommands. */
   readonly facts?: CommandTraits;
   readonly commands: readonly Outline[];
   readonly group?: string | undefined;
@@ -94,7 +97,10 @@ export function outlineName({ usage }: Outline): string {
   return usage.replace(/ .*/, '');
 }
 
-/** Keeps an error until all options are read, because `--json` and `--log` determine how it is shown. */
+/**
+ * Returns a parser that keeps its first error until all options are read, because `--json` and `--log` determine how
+ * the error is shown.
+ */
 function keepingError(command: { invalid: unknown }, read: NonNullable<OptionRow[2]>) {
   return (text: string, earlier: unknown): unknown => {
     try {

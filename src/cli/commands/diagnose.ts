@@ -17,9 +17,9 @@ import type { SeenHead } from '../invocation/network.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 
 /**
- * Returns everything that a bug report needs, for programs and as rows of `status`. It contains no secret: variables that may hold one
- * are only named. Null: unknown, or absent.
- * @param head of the latest response; undefined: there was none
+ * Returns everything that a bug report needs, as JSON and as rows of `status`. Variables are only named, because their
+ * values may be secret. A null stands for an unknown or absent value.
+ * @param head the head of the latest response; undefined if there was none
  */
 export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
   const { env, folders } = invocation.context;
@@ -67,7 +67,10 @@ function attempt<Found>(look: () => Found): Found | undefined {
   }
 }
 
-/** `node 22.18.0` or `bun 1.3.4` (in an executable, which needs no Node), the file that runs, and `linux x64 6.1.0`. */
+/**
+ * Returns the runtime, such as `node 22.18.0`, or `bun 1.3.4` in an executable, which needs no Node; the file that
+ * runs; and the system, such as `linux x64 6.1.0`.
+ */
 function programFacts() {
   const { versions, argv, execPath, platform, arch } = process;
   const script = argv[1] ?? execPath;
@@ -82,7 +85,10 @@ function programFacts() {
   };
 }
 
-/** `rights` are those of this user: `missing` if the folder will be created when needed. `free`: bytes on its disk. */
+/**
+ * Returns facts about a folder. `rights` are the rights of this user, or `missing` if the folder will be created when
+ * needed. `free` is the number of free bytes on its disk.
+ */
 function folderFacts(path: string) {
   const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
   try {
@@ -113,7 +119,7 @@ function freeOn(path: string): number | null {
   return disk === undefined ? null : disk.bavail * disk.bsize;
 }
 
-/** `read and write, 0700, 12.3 GB free` */
+/** Returns, for example, `read and write, 0700, 12.3 GB free`. */
 function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof folderFacts>): string {
   if (problem !== null) return `can't be used: ${problem}`;
   if (rights === 'missing') return 'not created yet';
@@ -124,7 +130,10 @@ function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof fo
   return parts.join(', ');
 }
 
-/** Checks the whole state. Any error is a finding. `source`: that of the URL of a shared state. */
+/**
+ * Describes and checks the whole state. An error is listed as a problem. `source` says where the URL of a shared state
+ * comes from.
+ */
 async function stateFacts(invocation: Invocation) {
   const shared = sharedStateOf(invocation);
   const location = shared === undefined ? invocation.context.folders.state : maskDatabaseUrl(shared.value);
@@ -151,7 +160,7 @@ function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof st
 
 /**
  * Returns how many seconds this machine's clock is ahead of the service's, and the possible error: a `Date` has whole
- * seconds, and was written some time between request and response. Undefined if it is not valid.
+ * seconds, and was written some time between request and response. Undefined if the `Date` is not valid.
  */
 function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
   const service = parseHttpDate(date, receivedAt);
@@ -161,7 +170,7 @@ function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
   return { aheadSeconds: seconds((least + most) / 2), uncertaintySeconds: seconds((most - least) / 2) };
 }
 
-/** `the same as the service's, within 0.6 s`, `183.2 s ahead of the service's, within 0.6 s` */
+/** Returns, for example, `183.2 s ahead of the service's, within 0.6 s`. */
 function clockText({ aheadSeconds, uncertaintySeconds }: NonNullable<ReturnType<typeof clockFacts>>): string {
   const within = `within ${uncertaintySeconds} s`;
   if (Math.abs(aheadSeconds) <= uncertaintySeconds) return `the same as the service's, ${within}`;
@@ -184,7 +193,10 @@ function tlsText({ caFile, extraCaFile, checksCertificates }: ReturnType<typeof 
   return more.length === 0 ? "the runtime's authorities" : `the runtime's authorities, and ${more.join(', ')}`;
 }
 
-/** Reports which streams are a terminal, its width, colour without `--color`, `TERM`, and the locale by its first variable that is set. */
+/**
+ * Returns the names of the streams that are terminals, the width, whether output has colour without `--color`, `TERM`,
+ * and the locale from the first variable that is set.
+ */
 function terminalFacts({ stdin, stdout, stderr, env }: Context) {
   const streams = Object.entries({ stdin, stdout, stderr });
   return {
@@ -211,7 +223,7 @@ function completionFacts(env: Context['env']) {
   const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
   const config = env.XDG_CONFIG_HOME ?? join(home, '.config');
   const roots = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
-  /** Folders in which shells look for scripts. */
+  /** Scripts in the folders that shells search. */
   const scripts = {
     bash: [data, ...roots].map((root) => join(root, 'bash-completion', 'completions', 'petstock')),
     zsh: roots.flatMap((root) =>

@@ -4,12 +4,12 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { requireFileName } from './option-values.ts';
 
 /**
- * Returns the format of a file to be written: the requested one, otherwise that of its name. The setting `output` only applies to the
- * screen.
- * @param file `-`: stdout
- * @param usual the format if neither determines one
+ * Returns the format of a file to write: the typed one, otherwise that of the file's name, otherwise that of a
+ * variable. The setting `output` applies only to the screen.
+ * @param file the path; `-` for stdout
+ * @param usual the format if nothing determines one
  * @param known the formats that the command can write
- * @throws UsageError if a reader would mistake the file's format
+ * @throws UsageError if the name of the file stands for another format
  */
 export function exportFormat(
   { globals, command }: Pick<Invocation, 'globals' | 'command'>,
@@ -36,7 +36,10 @@ export function exportFormat(
   return format;
 }
 
-/** @throws UsageError if the header line is left out of a file that needs it when it is read again */
+/**
+ * Refuses `--no-header` for a file that the command reads again, by its header line.
+ * @throws UsageError if `--no-header` was typed
+ */
 export function requireHeader({ globals, command }: Pick<Invocation, 'globals' | 'command'>): void {
   if (globals.typed.header !== false) return;
   throw new UsageError(`${command} needs its header line, because the file is read again by it. Leave out --no-header`);

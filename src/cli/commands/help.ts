@@ -13,7 +13,7 @@ export interface HelpOptions {
   readonly width: number;
 }
 
-/** Help reads no configuration, so it works even if that is broken. */
+/** Defines the command `help`. It reads no configuration, so it works even if the configuration is damaged. */
 export function defineHelp(help: Command, { writeOut, width }: HelpOptions): void {
   help
     .argument('[words...]', `a command, or ${topicNames.join(', ')}`)

@@ -5,7 +5,10 @@ import type { HelpOptions } from './help.ts';
 /** A heading in the help of the program. */
 type Group = 'Stock' | 'Service and setup' | 'Tools';
 
-/** Returns the outline of a command. @param file imports the file that defines it as `name` */
+/**
+ * Returns the outline of a command.
+ * @param file imports the file that exports the definition as `name`
+ */
 function verb<Name extends string>(
   usage: string,
   summary: string,

@@ -61,7 +61,7 @@ const limits = define({
   },
 });
 
-/** Reads the limits of the state, or, without one, the saved gates. */
+/** Runs `look` on the limits of the state, or, if there is no state, on the saved gates. */
 async function withLimits<Result>(invocation: Invocation, look: (store: LimitsStore) => Promise<Result>) {
   return withExistingState(
     invocation,
@@ -113,13 +113,16 @@ const clear = define({
   },
 });
 
-/** Returns the last known windows of a key. When a window has ended, the rest is not known, because a new one may have begun. */
+/**
+ * Returns the last known windows of a key. If `isOver` is set, the window has ended and a new one may have begun, so
+ * how many requests are left is not known.
+ */
 function windowsOf(key: KnownKey, clock: Clock) {
   const current = currentLimits([key], clock);
   return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
 }
 
-/** `[{"env","store"}]` */
+/** Prints the targets of the cleared keys as `[{"env","store"}]`, if a format is named. */
 async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKey, 'target'>[]): Promise<void> {
   if (!results.isFormatNamed) return;
   const rows = keys.map(({ target }): Row => ({ env: target?.env ?? null, store: target?.store ?? null }));
@@ -142,24 +145,27 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
 
 /** A used key, as shown to people and scripts. */
 interface NamedKey extends KnownKey {
-  /** Its target; undefined: it belongs to another configuration of this user, or to one that has changed since. */
+  /**
+   * The target of the key; undefined if the key belongs to another configuration of this user, or to one that has
+   * changed since.
+   */
   readonly target: Target | undefined;
-  /** Masked to its last 4 characters if it is the configured key, otherwise `#` and the start of its hash. */
+  /** The key, masked except for its last 4 characters if it is configured; otherwise `#` and the start of its hash. */
   readonly shown: string;
-  /** The target, and the key if another one was used there, too. */
+  /** The name of the target, and the key if another key was used there, too. */
   readonly name: string;
 }
 
-/** Returns the keys of the store and the environment that `--store` and `--env` name; by default all. */
+/** Returns the keys of the store and the environment that `--store` and `--env` name; by default of all targets. */
 async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Promise<NamedKey[]> {
   const isForAll = !isNarrowed(invocation);
   const { configured, printed } = await configuredKeys(invocation);
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;
-    // A key that a command prints is not known here, so a key used with the same target is taken for it.
+    // A key that a command prints is not known here, so any key used with its target is shown there.
     const places =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
-    // A key of two targets is shown with the one that used it first, if that one is selected.
+    // A key of several targets is shown with the target that used it first, if that target is selected.
     const meant = places.filter((target) => isNamed(invocation, target));
     const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];
@@ -176,7 +182,10 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
   });
 }
 
-/** Returns the configured keys by their scopes, and the targets whose key a command prints, which is not run. */
+/**
+ * Returns the configured keys by their scopes, and the targets whose key is printed by a command. The command is not
+ * run.
+ */
 async function configuredKeys({ context, configFile, store }: Invocation) {
   // Two targets, such as `north/staging`, may be one service with one key.
   const configured = new Map<string, { readonly key: string; readonly targets: Target[] }>();
@@ -204,7 +213,7 @@ async function configuredKeys({ context, configFile, store }: Invocation) {
   return { configured, printed };
 }
 
-/** `after a 429 nothing is sent before 08:00:20` */
+/** Returns, for example, `after a 429 nothing is sent before 08:00:20`. */
 function gateText({ until, reason }: KnownGate, now: number): string {
   const why = reason === 'refused' ? 'after a 429' : 'while the service is unavailable';
   return `${why} nothing is sent before ${localTime(until, now)}`;

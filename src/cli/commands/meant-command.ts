@@ -7,9 +7,9 @@ import { lineWith, meantLine, otherName } from './meant-line.ts';
 
 /** The command that Commander has reached when a line can't be understood. */
 interface ReachedCommand {
-  /** `['inventory', 'set']`; none for the program. */
+  /** The words of the command, such as `['inventory', 'set']`; empty for the program. */
   readonly names: readonly string[];
-  /** Its subcommands. */
+  /** The outlines of its subcommands. */
   readonly outlines: readonly Outline[];
   readonly options: readonly { readonly long?: string | undefined }[];
   readonly program: {
@@ -19,7 +19,7 @@ interface ReachedCommand {
   };
 }
 
-/** The hint is the typed line with the probable command. */
+/** Returns the error for an unknown command. Its hint is the typed line with the probable command, or help. */
 export function unknownCommand(reached: ReachedCommand, word: string): UsageError {
   const { names, program } = reached;
   const rest = restBehind(program.typed, names, word);
@@ -32,7 +32,7 @@ export function unknownCommand(reached: ReachedCommand, word: string): UsageErro
   return new UsageError(`Unknown command "${word}"${suggestion(meant && pathOf(meant))}`, { hint });
 }
 
-/** The hint is the typed line with the probable option. */
+/** Returns the error for an unknown option. Its hint is the typed line with the probable option, or help. */
 export function unknownOption({ names, options, program }: ReachedCommand, flag: string): UsageError {
   const meant = meantOption(options, flag);
   const line = meant && lineWith(program.typed, flag, meant);
@@ -40,7 +40,7 @@ export function unknownOption({ names, options, program }: ReachedCommand, flag:
   return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint });
 }
 
-/** Handles words after a command that takes none, or fewer. */
+/** Returns the error for a word after a command that takes none, or fewer. */
 export function tooMany({ names, program }: ReachedCommand, word: string): UsageError {
   const line = meantLine(names, restBehind(program.typed, names.slice(0, -1), names.at(-1) ?? ''));
   const isCorrected = line !== undefined && names.join(' ') === 'inventory list';
@@ -48,7 +48,7 @@ export function tooMany({ names, program }: ReachedCommand, word: string): Usage
   return new UsageError(`Unexpected word "${word}": ${pathOf(names)} does not take it`, { hint });
 }
 
-/** Returns the names of the command that was probably meant; undefined rather than a wrong guess. */
+/** Returns the names of the command that was probably meant; undefined if none is near enough. */
 export function meantCommand(
   { names, outlines, program }: ReachedCommand,
   word: string,
@@ -66,9 +66,7 @@ function nounWith(outlines: readonly Outline[], verb: string): Outline | undefin
   return outlines.find((noun) => 'commands' in noun && noun.commands.some((child) => outlineName(child) === verb));
 }
 
-/**
- * Returns the option that was probably meant. `--production` is the equivalent of `--env production` in other programs.
- */
+/** Returns the option that was probably meant: for `--production`, `--env production`. */
 function meantOption(options: ReachedCommand['options'], flag: string): string | undefined {
   const name = flag.replace(/^--?/, '');
   const near = nearest(
@@ -80,7 +78,7 @@ function meantOption(options: ReachedCommand['options'], flag: string): string |
   return environment && `--env ${environment}`;
 }
 
-/** Returns the words behind a word of the line, and then the options before it, without the names of the commands. */
+/** Returns the words after a word of the line, followed by the words before it that are not names of commands. */
 function restBehind(typed: readonly string[], names: readonly string[], word: string): readonly string[] {
   const at = typed.indexOf(word);
   return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
@@ -102,7 +100,7 @@ function suggestion(meant: string | undefined): string {
   return meant === undefined ? '' : ` (Did you mean ${meant}?)`;
 }
 
-/** `petstock inventory set` */
+/** Returns the words of a command, such as `petstock inventory set`. */
 function pathOf(names: readonly string[]): string {
   return ['petstock', ...names].join(' ');
 }

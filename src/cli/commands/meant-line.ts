@@ -1,4 +1,7 @@
-/** Words that people type out of habit, and the commands here. @param rest the words after them */
+/**
+ * Words that people type out of habit, with a function for each that returns the command to suggest. It receives the
+ * words that follow.
+ */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
   ls: (rest) => listLine(rest),
   low: (rest) => ['inventory', 'list', '--low', ...rest],
@@ -16,12 +19,12 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
   return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
 }
 
-/** Returns the words of the command behind another name; undefined if there is none. */
+/** Returns the words of the command that a habitual word stands for; undefined if there is none. */
 export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
   return Object.hasOwn(otherNames, word) ? otherNames[word]?.(isShowable(rest) ? rest : []) : undefined;
 }
 
-/** Returns the words of the probable command, as far as they may be shown. */
+/** Returns the words of the probable command line; undefined if they may contain a key. */
 export function meantLine(command: readonly string[], rest: readonly string[]): readonly string[] | undefined {
   if (!isShowable(rest)) return undefined;
   return command.join(' ') === 'inventory list' ? listLine(rest) : [...command, ...rest];
@@ -36,7 +39,10 @@ export function lineWith(typed: readonly string[], option: string, meant: string
   return isShowable(corrected) ? corrected : undefined;
 }
 
-/** `inventory list` takes only options: a word is the value of the matching option, and pet ids belong to `get`. */
+/**
+ * Returns a line for `inventory list`, which takes only options: a word becomes the value of the matching option. Pet
+ * ids belong to `inventory get`.
+ */
 function listLine(rest: readonly string[]): readonly string[] {
   const [word = '', ...others] = rest;
   if (word === '' || word.startsWith('-')) return ['inventory', 'list', ...rest];
@@ -46,7 +52,7 @@ function listLine(rest: readonly string[]): readonly string[] {
   return ['inventory', 'list', ...option, ...others];
 }
 
-/** Only ids, numbers, short words, dates and files: anything else may be a key. */
+/** Reports whether all words are ids, numbers, short words, dates or files. Anything else may be a key. */
 function isShowable(words: readonly string[]): boolean {
   const option = /^--?[a-z-]{1,20}(?:=|$)/;
   return words.every((word) =>

@@ -6,7 +6,10 @@ import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
 import { type OptionsOf, optionRows } from './define.ts';
 
-/** Returns the value, or throws a UsageError with its problem. @param what such as `--limit`; put in front unless the problem mentions it */
+/**
+ * Returns the value, or throws a UsageError with its problem.
+ * @param what the option, such as `--limit`, with which the message begins; undefined if the problem mentions it
+ */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
   const { problem } = parsed;
@@ -14,7 +17,7 @@ export function required<T>(parsed: Parsed<T>, what?: string): T {
   throw new UsageError(`${message}.`);
 }
 
-/** Returns the parts of `a,b,c`, given once or several times; undefined if the option is absent. */
+/** Returns the parsed parts of `a,b,c`, given once or several times; undefined if the option is absent. */
 export function listOf<T>(
   texts: readonly string[] | undefined,
   option: string,
@@ -29,7 +32,7 @@ export function partsOf(texts: readonly string[]): string[] {
 }
 
 /**
- * Returns the pet of an id, or of a name, if the shop has names.
+ * Returns the pet with an id, or with a name if the shop has names.
  * @throws UsageError for a name that no pet or several pets have
  */
 export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
@@ -50,9 +53,9 @@ async function findPet(invocation: Invocation, text: string, what?: string): Pro
 }
 
 /**
- * Returns the pets of several ids and names before those of bar codes, and the errors of names that no pet has: they
- * come after the others.
- * @throws UsageError for a name that several pets have, or if there are no others
+ * Returns the pets of ids and names, followed by those of bar codes, and an error for each name that no pet has.
+ * @param coded the pets of bar codes
+ * @throws UsageError for a name that several pets have, or if an unknown name leaves no pet
  */
 export async function petIdsOf(
   invocation: Invocation,
@@ -68,10 +71,7 @@ export async function petIdsOf(
   return { petIds, errors };
 }
 
-/**
- * Returns the pets of `--pet` that also match `--name`.
- * @returns undefined if neither is given
- */
+/** Returns the pets that match `--pet`, `--name`, or both; undefined if neither is given. */
 export async function chosenPets(
   invocation: Invocation,
   { pet, name }: { readonly pet?: readonly string[] | undefined; readonly name?: string | undefined },
@@ -88,12 +88,18 @@ export function quantityOf(text: string | undefined, option: string): number | u
   return text === undefined ? undefined : required(parseQuantity(text), option);
 }
 
-/** @throws UsageError for an empty name, for example from a variable that is not set */
+/**
+ * Checks that a file name is not empty, as with a variable of the shell that is not set.
+ * @throws UsageError if it is empty
+ */
 export function requireFileName(file: string, what: string): void {
   if (file === '') throw new UsageError(`The file name after ${what} is empty`);
 }
 
-/** @returns undefined if the option is absent */
+/**
+ * Returns the value of an option; undefined if the option is absent.
+ * @throws UsageError unless it is a whole number
+ */
 export function wholeNumberOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -109,7 +115,7 @@ export function oneOf<Word extends string>(option: string, text: string, words: 
 const defaultConcurrency = 16;
 const maxConcurrency = 64;
 
-/** For the help of commands that change stock. */
+/** A sentence for the help of commands that change stock. */
 export const experimental = 'The service marks updates as experimental, so their format may change.';
 
 export const bulkOptions = optionRows(
@@ -134,7 +140,10 @@ export function isPlanned(flags: BulkFlags): boolean {
 
 export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
 
-/** @throws UsageError for the first invalid option */
+/**
+ * Returns the bulk options with their defaults, and the guards of the settings.
+ * @throws UsageError for the first invalid option
+ */
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
   if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');

@@ -37,7 +37,7 @@ export const defineOrdersList = define({
   },
 });
 
-/** Prints a response of undefined shape: in columns if it has them, otherwise as JSON. */
+/** Prints a response body that the specification leaves undefined: in columns if it has them, otherwise as JSON. */
 async function printPayload(invocation: Invocation, value: Json): Promise<void> {
   const view = payloadView(value);
   if (view !== undefined) return await invocation.results.print(view);
@@ -50,14 +50,14 @@ async function printPayload(invocation: Invocation, value: Json): Promise<void> 
 }
 
 /**
- * Returns a view of JSON of undefined shape: a column for each field of a flat object, or of an array of them. Nested values are shown as
- * JSON text, and JSON output is the value itself.
- * @returns undefined if the value is neither, so it has no columns
+ * Returns a view of a body that the specification leaves undefined. It has a column for each field of an object, or of
+ * an array of objects. Nested values are shown as JSON text, and JSON output is the value itself.
+ * @returns undefined if the value is neither, or if its columns would be nearly all blank
  */
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];
   if (!objects.every(isPlainObject)) return undefined;
-  // Whether all values of a field are numbers.
+  // For each field, whether none of its values is text.
   const fields = new Map<string, boolean>();
   let present = 0;
   for (const object of objects) {
@@ -79,11 +79,16 @@ export function payloadView(value: unknown): View | undefined {
   };
 }
 
-/** Objects with hardly any common field would fill columns that are nearly all blank. */
+/**
+ * A table may have `blankShare` cells for each value that is present, and `maxBlank` more. Objects with hardly any
+ * common field would exceed that.
+ */
 const blankShare = 100;
 const maxBlank = 100_000;
 
-/** Without a prototype: a field may be called `constructor`, and an object may lack it. */
+/**
+ * Returns the fields of an object. The row has no prototype, because an object may lack a field called `constructor`.
+ */
 function rowOf(object: Readonly<Record<string, unknown>>): Row {
   const row = Object.create(null) as Record<string, Scalar>;
   for (const [field, cell] of Object.entries(object)) row[field] = toScalar(cell);
@@ -94,7 +99,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A number with more digits is not an id; converting it would take more than linear time. */
+/** Integers of up to 40 digits. A longer number is not an id, and converting it would take more than linear time. */
 const integer = /^-?(0|[1-9]\d{0,39})$/;
 
 function toScalar(value: unknown): Scalar {

@@ -18,14 +18,15 @@ export const forceOption = [
 
 export interface ReplacingOptions {
   readonly force: boolean;
-  /** The files that the command itself reads; `-` is stdin. They are never replaced, unless petstock wrote them. */
+  /** The files that the command itself reads; `-` is stdin. `--force` does not replace them. */
   readonly inputs?: readonly string[];
 }
 
 /**
- * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of work. Pipes and
- * other special files are written without a question.
- * @throws UsageError if the answer is no, if no one can be asked, and for an input file; FailureError for a link of another user
+ * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
+ * work. Files without rows, pipes and other special files are written without a question.
+ * @throws UsageError if the answer is no, if there is no terminal to ask on, and for an input file or a file in
+ * petstock's folders; FailureError for a link of another user
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);
@@ -55,7 +56,10 @@ export async function confirmReplacing(invocation: Invocation, file: string, { f
   throw new UsageError(`Not confirmed. ${file} was not changed`);
 }
 
-/** Reports whether a file is one of those that a command reads (`-`: stdin), also through hard and symbolic links. A pipe never is. */
+/**
+ * Reports whether a file is one of those that a command reads (`-` is stdin), even through hard or symbolic links.
+ * False for a pipe.
+ */
 export function isOneOf({ context }: Invocation, inputs: readonly string[], file: string): boolean {
   const written = statsOf(file);
   return inputs.some((input) => {
@@ -69,7 +73,7 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): b
 }
 
 /**
- * Writes to a file, and reports that, or to stdout (`-`).
+ * Writes text to a file, and prints a note about it, or to stdout (`-`).
  * @throws the errors of `confirmReplacing`, before `text` is read
  */
 export async function exportTo(
@@ -87,14 +91,17 @@ export async function exportTo(
   const writing = writeFileAtomically(file, text).catch((error) => {
     throw systemCode(error.cause) === 'EPIPE' ? new ClosedPipeError('No reader', { cause: error }) : error;
   });
-  // The system blocks opening a pipe until it has a reader.
+  // Opening a pipe blocks until the pipe has a reader.
   const isPipe = statSync(file, { throwIfNoEntry: false })?.isFIFO();
   await (isPipe ? orInterrupted(writing, invocation.context.interrupted) : writing);
   await rememberWritten(invocation, file);
   await invocation.messages.note(done?.() ?? `Written to ${file}.`);
 }
 
-/** @throws UsageError for an empty name, or one with the extension of another format, which `apply` would believe */
+/**
+ * Checks the name of a CSV file.
+ * @throws UsageError for an empty name, or for the extension of another format, which `apply` would believe
+ */
 export function requireCsvName(file: string, what: string): void {
   requireFileName(file, what);
   const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
@@ -102,7 +109,10 @@ export function requireCsvName(file: string, what: string): void {
   throw new UsageError(`${what} writes CSV, but the name ${file} has another extension. Name it .csv`);
 }
 
-/** @param file a path, or an open descriptor */
+/**
+ * Returns the stats of a file; undefined if there is no such file.
+ * @param file a path, or an open descriptor
+ */
 function statsOf(file: string | number): BigIntStats | undefined {
   try {
     // Windows has file numbers that a double can't represent.
@@ -113,12 +123,14 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /**
- * The files that petstock wrote, and hashes of their content: one note per file in the state folder, so that processes don't overwrite
- * each other's notes. A file with unchanged content may be replaced without a question. If a note is missing, petstock asks once too
- * often, never too rarely.
+ * The files that petstock wrote, and hashes of their content: one note per file in the state folder, so that processes
+ * don't overwrite each other's notes. A file with unchanged content may be replaced without a question. If a note is
+ * missing, petstock asks once more than it has to.
  */
 const notesFolder = 'written';
-/** If there are many notes, those of files not written for this long are removed; a CI may use a new folder for each run. */
+/**
+ * If there are more notes, those that are older than `maxNoteAge` are removed. A CI may use a new folder for each run.
+ */
 const maxNotes = 1000;
 const maxNoteAge = 90 * 24 * 3600 * 1000;
 
@@ -131,7 +143,7 @@ async function isAsWritten(path: string, stateFolder: string): Promise<boolean> 
   return note !== undefined && note === (await digestOf(path));
 }
 
-/** Writes a file, which may be replaced as long as it is unchanged. */
+/** Writes a file that may be replaced without a question as long as it is unchanged. */
 export async function writeReplaceable(
   invocation: Invocation,
   file: string,
@@ -141,7 +153,10 @@ export async function writeReplaceable(
   await rememberWritten(invocation, file);
 }
 
-/** Call this after writing a file: it may be replaced as long as it is unchanged. */
+/**
+ * Notes the content of a file that petstock has written, so that the file may be replaced without a question as long as
+ * it is unchanged.
+ */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
   const folder = join(context.folders.state, notesFolder);
@@ -152,7 +167,7 @@ export async function rememberWritten({ context }: Invocation, file: string): Pr
     await writeFileAtomically(note, [await digestOf(file)], { isPrivate: true });
     await removeOld(folder, context.clock.now() - maxNoteAge);
   } catch {
-    // The file itself is written; without the note the next replacement asks.
+    // The file itself is written. Without the note, petstock asks before it replaces the file.
   }
 }
 

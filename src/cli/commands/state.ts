@@ -30,9 +30,9 @@ export const defineStateInfo = define({
 });
 
 /**
- * One value per line in a table; one row in CSV and TSV, with the number of processes present. JSON is
- * `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`, for a shared state also
- * `clockAhead` (milliseconds) and `warnings`.
+ * Returns a view with one value per line in a table, and one row in CSV and TSV, with the number of processes present.
+ * JSON is `{"engine","location","schema","bytes","runs","rows","present":[{"command","user","host","pid","since"}]}`,
+ * for a shared state also `clockAhead` (milliseconds) and `warnings`.
  */
 function infoView(
   described: Omit<StateDescription, 'engine' | 'schema'> & {
@@ -65,13 +65,13 @@ function infoView(
   return factsView(flat, lines, { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) });
 }
 
-/** `1.2 s ahead of this machine` */
+/** Returns, for example, `1.2 s ahead of this machine's`. */
 function clockText(ms: number): string {
   if (Math.abs(ms) < 100) return "the same as this machine's";
   return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
 }
 
-/** `812 bytes`, `40 KB`, `1.2 MB` */
+/** Returns, for example, `812 bytes`, `40 KB` or `1.2 MB`. */
 function sizeText(bytes: number): string {
   if (bytes < 10_000) return `${grouped(bytes)} bytes`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} KB`;
@@ -90,7 +90,10 @@ export const defineStateCheck = define({
   },
 });
 
-/** @throws the error of a state that can't be opened */
+/**
+ * Checks the state, this machine's own state if another one is shared, and the sessions of counts.
+ * @throws the error of a state that can't be opened
+ */
 async function findingsOf(invocation: Invocation) {
   try {
     const found = await withExistingState(invocation, async (state) => state?.check() ?? 'There is no state yet.');
@@ -116,7 +119,7 @@ async function findingsOf(invocation: Invocation) {
   }
 }
 
-/** Prints a line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
+/** Returns a view with a line for each problem. JSON is `{"sound":false,"problems":["…"]}`. */
 function checkView(problems: readonly string[]): View {
   return {
     shape: 'list',

@@ -26,7 +26,7 @@ export const defineStatus = define({
   ],
   action: async (invocation, { offline, verbose }) => {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
-    // A state that can't be opened is reported, not thrown.
+    // With `--verbose`, a state that can't be opened is part of the report.
     const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
       if (verbose) return null;
       throw failure;
@@ -44,7 +44,7 @@ export const defineStatus = define({
   },
 });
 
-/** Loaded late, because few users need it. */
+/** Returns the details for `--verbose`. The module is loaded late, because few users need it. */
 async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
   const { diagnose } = await import('./diagnose.ts');
   const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
@@ -53,7 +53,7 @@ async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;
 
-/** Null: not known, or not set. Without a proxy the connection is direct. */
+/** Null values are not known, or not set. Without a proxy, the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
@@ -103,7 +103,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   );
 }
 
-/** Sends one request. An error is first shown in the report, then thrown. */
+/** Sends one request. Returns its error instead of throwing it, because the report is printed first. */
 async function probe(invocation: Invocation): Promise<{ findings: Partial<StatusReport>; error?: PetstockError }> {
   let connection: ServiceConnection | undefined;
   const seen = () => {
@@ -115,7 +115,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   };
   try {
     connection = await invocation.connections.connect();
-    // Reads the start of the list, because a hotel's login page also returns 200. The rest is not needed.
+    // Reads the start of the list, because the login page of a network also returns 200. The rest is not needed.
     for await (const _items of connection.client.scanInventory({ onUnreadable: () => {} })) break;
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
@@ -124,7 +124,10 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
   }
 }
 
-/** The hints of other commands suggest `petstock status`; its own suggest first `--verbose`, then the address. */
+/**
+ * Adds a hint to an error. The hint of other commands is `petstock status`; `status` itself suggests first `--verbose`,
+ * then the address.
+ */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
@@ -143,7 +146,10 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
   return { reachable: error.status === undefined ? null : true, keyAccepted: null };
 }
 
-/** One value per line in a table; one row in CSV and TSV, unless details are requested; one object in JSON. */
+/**
+ * Returns a view with one value per line in a table, one row in CSV and TSV unless details are requested, and one
+ * object in JSON.
+ */
 function statusView(report: StatusReport, details: Details | undefined, now: number): View {
   const { rateLimit } = report;
   const rowsWith = (limits: string | null) => [

@@ -1,13 +1,13 @@
 interface Flags {
   readonly long?: string | undefined;
   readonly short?: string | undefined;
-  /** Whether it takes a value. */
+  /** Whether the option takes a value. */
   readonly required: boolean;
 }
 
 /**
- * Finds an option where a value is expected: with an empty `$R`, `--reason $R --dry-run` would write, and a following
- * `--env=sandbox` would be ignored.
+ * Returns an option that stands where the value of another option is expected; undefined if there is none. With an
+ * empty `$R`, `--reason $R --dry-run` would write, and a following `--env=sandbox` would be ignored.
  */
 export function swallowedOption<Option extends Flags>(argv: readonly string[], options: readonly Option[]) {
   for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {

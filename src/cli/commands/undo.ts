@@ -69,7 +69,7 @@ const maxNamed = 5;
 
 /**
  * Undoes the latest run that can be undone, after showing it.
- * @throws UsageError if there is none
+ * @throws NotFoundError if there is none
  */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
@@ -88,8 +88,9 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 }
 
 /**
- * Returns the latest run of this service that can be undone, and a sentence for each skipped run. A run in progress counts: it is the
- * latest, and can't be undone yet. An undo is never undone.
+ * Returns the latest run of this service that can be undone, or that is still running, and a sentence for each run that
+ * was skipped. A running run is not skipped, because it is the latest, although it can't be undone yet. An undo is
+ * never undone.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
@@ -121,7 +122,7 @@ async function whyPassed(state: State, run: RunRecord, service: string | undefin
 
 /**
  * Undoes a run.
- * @throws UsageError if there is nothing (more) to undo
+ * @throws UsageError if nothing is left to undo, ConflictError while the run is running
  */
 async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
   const run = await requireRun(invocation, text);
@@ -155,7 +156,10 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
   }
 }
 
-/** Deltas to which other runs have added since must be reversed by hand: the hint shows how, if there is nothing to resume. */
+/**
+ * Returns the error of an undo. If other runs have added to deltas since, these must be reversed by hand: the hint
+ * shows how, unless the undo can be resumed.
+ */
 function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];

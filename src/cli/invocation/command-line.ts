@@ -4,9 +4,9 @@ import type { FlagValues } from './globals.ts';
 import type { Invocation } from './invocation.ts';
 
 /**
- * Returns the words of a command to type, with the options of this command line.
- * @param command its name and operands
- * @param options in place of those that were typed for this command; without one of them the plan would differ
+ * Returns the words of a command for a hint, with the options and the target of this command line.
+ * @param command the name and the operands of the command
+ * @param options the command's own options; those that were typed, unless the hint needs others
  */
 export function commandLine(
   { globals, ...invocation }: Invocation,
@@ -26,7 +26,7 @@ export function flagWords(flags: FlagValues): readonly string[] {
   });
 }
 
-/** A value that begins with a dash would look like an option. */
+/** A value that begins with a dash is joined with `=`, because it would look like an option; an empty value is, too. */
 function optionWords(name: string, value: string | boolean): readonly string[] {
   if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
   return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];

@@ -29,29 +29,33 @@ import { debugTransport, networkFor, type SeenHead, watchAnswers } from './netwo
 import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
-  /** A bulk run: it reserves a small part of the limit for interactive commands, and waits for as many minute windows as needed. */
+  /**
+   * Whether this is a bulk run, which leaves a small part of the limit to interactive commands and, without
+   * `--max-wait`, waits for any number of minute windows.
+   */
   readonly bulk?: boolean;
-  /** The command changes stock, so it requires a working history. */
+  /** Whether the command changes stock and therefore needs a working history. */
   readonly writes?: boolean;
 }
 
-/** A client with its service, the shared state, and a way to close them. */
+/** An open connection to one service: a client with its governor and state. */
 export interface ServiceConnection extends RunContext {
   readonly client: Client;
   readonly governor: Governor;
   readonly state: State;
   readonly env: EnvironmentName;
-  /** One of several stores; undefined: the one without a name. */
+  /** The name of one of several stores; undefined for the store without a name. */
   readonly store: string | undefined;
-  /** Masked to its last 4 characters. */
+  /** The key, masked except for its last 4 characters. */
   readonly maskedKey: string;
-  /** The latest response with a `Date`. */
+  /** Returns the head of the latest response that had a `Date` header. */
   seenHead(): SeenHead | undefined;
   /** Reports whether a request was sent that may have changed something. */
   hasSentWrite(): boolean;
   /**
-   * Returns a connection with the configured state, if this one uses a fallback; closing it closes this one, too.
-   * @throws if the configured state can't be used
+   * Opens a connection with the configured state, for a connection that uses a fallback. Closing the new connection
+   * closes this one, too.
+   * @throws an error if the configured state can't be used
    */
   withConfiguredState(): Promise<ServiceConnection>;
   close(): Promise<void>;
@@ -62,12 +66,12 @@ export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
-  /** Shown to other processes, like `inventory apply`. */
+  /** The name of the command, such as `inventory apply`, which is shown to other processes. */
   readonly command: string;
   readonly messages: Messages;
 }
 
-/** Of one request, in milliseconds. */
+/** Default timeout of one request, in milliseconds. */
 const defaultTimeout = 30_000;
 
 interface Endpoint {
@@ -80,7 +84,10 @@ interface Endpoint {
   close(): Promise<void>;
 }
 
-/** @throws UsageError without a base URL, AuthError without a key; each with a hint how to set it */
+/**
+ * Opens a connection to the service of a target.
+ * @throws UsageError if no base URL is set, AuthError if no key is set; the hint is the command that sets it
+ */
 export async function connect(
   options: ConnectOptions,
   resolved: ResolvedTarget,
@@ -102,7 +109,7 @@ export async function connect(
       ...{ timeout, retries, clock, interrupted, random, user: use.writes ? userOf(context.env) : undefined },
       onDelay: (sentence: string, attempt?: number) => messages.delayed(sentence, attempt),
     };
-    // Loaded late, because the engine takes a while to load.
+    // Loaded late, because the database engine takes a while to load.
     const { openState } = await import('../../state/open-state.ts');
     const open = async (need: 'history' | 'limits', closeRest: () => Promise<void>): Promise<ServiceConnection> => {
       const state = await openState(stateOptions({ ...options, ...resolved }, need));
@@ -208,7 +215,10 @@ async function remoteEndpoint(
   return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
-/** Returns the key. A command that prints it runs only once, because a connection is opened only once. */
+/**
+ * Returns the key, and runs the command that prints it if the key is not stored. The command runs once for each
+ * connection.
+ */
 async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
   // Loaded late, because few keys come from a command.

@@ -8,15 +8,15 @@ import { UsageError } from '../../shared/errors.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';
 import type { Context } from '../context.ts';
 
-/** Options by their names, as Commander has them: `stringIds`. */
+/** Options by their names in Commander, such as `stringIds`. */
 export type TypedOptions = Readonly<Record<string, string | boolean>>;
-/** The same, with those that may be given several times; undefined: not given. */
+/** Like `TypedOptions`, but an option may have several values, and is undefined if it was not given. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The options that all commands share, and one that most commands have. */
+/** The options that all commands share, and `--fields`, which most commands have. */
 export interface GlobalOptions extends SharedOptions {
   readonly typed: TypedOptions;
-  /** Only in commands with `--fields`. */
+  /** The values of `--fields`; undefined if it was not given. */
   readonly fields?: readonly string[];
 }
 
@@ -27,10 +27,10 @@ export interface ChosenFormat {
 }
 
 /**
- * Returns the output format of a command. A format from a variable or a setting is only a default, except html: a command without it, or
- * without a table, ignores it.
+ * Returns the output format of a command. A format from a variable or a setting is only a default, which a command
+ * ignores if it lacks that format or has no table. Only `html` from a variable is as binding as a typed format.
  * @param usual the format from the setting
- * @throws UsageError for an unknown format, one that the command does not have, or two that differ
+ * @throws UsageError for an unknown format, a format that the command does not have, or two formats that differ
  */
 export function resolveFormat(
   { typed, json, output }: GlobalOptions,
@@ -39,7 +39,7 @@ export function resolveFormat(
   { name, formats: known = formats }: { readonly name: string; readonly formats?: readonly Format[] },
 ): ChosenFormat {
   const hint = 'petstock help output';
-  // A page is no default: text without one would not be what was wanted.
+  // A script that asks for a page by a variable can't use plain text instead.
   const asked = json ? 'json' : (typed.output ?? (output === 'html' ? output : undefined));
   const named = known.find((format) => format === asked);
   if (json && typed.output !== undefined && typed.output !== 'json') {
@@ -59,7 +59,7 @@ export function resolveFormat(
 
 /** A target with its configuration. */
 export interface ResolvedTarget {
-  /** One of several stores; undefined: the one without a name. */
+  /** The name of one of several stores; undefined for the store without a name. */
   readonly store: Sourced<string> | undefined;
   readonly environment: Sourced<EnvironmentName>;
   /** The part of the configuration file that applies to the store. */
@@ -96,8 +96,9 @@ interface Named {
 }
 
 /**
- * Returns the environment and the store that a flag or a variable names: null for the store without a name, undefined
- * for all. Settings don't count, because they choose the target of a command but don't filter a list.
+ * Returns the environment and the store that a flag or a variable names. The store is null for the store without a
+ * name. Either is undefined if it is not named, which means all of them. Settings are ignored, because they choose the
+ * target of a command but don't filter a list.
  */
 export function namedTarget({ context, globals, target }: Named) {
   const isEnv = (globals.env ?? variable(context.env, 'PETSTOCK_ENV')) !== undefined;
@@ -114,10 +115,7 @@ export function isNarrowed(invocation: Named): boolean {
   return env !== undefined || store !== undefined;
 }
 
-/**
- * Reports whether a flag or a variable names a target; if there is neither, all are meant.
- * @param invocation the invocation of the command
- */
+/** Reports whether a target is one that the flags and variables name. If they name none, every target is. */
 export function isNamed(invocation: Named, { env, store }: Target): boolean {
   const named = namedTarget(invocation);
   return (
@@ -128,11 +126,14 @@ export function isNamed(invocation: Named, { env, store }: Target): boolean {
 /** A target named by an operand: `staging` of the chosen store, or `north/staging`. */
 export interface NamedTarget {
   readonly name: EnvironmentName;
-  /** As it was typed; undefined: the chosen store. */
+  /** The store as it was typed; undefined for the chosen store. */
   readonly store: string | undefined;
 }
 
-/** @throws UsageError for an invalid name of a store */
+/**
+ * Returns the target that an operand names, with its configuration.
+ * @throws UsageError if the name of the store is not valid
+ */
 export function resolveNamedTarget(
   { name, store }: NamedTarget,
   chosen: ResolvedTarget,

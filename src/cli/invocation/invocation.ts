@@ -23,13 +23,13 @@ import { Questions } from './questions.ts';
 import { Results } from './results.ts';
 import { ServiceConnections } from './service-connections.ts';
 
-/** Everything that one run of a command receives. The configuration is the one at its start. */
+/** What one run of a command receives. The configuration is the one that was read at the start. */
 export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
   /** The options of the command itself as they were typed, for hints. */
   readonly options: FlagValues;
-  /** Shown to other processes that share the state, like `inventory apply`. */
+  /** The name of the command, such as `inventory apply`, which is shown to other processes that share the state. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
   readonly target: Target;
@@ -41,14 +41,17 @@ export interface Invocation extends ResolvedTarget {
   readonly connections: ServiceConnections;
   /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
-  /** Returns the bar codes, names and levels of the shop. They are read once; undefined if there are none. */
+  /**
+   * Returns the bar codes, names and levels of the shop, which are read once; undefined if there are none, or if they
+   * can't be read.
+   */
   shopCodes(): Promise<BarCodes | undefined>;
-  /** Returns the names for a human reader. */
+  /** Returns the names of the pets, for a person to read; undefined if there are none. */
   petNames(): Promise<PetNames | undefined>;
   lowLevels(): Promise<LowLevels>;
   /**
-   * Returns the names that a result shows beside the stock. A program only gets names from the setting `codes`, so that fields don't
-   * appear without set-up.
+   * Returns the levels and the names that a result shows beside the stock. The sandbox's own ones appear only in a
+   * table or a page, so that programs get no fields without set-up.
    */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
@@ -66,11 +69,14 @@ export type Run = <Options extends object>(action: Action<Options>) => (...args:
  * Properties of a command that are needed before its action runs. Those of a parent command apply to its subcommands.
  */
 export interface CommandTraits<Options extends object = object> {
-  /** False: the command runs even with a damaged configuration. True: it never does. Default: it does only for the sandbox. */
+  /** Whether a damaged configuration stops the command. Default: it does, unless the command is for the sandbox. */
   readonly needsConfig?: boolean;
-  /** The formats of the result. Absent: all except `html`. Empty: the command prints its own text. */
+  /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
   readonly formats?: readonly Format[];
-  /** The command itself rejects keys on its command line, or accepts some. */
+  /**
+   * Whether the command itself rejects or accepts keys on its command line. Otherwise, they are rejected before it
+   * runs.
+   */
   readonly takesKeys?: boolean;
   /** Reports whether the messages are a log with one JSON object per line. */
   logs?(options: Options, env: Environment): boolean;
@@ -78,14 +84,14 @@ export interface CommandTraits<Options extends object = object> {
 
 /** The running command and its properties. */
 export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
-  /** `inventory set` */
+  /** The name of the command, such as `inventory set`. */
   readonly name: string;
   readonly logs: boolean;
 }
 
 /**
- * Returns the configuration. A damaged one does not stop a command that doesn't need it, or one for the sandbox, which has its own key
- * and address.
+ * Returns the configuration. If it is damaged, but the command does not need it, returns an empty one with a warning.
+ * The sandbox, which has its own key and address, needs none.
  * @throws the errors of `readConfig`
  */
 function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Context, globals: GlobalOptions): ReadConfig {
@@ -101,7 +107,7 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
 }
 
 /**
- * Opens one run of a command.
+ * Creates the invocation of a command, and prints the warnings about its configuration.
  * @throws UsageError for an invalid global option or setting
  */
 export async function openInvocation(
@@ -153,7 +159,7 @@ export async function openInvocation(
   return { ...base, ...resolved, target, results, connections, ...shop };
 }
 
-/** Returns the line to print if a second Ctrl-C ends the process at once. */
+/** Returns the line that is printed if a second Ctrl-C ends the process at once. */
 function secondInterruptLine(signal: EndingSignal): string {
   const message = 'Interrupted twice, so petstock ended at once. Requests in flight may have been written.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };

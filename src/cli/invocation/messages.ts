@@ -12,18 +12,21 @@ import { Sink } from './sink.ts';
 
 export interface MessagesOptions {
   readonly quiet: boolean;
-  /** `--debug=json`: each line is a JSON object with its time. */
+  /** Whether messages are a log (`--debug=json`), in which each line is a JSON object with its time. */
   readonly isLog: boolean;
   paint(): Promise<Paint>;
 }
 
-/** Prints messages on stderr as they occur. With `--quiet`, only warnings and messages marked `always`. */
+/**
+ * Prints messages on stderr as they occur. With `--quiet`, prints only warnings, debug lines, and messages marked
+ * `always`.
+ */
 export class Messages {
   readonly #sink: Sink;
-  /** Undefined if there is no terminal, or if it can't redraw lines. */
+  /** Undefined if stderr is no terminal that can redraw lines, or if messages are a log. */
   readonly #line: LiveLine | undefined;
   #progress: Progress | undefined;
-  /** Lines kept while a pager has the terminal. */
+  /** Lines that are kept while a pager has the terminal; undefined otherwise. */
   #held: string[] | undefined;
 
   constructor(
@@ -39,11 +42,11 @@ export class Messages {
   }
 
   /**
-   * Prints a sentence that starts with `Warning:`; its period may be left out.
-   * @param words quoted text that belongs to it
+   * Prints a warning that starts with `Warning:`. A missing period is added.
+   * @param words text to quote below the warning
    */
   async warn(line: string, words?: string): Promise<void> {
-    // A command is copied as it stands.
+    // No period follows a command, because users copy the line.
     const text = /:(?: petstock .*)?$/s.test(line) ? line : sentence(line);
     await this.#say('warning', this.options.isLog ? text : `Warning: ${text}`);
     if (words !== undefined) await this.quote(words, { always: true });
@@ -58,7 +61,7 @@ export class Messages {
 
   /**
    * Prints lines that may be painted; any text that they quote must already be safe.
-   * @param lines receives an infinite width if nothing is to be wrapped
+   * @param lines returns the lines; the width is infinite if nothing is to be wrapped
    */
   async show(
     lines: (paint: Paint, width: number) => readonly string[] | Promise<readonly string[]>,
@@ -98,9 +101,9 @@ export class Messages {
   }
 
   /**
-   * Shows why a command waits and what it does next; on a terminal in a line that changes in place.
+   * Shows why a command waits and what it does next. On a terminal, the line is replaced by the next one.
    * @param sentence without a period
-   * @param attempt counts attempts of the same from 1; without a terminal only the first is printed
+   * @param attempt the number of the attempt, from 1; without a terminal, only the first is printed
    */
   delayed(sentence: string, attempt = 1): void {
     if (this.options.quiet) return;
@@ -119,8 +122,8 @@ export class Messages {
   }
 
   /**
-   * Shows a text on the last line until something else is printed. Only for terminals that can redraw it. The last clause, which says
-   * what comes next, is never truncated.
+   * Shows a text on the last line until something else is printed, if the terminal can redraw the line. The last
+   * clause, which says what comes next, is never truncated.
    */
   #draw(line: string): void {
     const text = this.#sink.redact(singleLine(line));
@@ -132,7 +135,10 @@ export class Messages {
     });
   }
 
-  /** Keeps all lines until a pager has returned the terminal, then prints them. Nothing is drawn meanwhile. */
+  /**
+   * Keeps all lines until `ended` resolves because a pager has returned the terminal, then prints them. Nothing is
+   * drawn meanwhile.
+   */
   async holdUntil(ended: Promise<unknown>): Promise<void> {
     this.#held = [];
     await ended;
@@ -141,7 +147,7 @@ export class Messages {
     for (const line of lines) await this.#print(line);
   }
 
-  /** Call this before writing to stdout: clears the line that was drawn last. */
+  /** Clears the line that was drawn last. Call this before writing to stdout. */
   async clear(): Promise<void> {
     // The progress line reappears with its next change.
     if (this.#progress !== undefined) await this.#line?.wipe();
@@ -150,7 +156,7 @@ export class Messages {
 
   /**
    * Shows the progress of a bulk write until it is stopped.
-   * @param limitSeconds returns how long the limits make this many requests take
+   * @param limitSeconds returns for how many seconds the rate limits delay a number of requests
    */
   async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress | undefined> {
     if (this.options.quiet) return undefined;
@@ -168,7 +174,7 @@ export class Messages {
     };
   }
 
-  /** Infinite if nothing is wrapped. */
+  /** The width of the terminal; infinite if nothing is wrapped. */
   get #width(): number {
     return (this.options.isLog ? undefined : this.#sink.width) ?? Number.POSITIVE_INFINITY;
   }
@@ -176,7 +182,7 @@ export class Messages {
   async #say(event: 'note' | 'warning' | 'quote', line: string): Promise<void> {
     const text = this.#sink.redact(stripControls(line));
     if (!this.options.isLog) return this.#print(messageLines(text, this.#width).join('\n'));
-    // A blank line between others would be an empty message.
+    // A blank line of a longer text is skipped, because it would be an empty message.
     if (text.trim() !== '') await this.#print(logLine(this.context.clock.now(), event, { message: text.trim() }));
   }
 
@@ -189,7 +195,7 @@ export class Messages {
   }
 }
 
-/** `{"at":"…","event":"note","message":"…"}` */
+/** Returns one line of the log: `{"at":"…","event":"note","message":"…"}`. */
 export function logLine(now: number, event: string, facts: object): string {
   return exactJson({ at: new Date(now).toISOString(), event, ...facts });
 }

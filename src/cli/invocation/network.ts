@@ -16,7 +16,7 @@ export interface NetworkUse {
 
 /**
  * Returns the proxy and the trusted authorities for a service.
- * @throws UsageError if they can't be used
+ * @throws UsageError if they can't be used, or before a write if certificates are not checked
  */
 export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
   await requireCertificateCheck(use);
@@ -29,7 +29,10 @@ export async function networkFor(baseUrl: string, use: NetworkUse): Promise<Tran
   return { proxy, ca: await authoritiesWith(caFile, env) };
 }
 
-/** Node's own warning is suppressed by NODE_NO_WARNINGS, and does not mention the key. */
+/**
+ * Warns if certificates are not checked, or refuses to write. Node's own warning can be switched off and does not
+ * mention the key.
+ */
 async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
   if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   const fact = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
@@ -43,17 +46,19 @@ async function requireCertificateCheck({ context, messages, writes }: NetworkUse
 /** After this many milliseconds a response counts as slow. */
 const slowAfter = 1000;
 
-/** The head of a response, with this machine's wall clock before and after: milliseconds since the Unix epoch. */
+/**
+ * The `Date` of a response, and this machine's wall clock before and after it, in milliseconds since the Unix epoch.
+ */
 export interface SeenHead {
-  /** The `Date` header. */
+  /** The value of the `Date` header. */
   readonly date: string;
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
 /**
- * Wraps a transport; keeps the latest head with a `Date`, and whether anything but a read was sent.
- * @param onSlow receives a line if a response takes longer than a second
+ * Wraps a transport so that it remembers the latest `Date` header, and whether a request other than a GET was sent.
+ * @param onSlow receives a message if a response takes longer than a second
  */
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
   let seen: SeenHead | undefined;
@@ -74,7 +79,7 @@ export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: 
   return { transport: watched, seenHead: () => seen, hasSentWrite: () => hasSentWrite };
 }
 
-/** `Waiting for https://shop.example to answer GET /inventory…` */
+/** Returns `Waiting for https://shop.example to answer GET /inventory…`. */
 function waitingText({ method, url }: HttpRequest): string {
   const { origin, pathname } = new URL(url);
   return `Waiting for ${origin} to answer ${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}…`;
@@ -116,7 +121,7 @@ export function debugTransport(
 ): Transport {
   return async (request) => {
     const { method, url } = request;
-    // The URL may contain the key even before it is sent.
+    // The URL may contain the key, which other output hides only once a request was sent with it.
     const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
     const show = (event: DebugEvent) => {
       const { event: name, ...facts } = event;

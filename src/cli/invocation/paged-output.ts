@@ -8,21 +8,22 @@ interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
   readonly pager: PagerCommand;
-  /** Whether a variable sets the pager: then a warning is printed if it can't be run. */
+  /** Whether a variable sets the pager. If so, and the pager can't be run, a warning is printed. */
   readonly isChosen: boolean;
-  /** Columns and rows of the terminal. */
   readonly columns: number;
   readonly rows: number;
 }
 
 type Pieces = AsyncGenerator<string, void>;
 
-/** A program that accepts this many characters without failing has started. */
+/**
+ * After this many characters, the pager must have started, so the text is not kept any longer to be shown without it.
+ */
 const maxRepeated = 1024 * 1024;
 
 /**
- * Shows a table on a terminal: held back while it may still fit on the screen, then through a pager, if one can be run.
- * @param pieces of whole lines
+ * Shows a table on a terminal. If the table does not fit on the screen, it is shown through a pager, if one can be run.
+ * @param pieces the table in pieces of whole lines
  * @throws ClosedPipeError once the user has quit the pager; the reason of an interruption
  */
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
@@ -58,7 +59,7 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
     await Promise.race([pager.write(held), over]);
     for (;;) {
       const next = texts.next();
-      // May wait for the service until the command ends.
+      // `over` may settle first. A rejection of `next` after that must not be reported as unhandled.
       next.catch(() => {});
       const { done, value } = await Promise.race([next, over]);
       if (done) break;
@@ -90,15 +91,15 @@ async function showPlain(text: string, { context, messages }: PagedOutput): Prom
   await context.stdout.write(text);
 }
 
-/** Returns how many lines of the terminal a text takes, up to the available room. */
+/** Returns how many lines of the terminal a text takes. Lines of text after the first `room + 1` are not counted. */
 function linesOf(text: string, columns: number, room: number): number {
   const lines = text.replace(/\n$/, '').split('\n', room + 1);
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
 }
 
 /**
- * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. A missing pager is detected by the next
- * write.
+ * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. It does not reject if the pager is missing,
+ * which the next write detects.
  */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -111,7 +112,10 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   });
 }
 
-/** Returns a function that shows a table that may be longer than the terminal; undefined if no pager is wanted. */
+/**
+ * Returns a function that shows a table that may be longer than the terminal; undefined if a pager is not wanted or
+ * can't be used.
+ */
 export function pagerFor(context: Context, messages: Messages, place: string) {
   const { env, stdin, stdout } = context;
   const { columns, rows } = stdout;
@@ -129,7 +133,7 @@ export function pagerFor(context: Context, messages: Messages, place: string) {
   return (pieces: Pieces) => showPaged(pieces, output);
 }
 
-/** The option of less for a prompt that shows the target and the keys to press. */
+/** Returns the option that gives less a prompt with the target and the keys to press. */
 function lessPrompt(place: string): string {
   const name = place.replace(/[\\?:.%$]/g, '\\$&');
   return `Ps${name}  ?eq close:SPACE more, q close.$`;

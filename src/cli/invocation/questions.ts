@@ -4,21 +4,24 @@ import type { GlobalOptions } from './globals.ts';
 import type { Messages } from './messages.ts';
 
 export interface Question {
-  /** `Write 3 changes to staging?` */
+  /** For example, `Write 3 changes to staging?`. */
   readonly question: string;
-  /** Quoted text above the question; each line has a bar in front. */
+  /** Text to quote above the question, with a bar in front of each line. */
   readonly words?: readonly string[];
   /** The word that must be typed instead of a yes. */
   readonly typed?: string | undefined;
-  /** A command that previews the effect, if confirmation must be given without a terminal. */
+  /** A command that previews the effect. It is the hint if petstock can't ask. */
   readonly previewCommand?: string | undefined;
-  /** What was not done if the answer is no, or if petstock can't ask; default: `Nothing was sent`. */
+  /**
+   * The sentence about what was not done. Default: `Nothing was sent` if petstock can't ask, `Nothing was written` if
+   * the answer is no.
+   */
   readonly notDone?: string | undefined;
 }
 
-/** Asks for confirmation before a write. `--yes` answers all questions. */
+/** Asks for confirmation before a write. `--yes` answers every question but `text`. */
 export class Questions {
-  /** Whether stdin holds the file that the command reads, so that no question can be answered there. */
+  /** Whether the command reads its file from stdin, so that no question can be answered there. */
   stdinIsTaken = false;
 
   constructor(
@@ -34,7 +37,8 @@ export class Questions {
   }
 
   /**
-   * Call this before a bulk write sends anything.
+   * Checks that petstock can ask for confirmation, or that `--yes` confirms. Call this before a bulk write sends
+   * anything.
    * @throws UsageError if confirmation is needed and can't be asked for
    */
   requireAnswer({ previewCommand, notDone = 'Nothing was sent' }: Omit<Question, 'question'>): void {
@@ -45,7 +49,7 @@ export class Questions {
     });
   }
 
-  /** Asks for text. This is not a confirmation. */
+  /** Asks for text. `--yes` does not answer this question. */
   async text(question: string): Promise<string> {
     await this.messages.clear();
     return this.context.prompts.text(question);
@@ -74,7 +78,10 @@ export class Questions {
   }
 }
 
-/** Asks once more if the name was mistyped; ignores case. An empty answer means no. */
+/**
+ * Reports whether the user agrees. If a word must be typed, asks once more after a mistyped word, and ignores case. An
+ * empty answer means no.
+ */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
   const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();

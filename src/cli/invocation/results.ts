@@ -10,11 +10,11 @@ import type { Messages } from './messages.ts';
 import { Sink } from './sink.ts';
 
 export interface PrintOptions {
-  /** A report of finished work, which Ctrl-C does not cut off. */
+  /** Whether this is a report of finished work, which Ctrl-C does not cut off. */
   readonly ignoreInterrupt?: boolean;
   /** Overrides the chosen format. */
   readonly format?: Format;
-  /** Overrides the chosen header option, for a view that follows another. */
+  /** Overrides the option `--header`, for a view that follows another. */
   readonly header?: boolean | undefined;
   /** Whether to note that a table is empty; default true. */
   readonly noteWhenEmpty?: boolean;
@@ -27,19 +27,22 @@ export interface ResultsOptions {
   /** Whether an option, a variable or a setting names the format. */
   readonly isFormatNamed: boolean;
   readonly messages: Messages;
-  /** Shown in the prompt of the pager, like `north/production`. */
+  /** The target, such as `north/production`, for the prompt of the pager. */
   readonly place: string;
   paint(): Promise<Paint>;
 }
 
-/** In code units. */
+/** How many code units of a long text are wrapped at a time. */
 const quotedAtOnce = 65_536;
 
 export class Results {
   readonly format: Format;
   /** Whether a program reads the result: `json` and `ndjson`. */
   readonly wantsJson: boolean;
-  /** If false, a command whose result is a sentence prints only that. */
+  /**
+   * Whether an option, a variable or a setting names the format. If not, a command whose result is a sentence prints
+   * only that sentence.
+   */
   readonly isFormatNamed: boolean;
   readonly #sink: Sink;
 
@@ -63,7 +66,11 @@ export class Results {
     if (isEmpty && noteWhenEmpty && format === 'table') await messages.note('Nothing to show.');
   }
 
-  /** Checks `--fields` before a request. @param view the result, as yet without rows @throws UsageError for a field that it does not have */
+  /**
+   * Checks `--fields` before a request is sent.
+   * @param view the result, still without rows
+   * @throws UsageError for a field that the view does not have
+   */
   async requireFields(view: View): Promise<void> {
     const { fields } = this.options.globals;
     if (fields !== undefined) await withFields(view, fields);
@@ -74,11 +81,11 @@ export class Results {
     await this.#sink.write(textOf(await this.#renderOptions()));
   }
 
-  /** Writes text of the service; on a terminal with a bar in front of each line. */
+  /** Writes text of the service. On a terminal, each line has a bar in front. */
   async quote(text: string): Promise<void> {
     if (this.#sink.width === undefined || this.wantsJson) return await this.write(`${text}\n`);
     const clean = singleLine(this.#sink.redact(text));
-    // Writes it in pieces, because the lines of a long text would take several times its size.
+    // Writes in pieces, because the lines of a long text would take several times its size in memory.
     for (let start = 0; start < clean.length; start += quotedAtOnce) {
       await this.write(`${barred(clean.slice(start, start + quotedAtOnce), this.#sink.width).join('\n')}\n`);
     }
@@ -97,7 +104,10 @@ export class Results {
     return { width, paint: await paint(), redact };
   }
 
-  /** @returns whether there was nothing to write */
+  /**
+   * Writes a view, on a terminal through a pager if it is long.
+   * @returns whether there was nothing to write
+   */
   async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
     const { context, globals, messages, place } = this.options;
     const { stdout } = context;
@@ -145,7 +155,8 @@ export class Results {
 }
 
 /**
- * The fields of items in columns are chosen by their command.
+ * Returns a view with only the chosen fields. Returns a view of items in columns unchanged, because its command has
+ * chosen them.
  * @throws UsageError for an unknown field
  */
 async function withFields(view: View, values: readonly string[]): Promise<View> {

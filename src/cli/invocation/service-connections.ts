@@ -16,22 +16,22 @@ export interface ServiceConnectionsOptions extends ConnectOptions {
   readonly hasHumanReader: boolean;
 }
 
-/** How long until a state that could not be used is tried again, in milliseconds. */
+/** The time between two attempts to open a configured state that can't be used, in milliseconds. */
 const stateRetryInterval = 60_000;
 
 /** The connections to the services of the chosen target, and of targets named by operands. */
 export class ServiceConnections {
-  /** By the name of the target. */
+  /** Connections by the name of their target. */
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
-  /** When the state was last tried, by the monotonic clock. */
+  /** When petstock last tried to open the state, by the monotonic clock. */
   #triedAt = 0;
-  /** Whether the result has the rest of the rate limit, so that stderr need not repeat it. */
+  /** Whether the result shows the rest of the rate limit, so that stderr need not repeat it. */
   hasShownRateLimit = false;
 
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /**
-   * Returns the connection, which is opened once. Sends nothing yet.
+   * Returns the connection to the chosen target, which is opened by the first call. Sends nothing yet.
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
@@ -62,7 +62,7 @@ export class ServiceConnections {
     }
   }
 
-  /** Prints the targets that `at` reads, if a person reads the result. */
+  /** Prints the targets that the command is going to read with `at`, if a person reads the result. */
   async announceReading(named: readonly NamedTarget[]): Promise<void> {
     for (const one of this.options.hasHumanReader ? named : []) {
       await this.at(one, (connection) => this.#showBanner({ ...connection, baseUrl: '' }));
@@ -74,7 +74,7 @@ export class ServiceConnections {
     return this.#connectTo({ ...this.options.chosen, config }, {});
   }
 
-  /** Returns the connection for a write, after printing its target on stderr. */
+  /** Returns the connection for a write, and prints its target on stderr. */
   async announce(): Promise<ServiceConnection> {
     const connected = await this.connect({ writes: true });
     await this.#showBanner(connected);
@@ -83,7 +83,7 @@ export class ServiceConnections {
 
   /**
    * Like `announce`, for a single write; asks for confirmation if the setting `confirm` is `always`.
-   * @param question ends in a question mark; undefined: the command asks by itself once it has read the stock
+   * @param question ends in a question mark; undefined if the command itself asks once it has read the stock
    * @throws UsageError if the answer is no, or if there is no terminal and `--yes` is missing
    */
   async beginWrite(question: string | undefined): Promise<ServiceConnection> {
@@ -135,7 +135,7 @@ export class ServiceConnections {
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
-  /** Reports whether a request has left that may have changed something. */
+  /** Reports whether a request was sent that may have changed something. */
   async hasSentWrite(): Promise<boolean> {
     return (await this.#opened()).some((connection) => connection.hasSentWrite());
   }
@@ -152,7 +152,7 @@ export class ServiceConnections {
       const resetIn = Math.max(0, seen.resetAt - context.clock.now());
       const line = rateLimitLine(seen, Math.ceil(resetIn / 1000), isTerminal ? grouped : String);
       const text = all.length === 1 ? line : `${targetName(connection)}: ${line}`;
-      // Highlighted only once little is left.
+      // The line is dimmed while more than a quarter is left.
       const isPlenty = seen.remaining * 4 > seen.limit;
       await messages.show((paint, width) =>
         messageLines(text, width).map((part) => (isPlenty && isTerminal ? paint.dim(part) : part)),
@@ -160,7 +160,10 @@ export class ServiceConnections {
     }
   }
 
-  /** @throws the first error, once all connections are closed */
+  /**
+   * Closes all connections.
+   * @throws the first error, once all connections are closed
+   */
   async close(): Promise<void> {
     await this.options.messages.clear();
     const closings = await Promise.allSettled((await this.#opened()).map((connection) => connection.close()));

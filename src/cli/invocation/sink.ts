@@ -1,7 +1,7 @@
 import type { Paint } from '../../output/terminal.ts';
 import type { Output } from '../context.ts';
 
-/** One output stream of a command. Messages are written through one of them, results through the other. */
+/** One output stream of a command. Messages have one sink, results another. */
 export class Sink {
   /** @param clear removes the line drawn at the bottom of the terminal, before anything is written */
   constructor(
@@ -10,13 +10,13 @@ export class Sink {
     private readonly clear: () => Promise<void>,
   ) {}
 
-  /** Undefined without a terminal. A terminal of unknown width is still a terminal, so its output must be safe. */
+  /** The width of the terminal, or 80 if it is unknown; undefined if the stream is not a terminal. */
   get width(): number | undefined {
     const { isTerminal, columns = 80 } = this.output;
     return isTerminal ? columns : undefined;
   }
 
-  /** Removes keys before text is truncated or wrapped, because half of a key could not be recognized. */
+  /** Removes keys. Call this before text is truncated or wrapped, because half of a key could not be recognized. */
   redact(text: string): string {
     return this.output.redact?.(text) ?? text;
   }

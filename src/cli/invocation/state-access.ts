@@ -14,7 +14,7 @@ import type { Messages } from './messages.ts';
 interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;
-  /** Shown to other processes, like `history list`. */
+  /** The name of the command, such as `history list`, which is shown to other processes. */
   readonly command: string;
 }
 type Need = OpenStateOptions['need'];
@@ -22,8 +22,8 @@ type Need = OpenStateOptions['need'];
 /**
  * Opens the state for a command that only reads, and closes it afterwards.
  * @param look receives undefined if there is no state yet
- * @param options `need`: with `limits`, a state in the runtime folder is found, too; `isOwn`: opens this machine's
- * state even if a shared one is configured
+ * @param options with `need: 'limits'`, a state in the runtime folder is found, too; with `isOwn`, this machine's state
+ * is opened even if a shared one is configured
  * @throws FailureError if the state can't be used
  */
 export async function withExistingState<T>(
@@ -41,7 +41,10 @@ export async function withExistingState<T>(
   }
 }
 
-/** Reads tables in this machine's state file that are not part of the state; undefined if there is no file yet. */
+/**
+ * Runs `look` on tables in this machine's state file that are not part of the state. Returns undefined if there is no
+ * file yet.
+ */
 export async function readLocalTables<T>(
   use: StateUse,
   look: (connection: SqliteConnection) => T,
@@ -51,7 +54,10 @@ export async function readLocalTables<T>(
   return withLocalTables(use, look, { readOnly: true });
 }
 
-/** Runs `work` on such tables. The file is created if it is missing, unless `work` only reads. */
+/**
+ * Runs `work` on tables in this machine's state file that are not part of the state. Creates a missing file, unless
+ * `readOnly` is set.
+ */
 export async function withLocalTables<T>(
   use: StateUse,
   work: (connection: SqliteConnection) => T | Promise<T>,

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts';
 /** The last line of the terminal, redrawn in place. */
 export interface LiveLine {
   /**
-   * Shows a text instead of the previous one, or the same once it has changed. Nearly free while a drawing is due
-   * anyway.
+   * Shows a text in place of the previous text, or draws the same text again because it has changed. A call costs
+   * almost nothing while a drawing is due anyway.
    */
   show(text: LiveText): void;
-  /** Clears the line, so that something else can be printed; `show` brings it back. */
+  /** Clears the line, so that something else can be printed; `show` draws the line again. */
   wipe(): Promise<void>;
   /** Clears the line until another text is shown. */
   stop(): Promise<void>;
@@ -22,8 +22,9 @@ export interface LiveText {
   countsFor(): number | undefined;
 }
 
-/** In milliseconds: the minimum between two drawings, and the maximum while the text changes by itself. */
+/** Minimum time between two drawings, in milliseconds. */
 const drawEvery = 100;
+/** Maximum time between two drawings while the text changes by itself, in milliseconds. */
 const countEvery = 1000;
 
 export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stderr'>): LiveLine {
@@ -33,10 +34,13 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
   /** Columns of the drawn line; undefined if there is none. */
   let drawn: number | undefined;
   let drawing = false;
-  /** Whether anything has changed since the last drawing. */
+  /** Whether the text has changed since the last drawing. */
   let stale = false;
 
-  /** Draws until there is nothing new to show. One drawing at a time, so that a blocked terminal does not accumulate any. */
+  /**
+   * Draws until there is nothing new to show. There is only one drawing at a time, so that a blocked terminal does not
+   * accumulate any.
+   */
   const keepDrawn = async (signal: AbortSignal): Promise<void> => {
     try {
       while (stale) {
@@ -47,7 +51,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
         }
       }
     } finally {
-      // Not awaited, so that no change is lost between the last check and the end.
+      // Nothing is awaited after the last check of `stale`, so no change is lost.
       if (!signal.aborted) drawing = false;
     }
   };
@@ -81,7 +85,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
       stale = true;
       if (drawing) return;
       drawing = true;
-      // It ends when it is stopped or the terminal was closed, which need not be reported.
+      // The drawing fails when it is stopped or the terminal was closed, which need not be reported.
       keepDrawn(stopped.signal).catch(() => {});
     },
     wipe,

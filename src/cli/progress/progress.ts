@@ -6,11 +6,11 @@ import type { Clock } from '../../shared/clock.ts';
 import type { LiveLine, LiveText } from './live-line.ts';
 
 export interface Progress {
-  /** May be called as often as something changes: it is nearly free. */
+  /** Shows new counts. A call costs almost nothing, so every change may be reported. */
   update(count: ProgressCount): void;
-  /** Nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
+  /** Shows that nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
   waiting(ms: number, reason: WaitReason): void;
-  /** Clears the line for good. Must be called at the end in any case, because the line keeps the process alive. */
+  /** Clears the line for good. This must be called at the end in any case, because the line keeps the process alive. */
   stop(): Promise<void>;
 }
 
@@ -25,18 +25,18 @@ export interface ProgressOptions {
   /** Prints a line if there is no terminal to draw on. */
   note(line: string): void;
   readonly paint?: Paint | undefined;
-  /** Seconds that the rate limit alone requires for more rows, if that is known. */
+  /** Returns the seconds that the rate limit alone requires for more rows. Absent if the limit is not known. */
   limitSeconds?(rows: number): number;
 }
 
 /** How often a sentence is printed if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
-/** A shorter wait is not worth a printed sentence. */
+/** A shorter wait, in milliseconds, is not worth a printed sentence. */
 const shortWait = 1000;
 
 /**
- * On a terminal that can redraw, a line in place; otherwise a sentence at intervals.
- * @param line undefined: it can't redraw
+ * Creates the display of a bulk write: a line that is redrawn in place, or a sentence at intervals.
+ * @param line undefined if the terminal can't redraw it
  */
 export function createProgress(clock: Clock, line: LiveLine | undefined, options: ProgressOptions): Progress {
   const { total, limitSeconds, note, paint = plainPaint } = options;
@@ -96,10 +96,11 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
   };
 }
 
+/** How far back samples reach, in milliseconds. */
 const span = 10_000;
-/** The minimum distance of two samples, which limits their number. */
+/** The minimum time between two samples in milliseconds, which limits their number. */
 const grain = 500;
-/** Until this time has passed, a rate means nothing. */
+/** Before this many milliseconds have passed, a rate means nothing. */
 const first = 500;
 
 /**
@@ -107,12 +108,12 @@ const first = 500;
  * Times are in milliseconds and never decrease.
  */
 export function createRateMeter(begin: number) {
-  /** By the time in which rows could be sent. */
+  /** Samples of the rows done, by the time in which rows could be sent. */
   const samples = [{ at: 0, done: 0 }];
   let paused = { from: begin, until: begin };
   let idle = 0;
 
-  /** How long rows could be sent since the beginning. */
+  /** Returns for how long rows could be sent since the beginning. */
   const active = (at: number): number => at - begin - idle - Math.max(0, Math.min(at, paused.until) - paused.from);
 
   return {
@@ -123,14 +124,14 @@ export function createRateMeter(begin: number) {
       samples.push({ at: now, done });
       while (samples.length > 2 && now - (samples[1]?.at ?? 0) >= span) samples.shift();
     },
-    /** Nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
+    /** Notes that nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
     pause: (at: number, ms: number): void => {
       idle += Math.max(0, Math.min(at, paused.until) - paused.from);
       paused = { from: at, until: at + ms };
     },
     /** Returns the rest of the wait; undefined while nothing waits. */
     pauseLeft: (at: number): number | undefined => (at < paused.until ? paused.until - at : undefined),
-    /** Returns undefined until something is done and a moment has passed. */
+    /** Returns the rows per second; undefined until something is done and `first` has passed. */
     rate: (at: number, done: number): number | undefined => {
       const [oldest] = samples;
       if (oldest === undefined) return undefined;

@@ -6,18 +6,21 @@ interface Increment {
   readonly delta?: number | undefined;
 }
 
-/** A run that a resume would continue. */
+/** An incomplete run that shares pets with new increments. */
 export interface OpenRun {
   readonly run: RunRecord;
-  /** How many of the pets it would still change. */
+  /** How many of the increments' pets a resume of the run would still change. */
   readonly pets: number;
-  /** How many of the pets it changes or has changed. */
+  /** How many of the increments' pets the run changes or has changed. */
   readonly shared: number;
-  /** Whether its deltas are the same ones, of the same pets. */
+  /** Whether the run has exactly the same deltas for the same pets. */
   readonly isSame: boolean;
 }
 
-/** Returns the open run with the same deltas of the same pets; otherwise the newest open one with deltas of some of them. */
+/**
+ * Returns the open run with exactly the deltas of these rows; otherwise the newest open run with deltas for some of
+ * their pets.
+ */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,
   rows: readonly Increment[],

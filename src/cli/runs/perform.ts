@@ -17,18 +17,18 @@ import type { RunAccess } from './run-access.ts';
 
 export interface PlanJob extends RunPlan {
   readonly intention: Intention;
-  /** The names of pets; undefined: those of the setting `codes`. */
+  /** The names of the pets. Default: those of the codes file. */
   readonly names?: PetNames | undefined;
   /** Called once the run is recorded, before its first request. */
   readonly onBegun?: ((run: string) => Promise<void>) | undefined;
 }
 
 export interface PlanOptions extends RunOptions {
-  /** A dry run that finds changes ends with exit code 3. */
+  /** Whether a dry run that finds changes ends with exit code 3. */
   readonly exitCode: boolean;
   /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
-  /** Called with all rows that were not written, once they are known. */
+  /** Called with all rows that did not become what was requested, once they are known. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
   /** Receives the rows of a dry run whose plan could be carried out. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
@@ -37,7 +37,7 @@ export interface PlanOptions extends RunOptions {
 /** From this number of rows on, a run takes minutes and saves memory. */
 const manyRows = 20_000;
 
-/** Runs `work` with less memory if there are many rows. */
+/** Runs `work` in less memory if there are many rows. */
 export async function savingMemory<T>(
   { saveMemory }: Pick<Context, 'saveMemory'>,
   rows: number,
@@ -49,7 +49,8 @@ export async function savingMemory<T>(
 }
 
 /**
- * Shows a plan, asks for confirmation, carries it out, and reports. Returns the id of the run.
+ * Shows a plan, asks for confirmation, carries it out, and reports.
+ * @returns the id of the run; undefined if no run was begun
  * @throws the error that the run ends with
  */
 export function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
@@ -64,7 +65,7 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   const { report, progress, error } = await execute(connection, job, options, hooks);
   if (options.dryRun) {
     if (options.keepPlan !== undefined) {
-      // Before the report, whose reader may go away.
+      // Saved before the report is printed, because the reader of the report may close the pipe.
       await requireBeginnable(access, job, report.rows);
       await options.keepPlan(report.rows);
     }
@@ -87,7 +88,10 @@ async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): P
   return report.run ?? undefined;
 }
 
-/** @throws the error that would keep the real run from beginning: a run of the same file is unfinished */
+/**
+ * Checks that a run may begin.
+ * @throws the error that would keep the real run from beginning, because a run of the same file is unfinished
+ */
 async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
   if (!hasPlanned(rows)) return;
   const { state, serviceName } = connection;
@@ -95,7 +99,10 @@ async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: 
   if (job.resumed === undefined) await state.history.requireNotRepeated({ ...job.subject, serviceName });
 }
 
-/** Returns how long a number of requests takes, by the reported limits and the measured round trip. */
+/**
+ * Returns a function that estimates how long a number of requests takes, by the reported limits and the measured round
+ * trip.
+ */
 function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
   const { scope, state } = connection;
   const { clock } = invocation.context;
@@ -135,8 +142,8 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
       const question = planQuestion(rows, target, job.intention, job.names);
       const isOne = rows.filter(({ result }) => result === 'planned').length === 1;
       const typed = target.env === 'production' && !isOne ? targetName(target) : undefined;
-      const undone = job.resumed && { notDone: 'Nothing more was written' };
-      await questions.confirm({ ...question, typed, ...undone });
+      const notDone = job.resumed && { notDone: 'Nothing more was written' };
+      await questions.confirm({ ...question, typed, ...notDone });
     },
     onBegin: async (run = '', count) => {
       await job.onBegun?.(run);
@@ -163,9 +170,9 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
 }
 
 /**
- * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row whose question already shows
- * everything. If there is nothing to write, a table on a terminal shows the rows with their reasons.
- * @param options `asks`: a question follows, so the plan is shown even with `--quiet`
+ * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row, if the question
+ * already shows everything, nor if there is nothing to write and the report on a terminal shows the reasons.
+ * @param options with `asks`, a question follows, so the plan is shown even with `--quiet`
  */
 async function showPreview(
   invocation: Invocation,

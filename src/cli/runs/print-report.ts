@@ -11,7 +11,7 @@ import { noteUndoOf } from './run-access.ts';
 /** Lines on a screen besides the table: counts, undo hint, rate limit, an error with its hint, the prompt. */
 const otherLines = 8;
 const usualRows = 24;
-/** On a terminal narrower than this, a failed row takes one line per field. */
+/** On a terminal with fewer columns, a failed row takes one line per field. */
 const narrow = 60;
 const linesOfRecord = 7;
 /** Maximum number of rows listed in an error; the history has all of them. */
@@ -23,19 +23,19 @@ interface ReportOptions {
 }
 
 /**
- * Prints the outcome of each row. On a terminal, problem rows come last; for a long run only they are shown, at most a
- * screenful, with a line that says where the rest is.
+ * Prints the outcome of each row. On a terminal, rows with a problem come last. If the rows of a run don't fit on the
+ * screen, only those with a problem are shown, as many as fit, and a line says how to see the rest.
  */
 export async function printReport(invocation: Invocation, report: BulkReport, viewed: ReportOptions): Promise<void> {
   const shown = isTableForPerson(invocation) ? screenOf(invocation, report) : report;
-  // Written rows are always shown, even after an interruption; the report of a dry run may be cut off.
+  // The report of a run is printed completely, even after an interruption; the report of a dry run may be cut off.
   const options = { ignoreInterrupt: !report.dryRun, noteWhenEmpty: false };
   if (shown !== undefined) await invocation.results.print(bulkReportView(shown, viewed), options);
   await noteRest(invocation, report, shown ?? { ...report, rows: [] });
 }
 
 /**
- * Like `printReport`, but a closed pipe still leads to the right exit code.
+ * Like `printReport`, but if the reader closes the pipe, the error of the run determines the exit code.
  * @param error the error that the run ends with
  */
 export async function printReportBefore(
@@ -52,8 +52,8 @@ export async function printReportBefore(
 }
 
 /**
- * Prints how to undo a run that has written something. If all of its rows are unknown, the error already says what to do. A resumed plain
- * set has no previous stock.
+ * Prints how to undo a run if it has written a row whose previous stock is known. A resumed plain set does not know it.
+ * If all rows are unknown, the error already says what to do.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
@@ -65,8 +65,8 @@ export function isTableForPerson({ context, results }: Invocation): boolean {
 }
 
 /**
- * Returns the rows that fit on a screen; undefined if only the counts are to be shown. A dry run is shown completely,
- * because it is not in the history.
+ * Returns a report with the rows that fit on a screen; undefined if only the counts are to be shown. A dry run is shown
+ * completely, because it is not in the history.
  */
 function screenOf({ context }: Invocation, report: BulkReport): BulkReport | undefined {
   const changed = report.rows.filter((row) => !isIdle(row));
@@ -105,8 +105,8 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 }
 
 /**
- * Saves rows for `--failed-out`. Returns the error that the run ends with; if saving fails, it keeps its exit code and
- * hint.
+ * Saves rows to the file of `--failed-out`.
+ * @returns the error that the run ends with. If saving fails, its message says so, but it keeps its exit code and hint
  */
 export async function errorAfterKeeping(
   error: PetstockError | undefined,
@@ -129,7 +129,7 @@ export async function errorAfterKeeping(
   }
 }
 
-/** `line 3: pet 5, 1 → 9 (failed)` */
+/** Returns `line 3: pet 5, 1 → 9 (failed)`. */
 function lineOf({ line, petId, before, after, result }: BulkRow): string {
   const change = before === undefined ? `to ${after}` : `${before} → ${after}`;
   return `line ${line}: pet ${petId}${after === undefined ? '' : `, ${change}`} (${result})`;

@@ -22,9 +22,10 @@ import {
 
 /**
  * Resumes a run.
- * @param text its id, its last four characters, or `latest`
- * @param onBegun called before its first request, if anything is left to write
- * @param whenEnded receives the error of the run, if any, and returns the one to throw instead
+ * @param text the id of the run, its last four characters, or `latest`
+ * @param onBegun called before the first request of the run, if anything is left to write
+ * @param whenEnded receives the error of the run, or undefined, and returns the error to throw instead; not called
+ * after a dry run
  */
 export async function resumeRun(
   invocation: Invocation,
@@ -68,7 +69,10 @@ async function goOn(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun
   }
 }
 
-/** Returns the latest run without a process; otherwise the latest whose process may have ended with the last boot, which requires a wait. */
+/**
+ * Returns the latest incomplete run of the target. If there is none, returns the latest running one, whose process may
+ * have ended when the machine was restarted.
+ */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;
   const service = serviceNow(invocation);

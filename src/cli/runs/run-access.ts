@@ -15,27 +15,27 @@ export interface RunAccess {
 }
 
 /**
- * Adds to an interruption before the first request that nothing was written, and a hint to start the command again.
- * After the first request the error of the run describes how to resume it.
+ * Carries out `run`. If it is interrupted before its first request, the error says that nothing was written, and its
+ * hint starts the command again. After the first request, the error of the run already says how to resume.
  * @param command the words of a command that does the same
- * @param undone what is certain at that point
+ * @param notDone the sentence about what was not done
  */
 export async function withContinueHint<T>(
   command: readonly string[],
   run: () => Promise<T>,
-  undone = 'Nothing was written',
+  notDone = 'Nothing was written',
 ): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof InterruptedError) || error.hint !== undefined) throw error;
-    throw error.with({ message: `Interrupted. ${undone}`, hint: petstock`${command}` });
+    throw error.with({ message: `Interrupted. ${notDone}`, hint: petstock`${command}` });
   }
 }
 
 /**
- * Returns the run of an id, or of its last four characters, before asking anything about its environment.
- * @throws NotFoundError
+ * Returns the run with an id or with these last four characters. The target need not be configured.
+ * @throws NotFoundError if there is no such run
  */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
   return withExistingState(invocation, async (state) => {
@@ -46,9 +46,12 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
   });
 }
 
-/** Throws UsageError if a run belongs to another target. Call this first, because the target may not be configured. */
+/**
+ * Checks that a run belongs to the chosen target. Call this first, because the target may not be configured.
+ * @throws UsageError if the run belongs to another target
+ */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  // A library may use its own name for the target, so only the service shows where its run was made.
+  // A library may use its own name for the target, so `requireSameService` checks such a run.
   if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
@@ -56,7 +59,10 @@ export function requireSameTarget(run: RunRecord, target: Target, command: reado
   );
 }
 
-/** @throws UsageError if a run was made at another service */
+/**
+ * Checks that a run was made at the service of a connection.
+ * @throws UsageError if the run was made at another service
+ */
 export function requireSameService(run: RunRecord, connection: ServiceConnection, command: readonly string[]): void {
   const { env, store, baseUrl, serviceName } = connection;
   if (run.serviceName === serviceName) return;
@@ -68,8 +74,8 @@ export function requireSameService(run: RunRecord, connection: ServiceConnection
 }
 
 /**
- * Returns the service that a write would go to; undefined if no address is set, and for the sandbox, which has another
- * one each time.
+ * Returns the name of the service that a write would go to; undefined if no address is set, and for the sandbox, whose
+ * address changes with each command.
  */
 export function serviceNow({ context, environment, config }: Invocation): string | undefined {
   const env = environment.value;
@@ -78,8 +84,8 @@ export function serviceNow({ context, environment, config }: Invocation): string
 }
 
 /**
- * Returns why the latest run of a target is skipped, as a clause that begins with a verb; undefined if it was made at
- * this service.
+ * Returns why a run is skipped, as a clause that begins with a verb; undefined if it was made at this service, or if
+ * the service is not known.
  */
 export function whyElsewhere(run: RunRecord, service: string | undefined): string | undefined {
   return service === undefined || run.serviceName === service ? undefined : `was made at ${run.baseUrl}`;

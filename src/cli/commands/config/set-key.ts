@@ -26,7 +26,9 @@ Commands that print a key:
   Windows Credential Manager, with the module CredentialManager of PowerShell:
   powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
-/** Any unexpected word may be a key. Commander would repeat it in its message, so it is checked here. */
+/**
+ * Checks for unexpected words itself, because Commander would repeat them in its message and any of them may be a key.
+ */
 export const defineSetKey: Define = (command, run) => {
   setKeyOf(command.allowExcessArguments(true).allowUnknownOption(true), (action) => async (...args) => {
     if (command.args.length > 0) throw keyAsArgument(command);
@@ -87,7 +89,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
 
 /**
  * Sends one request with a key that is not stored yet.
- * @throws its error, with the source of the key
+ * @throws the error of the request, with the source of the key; UsageError if a variable sets a key
  */
 async function requireAcceptance(
   { context, config, connections }: Invocation,
@@ -131,7 +133,10 @@ function commandAgain(
   return petstock`config set-key ${flagWords({ store, env, url, command, shell, check })}`;
 }
 
-/** @throws UsageError for a command that can't be run; undefined if none was given */
+/**
+ * Returns the command that prints the key; undefined if none was given.
+ * @throws UsageError for a command that can't be run
+ */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {
     if (shell) throw new UsageError('--shell only applies to --command. Give both. Nothing was stored');

@@ -65,7 +65,7 @@ export const defineSet = define({
       });
     }
     const parsed = parse(typed);
-    // An invalid variable would make every later command fail.
+    // An invalid value would make every later command fail.
     if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.problem)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     if (name === 'codes') await requireCodes(invocation, String(value));
@@ -81,7 +81,10 @@ export const defineSet = define({
   },
 });
 
-/** @throws UsageError with every error of a file of bar codes */
+/**
+ * Checks a file of bar codes.
+ * @throws UsageError with every error of the file
+ */
 async function requireCodes({ context }: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
   await readCodesFile(file, context, 'the setting codes was not changed');
@@ -161,7 +164,10 @@ export const defineSetUrl = define({
   },
 });
 
-/** @throws UsageError for an invalid base URL; the text is not repeated */
+/**
+ * Returns a base URL.
+ * @throws UsageError, which does not repeat the text, if it is not valid
+ */
 export function requireBaseUrl(text: string, hint: string): string {
   const url = parseBaseUrl(text);
   if (url.ok) return url.value;

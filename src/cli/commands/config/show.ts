@@ -30,7 +30,10 @@ export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNam
 
 export const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
 
-/** Parses a name as it was typed; `url` and `key` refer to the chosen environment. @throws UsageError for an unknown name */
+/**
+ * Returns the entry with a typed name; `url` and `key` refer to the chosen environment.
+ * @throws UsageError for an unknown name
+ */
 export function entryName(text: string, environment: EnvironmentName): EntryName {
   const full = text === 'url' || text === 'key' ? `${text}.${environment}` : text;
   const name = entryNames.find((known) => known === full);
@@ -60,17 +63,23 @@ export function remoteTarget({ context, store, environment }: Invocation, thing:
   throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
 }
 
-/** Returns where settings are stored: for one store only if `--store` is given, because a guard should apply everywhere. */
+/**
+ * Returns where settings are stored. They are stored for one store only if `--store` is given, because a guard should
+ * apply everywhere.
+ */
 export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
 }
 
-/** In bytes: much longer than any key, much shorter than a file that was piped by mistake. */
+/**
+ * Maximum size of a key or URL on stdin, in bytes. A key is much shorter, and a file that was piped by mistake is
+ * usually longer.
+ */
 const maxBodyBytes = 64 * 1024;
 
 /**
- * Returns the answer to a hidden prompt, otherwise all of stdin.
- * @throws InterruptedError, or UsageError if it is not a key
+ * Returns the answer to a hidden prompt, or all of stdin if there is no terminal.
+ * @throws InterruptedError if the prompt is interrupted, UsageError if the input is too long
  */
 export async function readSecret({ stdin, stderr, prompts }: Context, question: string): Promise<string> {
   if (stdin.isTerminal && stderr.isTerminal) return prompts.password(question);
@@ -92,7 +101,7 @@ const columns: readonly Column[] = [
 ];
 
 export interface EntryRef {
-  /** Undefined: the store without a name; its settings apply to all stores. */
+  /** The name of a store; undefined for the store without a name, whose settings apply to all stores. */
   readonly store: string | undefined;
   readonly name: EntryName;
 }
@@ -126,7 +135,10 @@ export const defineList = define({
   },
 });
 
-/** Returns the names of the store without a name, then those that are set for each other store. */
+/**
+ * Returns all entries of the store without a name, followed by the settings that each other store has of its own, and
+ * its URLs and keys.
+ */
 function listed(file: ConfigFile): EntryRef[] {
   const stores = Object.entries(file.stores).sort(([one], [other]) => one.localeCompare(other));
   const named = stores.flatMap(([store, { settings }]) => {
@@ -165,12 +177,12 @@ function fullName({ store, name }: EntryRef): string {
 
 export interface EntryChange {
   readonly ref: EntryRef;
-  /** Formatted like in `config list`; null if it was removed. */
+  /** The new value, formatted like in `config list`; null if it was removed. */
   readonly value: Scalar;
   readonly changed: boolean;
 }
 
-/** Reports a stored or removed value: as a sentence, or as a record if a format was given. */
+/** Reports a stored or removed value as a sentence on stderr, and as a record on stdout if a format was given. */
 export async function reportChange(
   { messages, results }: Invocation,
   { ref, value, changed }: EntryChange,
@@ -182,7 +194,7 @@ export async function reportChange(
   await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
-/** The formats besides the bare value. Scripts get the bare value, whatever the setting `output` is. */
+/** The formats of `get` and `path` besides the bare value, which scripts get whatever the setting `output` is. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
 export const defineGet = define({

@@ -13,7 +13,7 @@ const columns: readonly Column[] = [
   { field: 'hasKey', title: 'Key', cell: (has) => (has ? 'set' : 'not set') },
 ];
 
-/** `[{"store","env","url","hasKey"}]` */
+/** The JSON of this command is `[{"store","env","url","hasKey"}]`. */
 export const defineStores = define({
   description:
     'Shows each environment of each store that has an address or a key, sorted by store; the store without a name comes first. ' +

@@ -38,7 +38,10 @@ export const defineHistoryDiscard = define({
   },
 });
 
-/** Asks on a terminal. @throws UsageError if the run is done, ConflictError while it is running */
+/**
+ * Discards a run. On a terminal, asks for confirmation.
+ * @throws UsageError if the run is done, ConflictError while it is running
+ */
 async function discard({ questions }: Invocation, { history }: State, run: RunRecord): Promise<RunRecord> {
   if (run.state === 'done') {
     const hint = petstock`history show ${run.run}`;

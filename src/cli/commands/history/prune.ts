@@ -47,9 +47,9 @@ export const defineHistoryPrune = define({
 
 /** Selects the runs to remove. If both bounds are set, a run must exceed both. */
 interface PruneBounds {
-  /** Runs that began before this time are removed. In milliseconds since the Unix epoch. */
+  /** Runs that began before this time are removed. The time is in milliseconds since the Unix epoch. */
   readonly before: number | undefined;
-  /** All except this many of the newest. */
+  /** How many of the newest runs are kept. */
   readonly keep: number | undefined;
   readonly incomplete: boolean;
 }
@@ -66,7 +66,7 @@ async function removeRuns(
   const past = all.filter((run) => isNamed(invocation, run)).filter(({ at }, index) => at < before && index >= keep);
   const wanted = past.filter(({ state }) => state === 'done' || (state === 'incomplete' && incomplete));
   const ids = new Set(removableRuns(all, new Set(wanted.map(({ run }) => run))));
-  // The oldest first.
+  // The oldest runs are removed first.
   const runs = all.filter(({ run }) => ids.has(run)).reverse();
   const kept = past.length - runs.length;
   if (kept > 0) await invocation.messages.note(keptText(kept));

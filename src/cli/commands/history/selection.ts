@@ -7,7 +7,10 @@ import type { State } from '../../../state/state.ts';
 import { isNarrowed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** `north/staging`, `the store north`, `staging of all stores`, `all stores and environments` */
+/**
+ * Returns what flags and variables name, such as `north/staging`, `the store north`, `staging of all stores`, or `all
+ * stores and environments`.
+ */
 export function namedTargetText(invocation: Invocation): string {
   const { env, store } = namedTarget(invocation);
   if (env === undefined && store === undefined) return 'all stores and environments';
@@ -16,15 +19,18 @@ export function namedTargetText(invocation: Invocation): string {
   return store === undefined ? `${env} of all stores` : targetName({ env, store: store ?? undefined });
 }
 
-/** ` from 2026-01-08 12:00 to 2026-01-15 23:59`; an absent bound is the first or the latest run. */
+/**
+ * Returns a period, such as ` from 2026-01-08 12:00 to 2026-01-15 23:59`. Without bounds, it lasts from the first run
+ * until now.
+ */
 export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
   const from = since === undefined ? '' : ` from ${localMinute(since)}`;
   return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
 }
 
 /**
- * Returns the invocation that knows the names of `--pet` and `--name`. If the shop has none of its own, the practice shop's are known,
- * which only apply to its own runs: the invocation is then for the sandbox.
+ * Returns the invocation that resolves the names of `--pet` and `--name`. If neither a codes file nor a target is set,
+ * only the sandbox's own pets have names, so the invocation is then for the sandbox.
  */
 export async function withNames(
   invocation: Invocation,
@@ -47,8 +53,9 @@ export async function withNames(
 
 /**
  * Returns a run.
- * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable names
- * @throws NotFoundError
+ * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable
+ * names
+ * @throws NotFoundError if there is no such run
  */
 export async function findRun(
   invocation: Invocation,
@@ -78,8 +85,9 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 
 /**
  * Parses a moment: a day, a date with a time (local by default), or a duration before now.
- * @param side whether a day alone means its first or its last moment
+ * @param side whether a day without a time means its first or its last moment
  * @returns milliseconds since the Unix epoch; undefined if the option is absent
+ * @throws UsageError for any other text
  */
 export function parseDate(
   option: string,
@@ -94,7 +102,7 @@ export function parseDate(
   if (day !== undefined) return side === 'start' ? day.getTime() : day.setHours(23, 59, 59, 999);
   const isDate = /^\d{4}-\d\d-\d\d$/.test(text);
   const hasTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/.test(text);
-  // Without a zone, a date alone would be parsed as UTC.
+  // `Date.parse` would read a date without a time as UTC.
   const moment =
     isDate || hasTime
       ? Date.parse(isDate ? `${text}T${side === 'start' ? '00:00' : '23:59:59.999'}` : text)
@@ -105,7 +113,10 @@ export function parseDate(
   );
 }
 
-/** Returns the beginning of a named day: of the last monday, which may be today. */
+/**
+ * Returns the beginning of a day that is named: today, yesterday, or the latest such weekday, which may be today.
+ * Undefined for any other word.
+ */
 function dayOf(word: string, now: number): Date | undefined {
   const day = new Date(now);
   day.setHours(0, 0, 0, 0);
@@ -117,7 +128,7 @@ function dayOf(word: string, now: number): Date | undefined {
   return day;
 }
 
-/** `Date` reads 30 February as 2 March. */
+/** Reports whether a date exists. `Date` reads 30 February as 2 March. */
 function isRealDate(text: string): boolean {
   const [date = ''] = text.split('T');
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);

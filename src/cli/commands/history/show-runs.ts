@@ -124,8 +124,8 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
 }
 
 /**
- * Returns at most `limit` runs and, once they are read, whether there are more, whether one has more pets than its record, and which one
- * can be resumed.
+ * Returns a generator of at most `limit` runs, and facts that it fills in: whether there are more runs, whether a run
+ * has more pets than its record, and the newest run that can be resumed.
  */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
@@ -181,7 +181,10 @@ export const defineHistoryShow = define({
   },
 });
 
-/** Reports whether the stock before a run is unknown. A run of several pets has read their stock. */
+/**
+ * Reports whether the stock before a run is unknown, because a single write did not read it. A run of several pets
+ * always does.
+ */
 async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
   const { undoable } = await import('../../../runs/plan-undo.ts');
@@ -189,8 +192,9 @@ async function isBlind(state: State, run: RunRecord): Promise<boolean> {
 }
 
 /**
- * Only tables and pages show names. Those of the practice shop don't apply to other shops.
- * @param env of all shown runs; undefined: they may differ
+ * Returns the names for a table or a page; undefined for any other format. The names of the practice shop don't apply
+ * to other shops.
+ * @param env the environment of all shown runs; undefined if they may differ
  */
 async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
   const isTheirs = config.settings.codes !== undefined || env === 'sandbox';

@@ -88,7 +88,9 @@ interface UndoneRow {
 type UndoneRows = ReadonlyMap<number, UndoneRow>;
 type KnownRuns = Map<string, Promise<UndoneRows>>;
 
-/** The undo of a row that the history no longer has counts as an ordinary change. */
+/**
+ * Returns how a row counts in the sums. The undo of a row that the history no longer has counts as an ordinary change.
+ */
 function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows): RowKind {
   if (run.undoes === undefined) {
     return { isCount: run.command === 'inventory count' && delta === undefined, takesBack: 0n };
@@ -97,7 +99,7 @@ function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows
   return { isCount, takesBack: change };
 }
 
-/** Returns the rows that an undo may have undone; none for other runs. */
+/** Returns the rows of the run that an undo reverses; none if the run is not an undo. */
 function undoneRows(
   history: History,
   { undoes }: RunRecord,
@@ -130,7 +132,10 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
 /** Maximum number of pets per query. */
 const atOnce = 500;
 
-/** Adds the names, and the stock in the history. The practice shop's names only apply to its own pets. */
+/**
+ * Adds the names of the pets, and their last stock in the history. The names of the practice shop apply only to its own
+ * pets.
+ */
 async function withKnown({ petNames, config }: Invocation, { petWrites }: State, totals: readonly PetTotals[]) {
   const names = await petNames();
   const known: ShownTotals[] = [];

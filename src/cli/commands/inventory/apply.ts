@@ -99,7 +99,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
-    // The outcome of the run is more important: a session that stays open finds its run.
+    // The error of the run is more important. A session that stays open finds its run later.
     return settleSessionOf(session, record, error).catch(() => error);
   });
 }
@@ -139,13 +139,13 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
 
 interface AppliedFile {
   readonly file: string;
-  /** The command as the user gave it. */
+  /** The words of this command, for hints. */
   readonly command: readonly string[];
-  /** A command that reads the file with other column names. */
+  /** This command with `--ignore-columns`, for a hint. */
   readonly reading: string;
 }
 
-/** The content of the file is released after this, because a plan has many rows. */
+/** Reads and plans a file. This is a separate function, so that the content of the file is released before the run. */
 async function planFile(
   invocation: Invocation,
   { file, command, reading }: AppliedFile,
@@ -186,7 +186,7 @@ async function planFile(
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, subject, rows) };
-  // Another process may have begun since, or even ended: then its writes came before the stock was read.
+  // Another process may have applied the file since the first check.
   const requireNotDuplicate = async () => {
     await guard.check();
     return guard.newest;
@@ -199,9 +199,9 @@ async function planFile(
 }
 
 /**
- * Warns of an unfinished run with deltas of the same pets: a file that was changed after a crash is another one, and
- * adds its units twice. An unfinished run of the same file is an error already.
- * @returns what the question has about it
+ * Warns of an unfinished run with deltas for the same pets. A file that was changed after a crash counts as another
+ * file, and would add its units twice. An unfinished run of the same file is an error, not a warning.
+ * @returns facts for the question
  */
 async function warnOfOpenRun(
   access: RunAccess,
@@ -217,7 +217,10 @@ async function warnOfOpenRun(
   return [`beside run ${run.run.slice(-4)}, which is unfinished`];
 }
 
-/** Separate from the plan, whose `requireNotDuplicate` would keep the stock in memory during the run. */
+/**
+ * Returns the pets that the service does not have. In `planFile`, this closure would make `requireNotDuplicate` keep
+ * the stock in memory during the run.
+ */
 function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
 }
@@ -234,7 +237,7 @@ async function read({ context }: Invocation, file: string, reading: string, opti
     throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
   const { remedy } = result;
-  // How to read a file with other column names: an answer, or a command that reads it, unless that command has just failed.
+  // The hint is a question or, if the file has unknown columns, this command with `--ignore-columns`.
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
   throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
 }

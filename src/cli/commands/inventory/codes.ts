@@ -18,7 +18,7 @@ export const defineCodesAdd = define({
     'Adds a line to the file in the setting `codes`. Sends nothing, so it does not check whether the pet exists.',
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
-    // As the file is read.
+    // The code is read like those in the file.
     const code = codeText(bareNumber(text));
     const problem = codeProblem(code);
     if (problem !== undefined) throw new UsageError(sentence(problem));
@@ -39,7 +39,7 @@ export const defineCodesAdd = define({
   },
 });
 
-/** In digits: no bar code on goods is shorter. */
+/** Number of digits of the shortest bar code on goods. */
 const minCode = 8;
 
 const columns: readonly Column[] = [

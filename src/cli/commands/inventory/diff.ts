@@ -47,7 +47,7 @@ export const defineDiff = define({
 /**
  * Returns the meaning of a name on the command line: an environment, `store/environment`, `-` for stdin, otherwise a
  * file. A file that is named like an environment must be written `./staging`.
- * @throws UsageError for anything else
+ * @throws UsageError for an empty name, or a store of the sandbox
  */
 function sideOf(name: string): Side {
   const [, store, text = name] = /^([^./\\][^/\\]*)\/([^/\\]+)$/.exec(name) ?? [];
@@ -64,7 +64,10 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
   readonly only: ComparedField | undefined;
 }
 
-/** @throws UsageError for a file that would be read differently than intended */
+/**
+ * Checks that the options and the sides go together.
+ * @throws UsageError if they don't
+ */
 function requireSense({ environment, globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
   if (environment.source === '--env') {
     throw new UsageError('diff takes environments as operands. Leave out --env', {
@@ -89,7 +92,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const viewOptions = { left: leftTitle, right: rightTitle, names };
   await invocation.results.requireFields(differencesView([], viewOptions));
   const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
-  // Sends nothing while a side lacks an address or a key, or a file has an error.
+  // Opens the connections first, so that nothing is sent if a side lacks an address or a key.
   for (const target of places) await invocation.connections.at(target, async () => {});
   if (!options.changes) await invocation.connections.announceReading(places);
   const unreadable = new UnreadablePets();
@@ -120,7 +123,7 @@ interface Counts {
   added: number;
   removed: number;
   changed: number;
-  /** Number of changed pets with another quantity. */
+  /** Number of changed pets whose quantity differs. */
   quantity: number;
 }
 
@@ -136,7 +139,7 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
-  // Rows that set each pet on the left to its quantity on the right.
+  // Yields rows that set each pet on the left to its quantity on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {
@@ -148,7 +151,7 @@ async function printChanges({ results }: Invocation, batches: Iterable<readonly 
   for await (const piece of changeFileText(rows())) await results.write(piece);
 }
 
-/** Differences that a change file can't express, because it sets quantities of existing pets. */
+/** Warns of differences that a change file can't express, because it only sets quantities of existing pets. */
 async function warnOfRest({ messages }: Invocation, left: string, counts: Counts): Promise<void> {
   const { added, removed, changed, quantity } = counts;
   const parts = [

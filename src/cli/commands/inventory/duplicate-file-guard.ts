@@ -19,7 +19,7 @@ export function contentHashOf(changes: readonly Change[]): string {
   });
 }
 
-/** Returns the identity as versions up to 0.2.0 have written it. */
+/** Returns the identity of a change file as versions up to 0.2.0 computed it. */
 export function earlierHashOf(changes: readonly Change[]): string {
   return hashOf('rows 1', changes, ({ petId, quantity, delta, expected, reason, ref }) => {
     return [`${petId}`, quantity, delta, expected, reason, ref];
@@ -44,7 +44,7 @@ export interface RepeatedFile {
 /** Keeps a file from being applied twice by accident: by a retry after a crash, by a second process, or by a user who has forgotten. */
 export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
-  /** The newest run with the content hash. */
+  /** The newest run with this content hash; undefined if there is none, or before the first check. */
   newest: string | undefined;
   #earlier: WrittenRun | undefined;
 
@@ -58,10 +58,11 @@ export class DuplicateFileGuard {
   }
 
   /**
-   * Call this before anything is read for the file, and again right before its run is recorded.
-   * @returns anything unusual about the plan, for its question
-   * @throws ConflictError if a run of it is unfinished; UsageError if it has deltas that were already written and no
-   * one can be asked, or that were written since the first call
+   * Checks the runs of the file. Call this before anything is read for the file, and again right before its run is
+   * recorded.
+   * @returns a clause for the question if the deltas of the file were already written
+   * @throws ConflictError if a run of the file is unfinished; UsageError if its deltas were already written, unless
+   * `--again` is given or the user can be asked, and if they were written since the first call
    */
   async check(): Promise<string | undefined> {
     const { contentHash, earlierHash, hasDeltas, again } = this.repeated;
@@ -88,7 +89,7 @@ export class DuplicateFileGuard {
     return what;
   }
 
-  /** Returns the conflict that a plan ends with, with the run that has already written the file. */
+  /** Returns the error of a run. A conflict names the run that has already written the file. */
   named(error: unknown): unknown {
     const earlier = this.#earlier;
     if (earlier === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
@@ -96,7 +97,7 @@ export class DuplicateFileGuard {
     return error.with({ message, hint: petstock`history show ${earlier.run.run}` });
   }
 
-  /** The newest run that has written something, or may have, that was not undone since. */
+  /** Returns the newest run that has written, or may have written, a row that was not undone since. */
   async #lastWritten(runs: readonly RunRecord[]): Promise<WrittenRun | undefined> {
     const { history } = this.access.connection.state;
     for (const run of runs) {
@@ -119,11 +120,11 @@ export class DuplicateFileGuard {
 
 interface WrittenRun {
   readonly run: RunRecord;
-  /** Whether some row of it was certainly written. */
+  /** Whether at least one of its rows was certainly written. */
   readonly isCertain: boolean;
 }
 
-/** Rows of a discarded run may be unknown. */
+/** The results of rows that were or may have been written. The rows of a discarded run may be unknown. */
 const mayBeApplied = ['applied', 'differs', 'conflict', 'unknown'] as const;
 
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {

@@ -14,7 +14,10 @@ import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requ
 /** Writes rows to a change file; without rows, the file is empty. */
 type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
 
-/** @throws UsageError if the change file of an option has no folder, or may not be replaced */
+/**
+ * Checks the change file that an option names.
+ * @throws UsageError if its folder is missing, if it is itself a folder, or if it may not be replaced
+ */
 export async function requireChangeFile(
   invocation: Invocation,
   option: string,
@@ -31,7 +34,7 @@ export async function requireChangeFile(
 
 /**
  * Returns a function that writes the change file of an option.
- * @throws UsageError, see `requireChangeFile`
+ * @throws the errors of `requireChangeFile`
  */
 export async function openChangeFile(
   invocation: Invocation,
@@ -46,22 +49,26 @@ export async function openChangeFile(
 }
 
 /**
- * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock that it depended
- * on, so it becomes a conflict again if that has changed. A delta depends on no stock: one that may have been written, or that a resume
- * writes, is left out.
- * @throws UsageError, see `requireChangeFile`
+ * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock
+ * that it depended on, so it becomes a conflict again if that has changed. A delta depends on no stock, so it is left
+ * out if it may have been written, or if a resume would send it. Returns undefined without a file.
+ * @throws the errors of `requireChangeFile`
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
   const writeRows = await openChangeFile(invocation, '--failed-out', file, replacing);
-  // The history has these rows, too. Counts exist only in their file, which is never replaced without a question.
+  // This file may be replaced without a question, because the history has its rows, too. Counts exist only in their
+  // file.
   const write: WriteRows = async (rows, options) => {
     await writeRows(rows, options);
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
-    /** This is the command's own input file: its rows stay until the run has ended, because they identify a killed run. */
+    /**
+     * Whether this is the command's own input file. Its rows stay until the run has ended, because they identify a
+     * killed run.
+     */
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
     /** Removes the rows of an earlier run. */
     empty: async () => (isFile() ? write([]) : undefined),
@@ -78,7 +85,7 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
   };
 }
 
-/** Reports whether a row was not written, and its run will not send it again. */
+/** Reports whether a row was not written and will not be sent again by its run. */
 function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }

@@ -73,7 +73,7 @@ export const defineList = define({
     } else {
       const { fields } = selection;
       const remarks = await invocation.stockRemarks();
-      // If names are requested, they are included.
+      // The field `name` also shows the names of the sandbox in formats for programs.
       const names = fields?.includes('name') ? await invocation.petNames() : remarks.names;
       const title = targetName(invocation.target) + onlyText(options);
       const page = stockPage(title, remarks.low, invocation.context.clock.now());
@@ -85,7 +85,7 @@ export const defineList = define({
   },
 });
 
-/** For a heading, where a hundred ids would fill the page. */
+/** Maximum number of ids in a heading. A hundred would fill the page. */
 const maxNamed = 10;
 
 /** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */
@@ -105,7 +105,10 @@ function onlyText({ low, status = [], name, pet = [], minQuantity, maxQuantity, 
 
 type Selection = ReturnType<typeof parseSelection>;
 
-/** @throws UsageError for the first invalid option */
+/**
+ * Returns the filters, the order, the limit and the fields.
+ * @throws UsageError for the first invalid option
+ */
 function parseSelection(
   options: ListOptions,
   petIds: ReadonlySet<bigint> | undefined,
@@ -139,9 +142,9 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
-/** Sorts, which needs all items at once, or limits, which reads only the items that it shows. */
+/** Sorts the items, which needs all of them at once, or limits them, which reads no more than are shown. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
-  // Pets of --pet may come after the limit.
+  // With `--pet`, the rest is read, too, because a pet after the limit is not missing.
   return limit === undefined ? batches : firstItems(batches, limit, { toTheEnd: petIds !== undefined });
 }

@@ -9,9 +9,10 @@ import { isOneOf, writeReplaceable } from '../replace-file.ts';
 import { requireChangeFile } from './failed-out.ts';
 
 /**
- * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it depends on. The file is
- * emptied at once, so that `apply` rejects it if the dry run fails, instead of applying an older plan.
- * @throws UsageError without --dry-run, for the input file, and see `requireChangeFile`
+ * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it
+ * depends on. The file is emptied at once, so that `apply` rejects it if the dry run fails, instead of applying an
+ * older plan.
+ * @throws UsageError without `--dry-run`, for stdout or the input file; the errors of `requireChangeFile`
  */
 export async function openPlanOut(
   invocation: Invocation,

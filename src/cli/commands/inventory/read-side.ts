@@ -15,7 +15,7 @@ import { scanStock, type UnreadablePets } from './stock.ts';
 
 export type Side =
   | { readonly kind: 'environment'; readonly name: string; readonly target: NamedTarget }
-  /** `file`: `-` for stdin. */
+  /** `file` is a path, or `-` for stdin. */
   | { readonly kind: 'file'; readonly name: string; readonly file: string };
 
 /**
@@ -38,7 +38,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
 
 async function readFile(context: Context, file: string): Promise<StockList> {
   const list = await scanJsonFile(context, file);
-  // Only the other reader knows on which line a pet appears twice.
+  // If a pet appears twice, the other reader reports on which lines.
   if (list !== undefined && list.repeated() === undefined) return list;
   const name = file === '-' ? undefined : file;
   const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
@@ -46,7 +46,7 @@ async function readFile(context: Context, file: string): Promise<StockList> {
   throw faultyFile(file, result, { nothing: 'nothing was compared' });
 }
 
-/** A name that is neither a file nor an environment may be a typing error. */
+/** Returns the error about a file. If there is no such file, the name may be a mistyped environment. */
 function unreadableSide(file: string, error: unknown): unknown {
   if (error instanceof InterruptedError) return error.with({ message: 'Interrupted. Nothing was sent' });
   const meant = didYouMean(file, environmentNames);
@@ -58,7 +58,8 @@ const lineEnd = 0x0a;
 const comma = 0x2c;
 
 /**
- * Reads the output of `list -o json` or `ndjson`, several times as fast as other files; undefined for any other file.
+ * Returns the stock in the output of `list -o json` or `ndjson`, several times as fast as for other files; undefined
+ * for any other file.
  */
 async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
@@ -78,13 +79,13 @@ async function* scan(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGene
   yield* scanner.read(undefined);
 }
 
-/** Returns the lines as the elements of an array. A blank line makes it invalid. */
+/** Yields lines of JSON as the elements of an array. A blank line makes the array invalid. */
 async function* asArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield Buffer.from('[');
   let isBetween = false;
   for await (const chunk of chunks) {
     if (isBetween) yield Buffer.from(',');
-    // Only the text after the last line end of a chunk shows whether it separates two lines.
+    // The line end of a chunk separates two lines only if another chunk follows.
     isBetween = chunk.at(-1) === lineEnd;
     const lines = isBetween ? chunk.subarray(0, -1) : chunk;
     for (let at = lines.indexOf(lineEnd); at !== -1; at = lines.indexOf(lineEnd, at + 1)) lines[at] = comma;

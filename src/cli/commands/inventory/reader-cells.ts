@@ -4,7 +4,7 @@ import type { InventoryItem } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
-/** Maximum number of lines in a warning. */
+/** Maximum number of lines that a warning lists. */
 const maxNamed = 20;
 
 /** Finds rows in which a cell was edited that `apply` ignores. */
@@ -23,7 +23,7 @@ export class ReaderCellCheck {
     this.#statusLines.add(row.line);
   };
 
-  /** Warns about each such column. Names are compared with those of the shop, if it has any. */
+  /** Warns about statuses and names that differ. Names are compared with those of the shop, if it has any. */
   async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
     const status = [...this.#statusLines];
     if (status.length > 0)
@@ -45,7 +45,7 @@ export class ReaderCellCheck {
     );
   }
 
-  /** `on lines 3, 7 and 9` */
+  /** Returns, for example, `on lines 3, 7 and 9`. */
   #where(lines: readonly number[]): string {
     const shown = lines
       .toSorted((one, other) => one - other)

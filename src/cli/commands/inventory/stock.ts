@@ -41,7 +41,7 @@ export async function warnOfStatus(invocation: Invocation, { petId, status }: In
 }
 
 /**
- * Sends one GET. A pet that is not in the list is missing.
+ * Returns the items of some pets. A pet that is not in the list is missing from the result. Sends one GET.
  * @throws FailureError if the list contains one of the pets twice
  */
 export async function findItems(
@@ -68,15 +68,18 @@ export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): N
 }
 
 interface WholeOptions {
-  /** Pets that were not found; unreadable ones exist. */
+  /** Pets that were not found. Those that are unreadable are not reported as missing. */
   readonly absent?: readonly bigint[];
-  /** Of names that no pet has. */
+  /** Errors about names that no pet has. */
   readonly errors?: readonly NotFoundError[];
-  /** See `UnreadablePets.error`. */
+  /** Selects the unreadable pets to report, as in `UnreadablePets.error`. */
   readonly matters?: (item: UnreadableItem) => boolean;
 }
 
-/** @throws FailureError, otherwise NotFoundError, if pets are unreadable or missing: one error that lists all of them */
+/**
+ * Checks that no pet is unreadable or missing.
+ * @throws one error that lists all such pets: FailureError if one is unreadable, otherwise NotFoundError
+ */
 export function requireWhole(
   invocation: Invocation,
   unreadable: UnreadablePets,
@@ -88,17 +91,16 @@ export function requireWhole(
   const [error, ...others] = leftOut === undefined ? notFound : [leftOut, ...notFound];
   if (error === undefined) return;
   if (others.length === 0) throw error;
-  // First, because a terminal shows only the beginning of many lines.
+  // The lines of further errors come first, because a terminal shows only the beginning of many lines.
   const lines = others.flatMap((other) => [sentence(other.message), ...other.lines]);
   throw error.with({ lines: [...lines, ...error.lines] });
 }
 
 const maxNamed = 20;
 
-/** A list with more such pets is not a stock list. */
+/** A list with more unreadable or repeated pets is not a stock list. */
 const maxUnreadable = 100_000;
 
-/** @throws FailureError */
 function requireFew(count: number): void {
   if (count <= maxUnreadable) return;
   throw new FailureError(
@@ -127,8 +129,8 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
 
   /**
    * Returns the error that a command ends with after its output; undefined if nothing is wrong.
-   * @param target of the service, if it is one
-   * @param matters which unreadable pets the list would have contained; default: all
+   * @param target the target of the service, for the hint; undefined for no hint
+   * @param matters selects the unreadable pets that the list would have contained; default: all
    */
   error(
     target: Target | undefined,
@@ -147,7 +149,7 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     ];
     const [first] = problems;
     if (first === undefined) return undefined;
-    // It shows the raw response.
+    // This command shows the raw response.
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
     if (problems.length === 1) return new FailureError(first.sentence, { hint });
     const lines = problems.slice(0, maxNamed).map(({ line }) => line);

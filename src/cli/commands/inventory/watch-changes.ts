@@ -17,7 +17,7 @@ import { UnreadablePets } from './stock.ts';
 export interface WatchOptions {
   /** Milliseconds from one check to the next. */
   readonly interval: number;
-  /** When it ends, in milliseconds from now; undefined: never. */
+  /** How long to watch, in milliseconds; undefined for no end. */
   readonly duration: number | undefined;
   readonly first: boolean;
   readonly now: boolean;
@@ -26,19 +26,19 @@ export interface WatchOptions {
   readonly statuses: ReadonlySet<string> | undefined;
 }
 
-/** `1.5 s`; from a minute on in minutes. */
+/** Returns, for example, `1.5 s`; from one minute on, minutes. */
 function secondsText(ms: number): string {
   return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
-/** In milliseconds: a check that takes longer was delayed by the limit or a retry. */
+/** Maximum duration of a check in milliseconds. A longer check was delayed by the rate limit or a retry. */
 const maxPollMs = 1000;
 /** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
 const maxSleep = 5000;
 
 /**
- * Checks the stock repeatedly, and yields the changes. Holds two lists at most. Only a 401 ends it, whatever the
- * service returns.
+ * Checks the stock repeatedly, and yields the changes. Of the service's errors, only a 401 ends it. Keeps at most two
+ * lists in memory.
  * @throws AuthError after a 401, and the reason of an interruption
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
@@ -75,12 +75,14 @@ class Watch {
   readonly #end: number;
   readonly #known = new KnownStock();
   longestId = 0n;
-  /** Number of successful checks. */
-  #looks = 0;
+  #successfulChecks = 0;
   #unreadable: ReadonlySet<bigint> = new Set();
-  #lookedAt = 0;
+  #checkedAt = 0;
   #faultSince: number | undefined;
-  /** No check before this time, by the monotonic clock: with --max-wait the governor may refuse to wait that long. */
+  /**
+   * The time before which no check begins, by the monotonic clock. With `--max-wait`, the governor might refuse to wait
+   * until then.
+   */
   #notBefore = 0;
   readonly #said = new Set<string>();
 
@@ -93,21 +95,24 @@ class Watch {
   }
 
   get hasBegun(): boolean {
-    return this.#looks > 0;
+    return this.#successfulChecks > 0;
   }
 
-  /** Returns the changes since the last successful check; the first time, the current stock, if requested. */
+  /**
+   * Returns the changes since the last successful check. The first time, returns the current stock with `--now`,
+   * otherwise nothing.
+   */
   async poll(): Promise<Iterable<readonly Difference[]>> {
     const { clock } = this.invocation.context;
-    this.#lookedAt = clock.monotonic();
+    this.#checkedAt = clock.monotonic();
     this.#pace.looked();
     const found = await this.#answered();
     const now = clock.monotonic();
     // If a check had to wait for the rate limit, the next one counts from its actual time.
-    if (now - this.#lookedAt > maxPollMs && now < this.#end) this.#lookedAt = now;
+    if (now - this.#checkedAt > maxPollMs && now < this.#end) this.#checkedAt = now;
     if (found === undefined) return [];
-    this.#looks += 1;
-    if (this.#looks > 1) return this.#known.changes(found);
+    this.#successfulChecks += 1;
+    if (this.#successfulChecks > 1) return this.#known.changes(found);
     this.#known.begin(found);
     await this.#begin(found);
     return this.options.now ? StockList.differences(StockList.empty, found.list) : [];
@@ -124,15 +129,18 @@ class Watch {
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }
 
-  /** Reads the list once. @returns undefined after an error */
+  /**
+   * Reads the list once.
+   * @returns undefined after an error, or if the time is over
+   */
   async #answered(): Promise<StockPoll | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();
     const abort = () => controller.abort(interrupted.reason);
     interrupted.addEventListener('abort', abort);
-    // When the time is over, a pending check is aborted, except for the last one, which begins then.
-    const left = this.#end - this.#lookedAt;
+    // When the time is over, a pending check is aborted. The last check, which begins only then, is not.
+    const left = this.#end - this.#checkedAt;
     let deadline: Deadline | undefined;
     if (left > 0 && Number.isFinite(left)) deadline = clock.deadline(left, () => controller.abort(new Error('over')));
     try {
@@ -196,26 +204,26 @@ class Watch {
 
   /**
    * Waits for the next check.
-   * @returns whether there is one
+   * @returns false if the time is over and there is none
    */
   async pause(): Promise<boolean> {
     const { context, messages } = this.invocation;
     const { clock } = context;
-    if (this.#lookedAt >= this.#end) return false;
+    if (this.#checkedAt >= this.#end) return false;
     const { windows } = await this.#limits();
     const least = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
     const wanted = this.#pace.interval;
     if (least > wanted) await this.#noteSlower(least, 'checks may use at most a tenth of the rate limit');
-    // If the wait ends in time, the governor shows it.
+    // If the rate limit opens in time, the governor waits for it and shows that.
     const opens = await this.#opensAt();
-    const soonest = Math.max(this.#lookedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
-    if (this.#looks <= 1 && soonest > this.#end && this.#isNew('short')) {
-      const wait = secondsText(soonest - this.#lookedAt);
+    const soonest = Math.max(this.#checkedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
+    if (this.#successfulChecks <= 1 && soonest > this.#end && this.#isNew('short')) {
+      const wait = secondsText(soonest - this.#checkedAt);
       await messages.warn(
         `--for leaves no time to find a change: the next check is possible ${wait} after the last one at the earliest`,
       );
     }
-    await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#lookedAt + wanted)), soonest);
+    await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#checkedAt + wanted)), soonest);
     // Changes since the last check justify another one at the end, if the limits allow it.
     return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
   }
@@ -225,7 +233,10 @@ class Watch {
     return state.limits.peek(scope);
   }
 
-  /** Returns when the rate limit allows the next check, by the monotonic clock, as far as that is known; 0: now. */
+  /**
+   * Returns when the rate limit allows the next check, by the monotonic clock; 0 if it allows one now, or if that is
+   * not known.
+   */
   async #opensAt(): Promise<number> {
     const decision = decide(await this.#limits(), this.invocation.context.clock.monotonic(), {
       bulk: true,
@@ -234,7 +245,10 @@ class Watch {
     return decision.admitted ? 0 : (decision.retryAt ?? 0);
   }
 
-  /** Sleeps, but not beyond `soonest` once the wall clock shows that the machine was suspended. */
+  /**
+   * Sleeps until a time of the monotonic clock. If the wall clock shows that the machine was suspended for the rest of
+   * that time, sleeps only until `soonest`.
+   */
   async #sleepUntil(until: number, soonest: number): Promise<void> {
     const { clock, interrupted } = this.invocation.context;
     let [monotonic, wall] = [clock.monotonic(), clock.now()];
@@ -251,7 +265,7 @@ class Watch {
   }
 
   /**
-   * Reports once for each reason that the interval is longer than requested.
+   * Notes, once for each reason, that the interval is longer than requested.
    * @param interval in milliseconds
    */
   async #noteSlower(interval: number, why: string): Promise<void> {

@@ -52,10 +52,13 @@ export const defineWatch = define({
   },
 });
 
-/** In seconds: the stock is never checked more often, whatever the limit. */
+/** Minimum time between two checks, in seconds, whatever the rate limit. */
 const minInterval = 0.1;
 
-/** Returns undefined if the option is absent. */
+/**
+ * Returns the value of an option in seconds; undefined if the option is absent.
+ * @throws UsageError unless it is a positive number
+ */
 function secondsOf(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
@@ -67,8 +70,8 @@ function formatOf({ results, context }: Invocation): Format {
 }
 
 /**
- * Prints the changes, as a `table` in lines for a person.
- * @throws AuthError after a 401; ChangesFound if no first change was found in time
+ * Prints the changes; in the format `table`, as lines for a person.
+ * @throws AuthError after a 401; ChangesFound if `first` is set and nothing changed in time
  */
 async function runWatch(invocation: Invocation, format: Format, options: WatchOptions): Promise<void> {
   const { results, context } = invocation;

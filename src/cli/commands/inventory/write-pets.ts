@@ -66,10 +66,10 @@ export const defineAdjust = define({
   action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
 });
 
-/** A pet as it was typed; later its id. */
+/** A pet and its new value. The pet is text as it was typed, later an id. */
 interface Assignment<Pet = bigint> {
   readonly petId: Pet;
-  /** The stock, or the delta. */
+  /** The new stock, or the delta. */
   readonly value: number;
 }
 
@@ -110,7 +110,10 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
   );
 }
 
-/** On a terminal a person sees before and after, and can undo the change. A script sends one request, unless it asks for more. */
+/**
+ * Reports whether to read the stock first. A person on a terminal then sees before and after, and can undo the change.
+ * A script sends only one request, unless an option or a setting asks for the read.
+ */
 function readsFirst({ context, config }: Invocation, { readFirst }: WriteFlags): boolean {
   const setting = config.settings['read-first'] ?? 'terminal';
   const isTerminal = context.stdin.isTerminal && context.stderr.isTerminal;
@@ -128,7 +131,10 @@ async function withPetOf(invocation: Invocation, verb: Verb, code: string, opera
   return [`${await petIdOfBarCode(invocation, code)}`, value];
 }
 
-/** Returns at least one. @throws UsageError */
+/**
+ * Returns the assignments that were typed, at least one.
+ * @throws UsageError for operands that are not valid
+ */
 function parseAssignments(verb: Verb, operands: readonly string[]): readonly Assignment<string>[] {
   const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
   const hint = petstock`inventory ${verb} --help`;

@@ -12,12 +12,12 @@ import { withContinueHint } from '../../runs/run-access.ts';
 import { type BulkFlags, parseBulkFlags } from '../option-values.ts';
 import { noSuchPets } from './stock.ts';
 
-/** `set` takes the wanted stock, `adjust` the delta. */
+/** `set` takes the new stock, `adjust` a delta. */
 export type Verb = 'set' | 'adjust';
 
 /**
  * Writes several pets as one run, like `apply`.
- * @throws UsageError or NotFoundError; nothing was written then
+ * @throws UsageError or NotFoundError before anything is written; the error that the run ends with
  */
 export async function writeSeveral(
   invocation: Invocation,

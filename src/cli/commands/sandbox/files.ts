@@ -127,7 +127,10 @@ export const defineBackup = define({
   },
 });
 
-/** Written under another name first, so that a failure leaves nothing that looks like a backup. */
+/**
+ * Copies a database. The copy has another name until it is complete, so that a failure leaves nothing that looks like a
+ * backup.
+ */
 async function copy(file: string, target: string): Promise<number> {
   const { backupDatabase } = await import('../../../service/index.ts');
   const unfinished = `${target}.unfinished`;
@@ -135,7 +138,7 @@ async function copy(file: string, target: string): Promise<number> {
     Promise.all(['', '-journal', '-wal', '-shm'].map((end) => rm(unfinished + end, { force: true })));
   try {
     await remove();
-    // It contains the usage of keys, so it is private to this user.
+    // The copy contains the usage of keys, so it is private to this user.
     await (await open(unfinished, 'wx', 0o600)).close();
     const pets = await backupDatabase(file, unfinished);
     await link(unfinished, target);

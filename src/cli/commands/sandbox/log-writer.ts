@@ -1,12 +1,14 @@
 import type { Output } from '../../context.ts';
 
-/** Maximum number of bytes waiting for the reader of the log, beside as many that were already handed to the stream. */
+/**
+ * Maximum number of bytes that wait for the reader of the log, besides those that were already handed to the stream.
+ */
 const maxWaiting = 1_000_000;
 
 /**
- * Returns a function that writes a line of the log as JSON. Nothing waits for a slow reader: of the waiting lines the oldest are dropped,
- * since the newest tell how things are now and are continued by what follows; those that were handed on have how it began. Once the
- * reader takes lines again, the log says how many were dropped. A closed log does not stop the server.
+ * Returns a function that writes a line of the log as JSON. The server never waits for a slow reader. If too much
+ * waits, the oldest lines are dropped, because the newest say how things are now. Once the reader takes lines again,
+ * the log says how many were dropped. A closed log does not stop the server.
  */
 export function logWriter(stderr: Pick<Output, 'write'>, now: () => number): (entry: object) => void {
   let waiting: string[] = [];

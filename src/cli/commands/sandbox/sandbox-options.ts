@@ -11,7 +11,7 @@ const unlimited = Number.MAX_SAFE_INTEGER;
 
 export const plans = ['free', 'pro', 'business'] as const;
 
-/** Longer than Node's timers can wait, so no server may get it. */
+/** Maximum time in seconds. Node's timers can wait little longer. */
 const maxSeconds = 2_000_000;
 
 const day = 86_400;
@@ -19,8 +19,8 @@ const day = 86_400;
 type Read<Value> = (text: string, option: string) => Value;
 
 /**
- * The value in help, the description, and the parser; for a repeatable option also the separator of values in a
- * variable.
+ * An option with a value: the name of the value in help, the description, the parser and, for a repeatable option, the
+ * separator of values in a variable.
  */
 export type ValueOption = readonly [value: string, about: string, read: Read<unknown>, separator?: RegExp];
 
@@ -48,7 +48,7 @@ const file: Read<string> = (given, option) => {
 
 /**
  * The options of all sandbox commands: `adminPort` is `--admin-port` on the command line, and for `sandbox serve` the
- * variable `PETSTOCK_SERVE_ADMIN_PORT`. An option with only a text takes no value.
+ * variable `PETSTOCK_SERVE_ADMIN_PORT`. An option that is only a description takes no value.
  */
 export const options = {
   file: [
@@ -132,13 +132,13 @@ export type Values = {
 
 export const optionNames = Object.keys(options) as Name[];
 
-/** `--admin-port` */
+/** Returns the option on the command line, such as `--admin-port`. */
 export function flagOf(name: Name): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /**
- * Returns these options for a command.
+ * Returns some of these options for a command.
  * @param abouts the descriptions that differ for this command
  */
 export function sandboxOptions(
@@ -162,13 +162,19 @@ export function limitsOf({ limitMinute, limitDay }: Pick<Values, 'limitMinute' |
   return { minute: limitMinute ?? unlimited, day: limitDay ?? unlimited };
 }
 
-/** 16 to 128 visible ASCII characters. @throws UsageError that does not repeat it */
+/**
+ * Returns a secret of 16 to 128 visible ASCII characters.
+ * @throws UsageError, which does not repeat any other text
+ */
 export function readSecret(given: string, option: string): string {
   if (/^[!-~]{16,128}$/.test(given)) return given;
   throw new UsageError(`${option} must have 16 to 128 visible ASCII characters`);
 }
 
-/** Parses the URLs of a PostgreSQL database. @throws UsageError that does not repeat them, because they may contain a password */
+/**
+ * Returns the URL of a PostgreSQL database.
+ * @throws UsageError, which does not repeat the text, because it may contain a password
+ */
 function readDatabase(given: string): string {
   if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {
     throw new UsageError('--database takes an address such as postgres://user@host:5432/name?sslmode=verify-full');

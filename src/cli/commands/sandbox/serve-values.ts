@@ -29,9 +29,9 @@ const alternatives: readonly (readonly [Name, Name])[] = [
 ];
 
 /**
- * Returns the options from the command line, otherwise from `PETSTOCK_SERVE_…`.
+ * Returns the options of the command line, and for those not given the variables `PETSTOCK_SERVE_…`.
  * @param flags as parsed by Commander: `windowSeconds`, and `ban: false` for `--no-ban`
- * @param warn called for unknown but harmless variables
+ * @param warn receives a message for each variable that is no option
  * @throws UsageError for an invalid value, or options that exclude each other
  */
 export function serveValues(
@@ -80,14 +80,14 @@ function fromVariables(env: Readonly<Record<string, string | undefined>>, warn: 
   return given;
 }
 
-/** `PETSTOCK_SERVE_ADMIN_PORT` */
+/** Returns the name of a variable, such as `PETSTOCK_SERVE_ADMIN_PORT`. */
 function variableOf(name: Name): string {
   return `PETSTOCK_SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`;
 }
 
 const isOn = /^(true|1|yes|on)$/i;
 
-/** @returns undefined for an option that is off */
+/** Returns the value of an option from its variable; undefined if the option is switched off. */
 function readVariable(variable: string, name: Name, text: string): unknown {
   const option = options[name];
   if (typeof option !== 'string') {
@@ -132,7 +132,10 @@ const ownOptions: readonly Name[] = [
 
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
-/** Converts the values to options of the service. If such options are given without a file or database, everything stays in memory. */
+/**
+ * Converts the values to options of the service. If the stock, the key or the windows are set without a file or
+ * database, everything stays in memory.
+ */
 export function serviceOptionsOf(values: Values): ParsedOptions {
   const { port = defaultPort, host, database, pets, seed, ids, plan, windowSeconds, cors, trustProxy } = values;
   const { adminPort, adminHost, adminToken, metricsToken, testControls, tlsCert: cert, tlsKey } = values;

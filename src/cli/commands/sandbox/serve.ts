@@ -77,16 +77,16 @@ export const defineServe = define({
   },
 });
 
-/** Describes where the stock is, without a password. */
+/** Returns the name of the storage, without a password. */
 function nameOfServed({ database }: Values, file: string | undefined): string {
   return database === undefined ? (file ?? "the sandbox's own") : storageName({ database });
 }
 
-/** Reports events to the user, or with `--log` as JSON, so that each line on stderr is JSON from the first one on. */
+/** Reports events to the user; with `--log`, as JSON, so that stderr is JSON from its first line on. */
 interface Teller extends Pick<Messages, 'note' | 'warn'> {
-  /** Writes an entry only for a log. */
+  /** Writes an entry to the log. Absent without `--log`. */
   log?(message: string, fields?: object): void;
-  /** Writes a log entry of the service, which may have its own `time`. */
+  /** Writes a log entry of the service, which may have its own `time`. Absent without `--log`. */
   entry?(entry: object): void;
 }
 
@@ -154,7 +154,10 @@ function readKey(file: string): PrivateFile | undefined {
   }
 }
 
-/** Throws UsageError if the number of pets in the file is not `--pets`: a stock is only created once. */
+/**
+ * Checks that the file has as many pets as `--pets` requests, because a stock is created only once.
+ * @throws UsageError if the numbers differ
+ */
 async function requirePets(file: string, pets: number | undefined): Promise<void> {
   const { inspectDatabase } = await import('../../../service/index.ts');
   let found: ReturnType<typeof inspectDatabase> = null;
@@ -171,7 +174,8 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
 }
 
 /**
- * Prints the address. Key and token are only printed on a terminal and as JSON on stdout; any other stderr is a log.
+ * Prints the address. The key and the token are printed only on a terminal, and as JSON on stdout, because any other
+ * stderr may be stored as a log.
  */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;
@@ -209,7 +213,10 @@ async function reload(teller: Teller, service: RunningService): Promise<void> {
   }
 }
 
-/** @throws UsageError for an address that other machines can reach, without --expose */
+/**
+ * Checks that no other machine can reach the server, unless `--expose` is given.
+ * @throws UsageError if one can
+ */
 async function requireExposed(values: Values): Promise<void> {
   const { isLoopback } = await import('../../../service/index.ts');
   if (values.expose === true) return;

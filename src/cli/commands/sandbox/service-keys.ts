@@ -72,7 +72,7 @@ export const defineRevoke = define({
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
-    // The word is more likely a key, which must not be shown.
+    // Any other word is more likely a key, which must not be shown.
     if (!/^[0-9a-f]{12}$/.test(id)) {
       throw new UsageError('A key is revoked by its id, which has 12 digits from 0 to f. Nothing was revoked', {
         hint,
@@ -91,14 +91,17 @@ export const defineRevoke = define({
   },
 });
 
-/** @throws UsageError */
+/**
+ * Returns the name of a key.
+ * @throws UsageError for a name that is not valid
+ */
 function readName(given: string): string {
   const name = given.trim();
   if (/^[^\p{C}]{1,40}$/u.test(name)) return name;
   throw new UsageError('--name takes 1 to 40 visible characters');
 }
 
-/** Opens the storage without creating anything: the sandbox may not exist yet. */
+/** Returns the keys. Creates nothing, because the sandbox may not exist yet. */
 async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
   const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];

@@ -20,7 +20,7 @@ import { readNamedFile } from '../../input-file.ts';
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const maxFaults = 20;
 const limit = 2n ** 63n;
-/** A user's own file may have a million pets. */
+/** There is no limit, because a user's own file may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
 const noStock = 'this is not a stock: the first line must name the columns, such as petId,quantity,status';
@@ -28,9 +28,9 @@ const noStockJson =
   'this is not a stock: an object must have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
 
 /**
- * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or JSON: an array of
- * items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged. An object without an inventory is an
- * error, because it would replace everything by nothing.
+ * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or
+ * JSON: an array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged.
+ * An object without an inventory is an error, because it would replace everything with nothing.
  * @param file `-` for stdin
  * @throws UsageError with the errors in the file
  */
@@ -110,7 +110,7 @@ function readDelimited(text: string, collector: StockCollector): void {
   if (header === undefined) collector.problem('line 1', 'the file is empty');
 }
 
-/** @returns no rows, and adds an error, if a required column is missing */
+/** Returns the fields of the columns. If a required column is missing, adds a problem and returns no fields. */
 function readHeader(where: string, cells: readonly string[], collector: StockCollector) {
   const header = cells.map((cell) => fieldOf(cell));
   const hasId = header.includes('petId');
@@ -139,7 +139,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   };
   const content = parsed(file, text);
   if (!Object.hasOwn(content, 'inventory')) {
-    // It may be anything, so none of it is repeated.
+    // The file may be anything, so none of it is repeated.
     collector.problem('line 1', noStockJson);
     return [];
   }
@@ -154,7 +154,10 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   return listOf(content, 'orders').map((order) => exactJson(order));
 }
 
-/** @throws UsageError without the parser's message, which may contain a secret from the file: `Duplicate key 'psk_…'` */
+/**
+ * Parses JSON.
+ * @throws UsageError without the parser's message, which may contain a secret from the file: `Duplicate key 'psk_…'`
+ */
 function parsed(file: string, text: string): JsonObject {
   try {
     const content = parseJson(text, unbounded);

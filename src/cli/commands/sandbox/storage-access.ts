@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { named, openSandbox, sandboxFile, storageError } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
-/** The storage that a command uses: the sandbox's own by default. */
+/** The storage that a command uses. Default: the sandbox's own. */
 export type StorageChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStorage = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
@@ -17,7 +17,10 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
   database: 'a PostgreSQL database instead of a file: postgres://user@host:5432/name',
 });
 
-/** Returns the chosen file or database; a file other than the sandbox's own must exist. @throws UsageError */
+/**
+ * Returns the chosen file or database.
+ * @throws UsageError if a file other than the sandbox's own does not exist, or could not keep anything
+ */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
   if (database !== undefined) {

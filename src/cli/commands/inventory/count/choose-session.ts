@@ -31,7 +31,7 @@ export async function chooseSessions(
     throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
   }
   for (const each of found) {
-    // A run of version 0.2 may have to be resumed.
+    // An applied session may be named, because its run may be one of version 0.2 that has to be resumed.
     if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, invocation);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
@@ -78,8 +78,8 @@ async function newestUnfinished(
 const maxNamed = 3;
 
 /**
- * Returns how a script is refused. A session of another kind is never in its hint: a stock-take that gets a delivery would
- * replace the stock by it.
+ * Returns the error for a script, which can't be asked. The hint never resumes a session of another kind: a stock-take
+ * that receives a delivery would replace the stock with it.
  */
 function unfinished(invocation: Invocation, session: CountSession, mode: CountMode, what: string): UsageError {
   const { options } = invocation;
@@ -98,7 +98,10 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
   });
 }
 
-/** Returns `k3x9 "aisle 3" (a count of what came in (--add))`; a stock-take is named only beside another kind. */
+/**
+ * Returns, for example, `k3x9 "aisle 3" (a count of what came in (--add))`. A stock-take is named as such only beside
+ * another kind.
+ */
 function nameText(session: CountSession, typed: CountMode): string {
   const { label, mode } = session.head;
   const named = label === undefined ? '' : ` ${quoted(label)}`;
@@ -109,7 +112,10 @@ function byText({ head }: CountSession): string {
   return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
-/** Only Enter resumes. Text that is scanned at the prompt is not an answer. */
+/**
+ * Asks whether to resume a session. Enter resumes it. Text that is scanned at the prompt is not an answer, so the
+ * question is repeated.
+ */
 async function asksToGoOn(questions: Invocation['questions'], question: string): Promise<boolean> {
   for (let asked = question; ; ) {
     const answer = (await questions.text(asked)).trim();
@@ -119,7 +125,10 @@ async function asksToGoOn(questions: Invocation['questions'], question: string):
   }
 }
 
-/** @throws UsageError if two sessions can't be merged */
+/**
+ * Checks that two sessions can be merged.
+ * @throws UsageError if they can't
+ */
 function requireAlike(first: CountSession, session: CountSession): void {
   const { service, mode } = session.head;
   const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
@@ -129,7 +138,10 @@ function requireAlike(first: CountSession, session: CountSession): void {
   }
 }
 
-/** @throws UsageError if a session is finished, with its outcome */
+/**
+ * Checks that a session is not finished.
+ * @throws UsageError with the outcome of a finished session
+ */
 export function requireOpen(session: CountSession, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
@@ -149,7 +161,10 @@ export function requireOpen(session: CountSession, invocation: Invocation): void
   }
 }
 
-/** @throws UsageError for a session of another target, or one that the options don't fit */
+/**
+ * Checks that a session belongs to the target and that the options fit it.
+ * @throws UsageError otherwise
+ */
 function requireFitting(session: CountSession, invocation: Invocation, { mode, all }: CountOptions): void {
   const { head } = session;
   const name = shortOf(session);

@@ -40,11 +40,14 @@ export type CountFlags = OptionsOf<typeof countOptions>;
 
 export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   readonly session: string | undefined;
-  /** In a resumed session undefined means its own mode; in a new one `count`. */
+  /** The mode; undefined for the own mode of a resumed session, and for `count` in a new one. */
   readonly mode: CountMode | undefined;
 }
 
-/** Throws UsageError for options that can't be used together. */
+/**
+ * Returns the parsed options.
+ * @throws UsageError for options that can't be used together
+ */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
   const { merge, codes, all, label } = flags;
   if (flags.closed)
@@ -66,7 +69,10 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
   return { ...flags, ...parseBulkFlags(invocation, flags), session, mode };
 }
 
-/** Returns the command that counts `chosen`: a session, or `--new`. */
+/**
+ * Returns a command for a hint.
+ * @param chosen the session to count, or `--new`
+ */
 export function commandFor(
   invocation: Invocation,
   chosen: readonly string[],

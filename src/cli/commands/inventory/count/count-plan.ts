@@ -14,12 +14,13 @@ import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
 interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
-  /** All pets of the service when the count began; undefined if not known. */
+  /** All pets of the service when the count began; undefined if they are not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
 }
 
 /**
- * Returns the counted sums with the current stock, and the units that belong to no pet of the service, by description.
+ * Returns the rows that write the counted sums, with the current stock, and the units that belong to no pet of the
+ * service, by the description of their code.
  */
 export async function planOf(run: RunAccess, counting: Counting, options: PlanOptions) {
   const { invocation } = run;
@@ -51,14 +52,14 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
   return { rows, stock, unknowns, hasPet: (petId: bigint) => there.has(petId) };
 }
 
-/** Returns the units of unknown codes. */
+/** Returns the units of unknown codes, by the description of each code. */
 function unknownsOf({ session, account }: Counting): Map<string, number> {
   const codes = codesOf(session);
   const named = (code: string) => missingName([code], petOfCode(codes, code));
   return new Map(Array.from(account.tally.unknowns(), ([code, units]) => [named(code), units]));
 }
 
-/** Describes counted pets that the service does not have: `55 (pet 99999, which …)`. */
+/** Returns a function that describes a counted pet that the service does not have: `55 (pet 99999, which …)`. */
 function namesOfMissing({ session, account }: Counting): (petId: bigint) => string {
   const codesOfPets = new Map<bigint, Set<string>>();
   for (const scan of session.scans) {
@@ -79,14 +80,15 @@ function missingName(codes: readonly string[], petId: bigint | undefined): strin
 
 export type CountPlan = Awaited<ReturnType<typeof planOf>>;
 
-/** `3 units of 2 unknown codes` */
+/** Returns, for example, `3 units of 2 unknown codes`. */
 export function unknownText(unknowns: ReadonlyMap<string, number>): string {
   const units = [...unknowns.values()].reduce((sum, count) => sum + count, 0);
   return `${counted(units, 'unit')} of ${counted(unknowns.size, 'unknown code')}`;
 }
 
 /**
- * Lists the units that belong to no pet. Returns lines for an error if the list is not visible or a program reads it.
+ * Lists the units that belong to no pet.
+ * @returns lines for the error, if the list is not visible or a program reads the error; otherwise none
  */
 export async function showUnknown(
   { messages, globals, results }: Invocation,
@@ -102,7 +104,10 @@ export function noneKnown(lines: readonly string[]): NotFoundError {
   return new NotFoundError('No scanned code matches a pet. Nothing was written', { lines });
 }
 
-/** @throws UsageError if --all would write a zero for a pet that may be on the shelf */
+/**
+ * Checks that every code is known.
+ * @throws UsageError if a code is not, because `--all` would write a zero for a pet that may be on the shelf
+ */
 export function requireAllKnown({ unknowns }: CountPlan, lines: readonly string[]): void {
   if (unknowns.size === 0) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;

@@ -20,18 +20,18 @@ import { quoted } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
   /**
-   * The stock of all pets of the service when the count began; undefined for an unreadable one. The whole map is undefined until it is
-   * known.
+   * The stock of all pets of the service when the count began, in which an unreadable stock is undefined. The whole map
+   * is undefined until it is known.
    */
   stock: ReadonlyMap<bigint, number | undefined> | undefined;
   /** Whether lines come from a terminal, where a word like `quit` is not a code. */
   readonly isTyped: boolean;
 }
 
-/** A line that `-` cancels. */
+/** A line that `-` can cancel. */
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
-  /** `known`: the code was already one of the pet. `was`: the pet for which it had been taught before. */
+  /** `known`: the code already was one of the pet. `was`: the pet for which the code had been taught before. */
   | { readonly kind: 'taught' | 'known'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
   | { readonly kind: 'wrong'; readonly code: string; readonly fault: ErrorFault };
 
@@ -50,12 +50,15 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  /** The current balance: a new object once a code was taught. */
+  /** The current balance. It is a new object after each code that is taught. */
   get account(): Account {
     return this.#account;
   }
 
-  /** Returns the units that a run or a file takes from a session, without sums that are not known. */
+  /**
+   * Returns the records by which a run or a file takes units from the session. Leaves out failed rows whose sum is not
+   * known.
+   */
   takenBy(rows: readonly BulkRow[]): ScanRecord[] {
     const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
     return [...boundCodes(this.session, this.#account), ...this.givenOf(taken)];
@@ -76,7 +79,10 @@ export class Counting {
     return this.#taken.flatMap((line) => (line.kind === 'wrong' ? line.fault : []));
   }
 
-  /** Adds records that are no scans: no `-` reaches what came before. On disk when it returns. */
+  /**
+   * Stores records that are not scans, after which `-` can't cancel earlier lines. The records are on disk when this
+   * returns.
+   */
   note(records: readonly ScanRecord[]): void {
     this.#taken = [];
     this.#keep(records);
@@ -84,8 +90,8 @@ export class Counting {
   }
 
   /**
-   * Counts lines. All are on disk when it returns.
-   * @returns the event of each line, and whether one of them ends the count: lines typed after it are ignored
+   * Counts lines. All are on disk when this returns.
+   * @returns the event of each line, and whether a line ended the count; typed lines after it are ignored
    * @throws UsageError if other lines follow the end
    */
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
@@ -112,7 +118,7 @@ export class Counting {
     return { events, isDone: false };
   }
 
-  /** Returns the event of a typed word that no product has as its code. */
+  /** Returns the event of a typed word that is not the code of a product; undefined for any other text. */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();
     if (!this.known.isTyped || this.#codes.pets.has(word)) return undefined;
@@ -139,7 +145,7 @@ export class Counting {
     return { kind: 'wrong', code, why, line: this.known.isTyped ? undefined : line };
   }
 
-  /** Makes the unknown code right before this line one of a pet. */
+  /** Makes the unknown code of the line before this one a code of a pet. */
   #teach(text: string, { code: operand }: ScanLine, records: ScanRecord[]): CountEvent {
     const pet = petIdOfCode(operand) ?? this.#onlyNamed(operand);
     const last = this.#taken.at(-1);
@@ -199,7 +205,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns the stock of a pet when its count begins, which is stored with it. */
+  /** Returns a record of the stock of a pet if its count begins now; otherwise nothing. */
   #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined ? undefined : this.known.stock?.get(pet);
@@ -237,7 +243,10 @@ function noPet(petId: bigint): string {
   return `there is no pet ${petId}`;
 }
 
-/** @throws UsageError if scans follow the end of a count, for example from a second file: they would be lost silently */
+/**
+ * Checks that no scans follow the end of a count, as from a second file, because they would be lost silently.
+ * @throws UsageError if some do
+ */
 function requireNothing(lines: readonly string[]): void {
   const next = lines.find((line) => !/^(?:done)?$/i.test(codeText(line)));
   if (next === undefined) return;

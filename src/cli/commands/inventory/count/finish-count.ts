@@ -26,7 +26,7 @@ import { offerTaught } from './taught.ts';
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
-  /** All pets of the service when the count began; undefined: not known. */
+  /** All pets of the service when the count began; undefined if they are not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteFile | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
@@ -35,7 +35,7 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 
 /**
  * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and what
- * could not be written. If that fails, the session stays as it is.
+ * could not be written. If nothing could be begun, the session stays as it is.
  * @returns the pets to count again, with their stock, because it has changed while they were counted
  * @throws UsageError if nothing was counted; PartialError if scans belong to no pet
  */
@@ -85,8 +85,8 @@ export async function finishCount(
 }
 
 /**
- * Reports mistaken lines once more.
- * @throws UsageError if they were not typed, because their meaning is not known
+ * Warns once more about mistaken lines.
+ * @throws UsageError if the lines were not typed, because their meaning is not known
  */
 async function requireRightLines(run: RunAccess, counting: Counting, options: FinishOptions): Promise<void> {
   const { mistakes: problems, session, account, known } = counting;
@@ -107,12 +107,12 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
     : left;
 }
 
-/** Returns the options of the command that continues with units of unknown codes, once these are in the file. */
+/** Returns the options of the command that counts the remaining units, once their codes are in the file. */
 function flagsWithCodes({ options, config }: Invocation, { codes }: Pick<CountOptions, 'codes'>): FlagValues {
   return { ...options, ...restFlags, codes: codes ?? config.settings.codes ?? '<codes.csv>' };
 }
 
-/** Returns the pets to be written whose stock has changed since they were counted first, with their current stock. */
+/** Returns the pets to be written whose stock has changed since their count began, with their current stock. */
 function changedOf(counting: Counting, rows: readonly BulkRow[]): ReadonlyMap<bigint, number> {
   const changed = rows.flatMap(({ petId, before, delta, result }): [bigint, number][] => {
     const seen = counting.account.seen.get(petId);
@@ -169,7 +169,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
       facts: unknowns.size > 0 ? [`leaving out ${unknownText(unknowns)}`] : [],
     },
     names: names.size > 0 ? names : undefined,
-    // Before the run begins, so that nothing of the session can be in another run, whatever the outcome.
+    // The units are taken from the session before the run begins, so that no other run can get them, whatever the
+    // outcome.
     requireNotDuplicate: async () => {
       if (repeated !== undefined && !run.invocation.questions.willAsk()) {
         if (options.beganNow) session.end({ how: 'discarded' });
@@ -186,7 +187,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     },
   };
   const keepFailed = async (failed: readonly BulkRow[]) => {
-    // From now on the file has these counts, and the session no longer does.
+    // From now on, the file has these units and the session no longer does.
     const given = counting.givenOf(failed).filter(({ units }) => units > 0);
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
     await failedOut?.keep(failed);
@@ -197,7 +198,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     (reason: unknown) => reason,
   );
   if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
-  // Questions that can't be answered now are left to the session's next command. A session that may have been written stays handed over.
+  // If this can't be settled now, the next command of the session does it. A session that may have been written before
+  // stays handed over.
   const isDoubtful = error instanceof RepetitionError;
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
@@ -208,8 +210,10 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
 }
 
 /**
- * Finds an open run with the same units, as after a loss of the session that it was made of, and warns of one that has units of the same pets.
- * @returns the error for a count that asks nothing, and what a question says instead
+ * Finds an unfinished run with the same units, as after the loss of the session from which it was made. Warns of a run
+ * that has other units of the same pets.
+ * @returns the error for a command that can't ask, and a clause for the question; undefined if no run has the same
+ * units
  */
 async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   const open = await openRunOf(access, rows);
@@ -226,10 +230,13 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }
 
-/** Options that the command for the remaining units does not have. */
+/** The command for the remaining units is given without these options. */
 const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
 
-/** @throws UsageError at once if the file has no folder, or must not be replaced */
+/**
+ * Returns a function that writes the file of `--to`; undefined without that option.
+ * @throws UsageError at once if the file has no folder, or must not be replaced
+ */
 export async function changeFileWriter(
   invocation: Invocation,
   { to, codes, force = false, dryRun, failedOut }: CountOptions,
@@ -248,7 +255,7 @@ export async function changeFileWriter(
   return (rows) => write(rows, { deltas: hasDeltas(rows) });
 }
 
-/** For example units of a delivery. */
+/** Reports whether some rows add to the stock, such as the units of a delivery. */
 function hasDeltas(rows: readonly BulkRow[]): boolean {
   return rows.some(({ delta }) => delta !== undefined);
 }

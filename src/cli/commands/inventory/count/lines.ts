@@ -1,9 +1,9 @@
-/** Maximum number of characters, longer than any code. A longer line is cut and ends in `…`, so it is not a code. */
+/** Maximum length of a line in characters. A longer line is cut and ends in `…`, so it is not a code. */
 const maxLine = 1000;
 
 /** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
 const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
-/** Matches an incomplete sequence at the end of a piece. */
+/** Matches an incomplete sequence at the end of a chunk. */
 const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
 
 /** Splits typed or scanned input into lines, which end in LF, CR or both. */
@@ -25,8 +25,9 @@ export class LineCutter {
   }
 
   /**
-   * @param chunk undefined: nothing follows
-   * @returns the completed lines; `isEnded`: by Ctrl-D at the beginning of a line
+   * Adds a chunk of the input.
+   * @param chunk undefined at the end of the input
+   * @returns the completed lines; with `isEnded`, Ctrl-D at the beginning of a line has ended the input
    */
   take(chunk?: Uint8Array): { readonly lines: readonly string[]; readonly isEnded: boolean } {
     let text = this.#held + this.#decoder.decode(chunk, { stream: chunk !== undefined });
@@ -64,9 +65,9 @@ export class LineCutter {
 }
 
 /**
- * Yields lines, those of one piece together, so that they are processed before the next piece is requested. Without
- * keys the last line may lack its end; a line cut off by an interruption is dropped.
- * @param onKeys for the keys of a terminal: draws the incomplete next line
+ * Yields the lines of each chunk together, so that they are processed before the next chunk is requested. Without
+ * `onKeys`, the last line may lack its line end. A line that an interruption cuts off is dropped.
+ * @param onKeys draws the incomplete next line; given if the input consists of the keys of a terminal
  */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,

@@ -23,7 +23,10 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
   return new CountSessions(connection, { clock, processes, random, warn: (line) => void messages.warn(line) });
 }
 
-/** @param closed whether to include finished sessions */
+/**
+ * Prints the sessions of this machine.
+ * @param closed whether to include finished sessions
+ */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {
   const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
@@ -33,7 +36,7 @@ export async function listSessions(invocation: Invocation, closed: boolean): Pro
 }
 
 interface ListedSession extends CountSession {
-  /** It is open, and it is not known whether a run has taken it. */
+  /** Whether the session is open, but may have been applied by a run that the history lacks. */
   readonly isDoubtful: boolean;
 }
 
@@ -57,7 +60,7 @@ async function isDoubtful(invocation: Invocation, session: CountSession): Promis
   }).catch(() => true);
 }
 
-/** Discards a session after confirmation. Its content stays on disk; a finished session is removed. */
+/** Discards a session after confirmation; its content stays on disk. Removes a session that is finished or damaged. */
 export function discardSession(invocation: Invocation, text: string): Promise<void> {
   return withSessions(invocation, async (sessions) => {
     const found = findAny(sessions, text);
@@ -84,7 +87,10 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
   }
 }
 
-/** @param place the target of the command */
+/**
+ * Returns a view of sessions.
+ * @param place the target of the command, which a table does not repeat
+ */
 function sessionsView(sessions: readonly ListedSession[], place: string): View {
   return {
     shape: 'list',
@@ -128,13 +134,13 @@ function tableRow(session: ListedSession): Row {
   return { ...rowOf(session), ...shown, state: stateText(session) };
 }
 
-/** `unknown`: it is not known whether it was applied. */
+/** Returns the state of a session: `unknown` if it is not known whether the session was applied. */
 function stateOf({ end, holder, isDoubtful }: CountSession & Partial<ListedSession>): string {
   if (isDoubtful) return 'unknown';
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }
 
-/** The state, with the resulting run, file or session: `applied by k3x9`. */
+/** Returns the state, with the resulting run, file or session: `applied by k3x9`. */
 function stateText(session: ListedSession): string {
   const { end } = session;
   if (end?.how === 'written') return `written to ${end.file}`;

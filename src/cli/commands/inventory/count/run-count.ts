@@ -46,7 +46,8 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     requireSameService(run, chosen);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.connections.announce();
-    // Scans on a terminal are answered at once; those from a pipe are checked at the end.
+    // On a terminal, each scan is checked at once, which needs the list of pets. Scans from a pipe are checked at the
+    // end.
     const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
     const session = await openChosen(sessions, chosen, run, { ...options, given });
     try {
@@ -71,7 +72,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   });
 }
 
-/** Adds to any error but the count's own how to continue: the sessions are unchanged. */
+/** Adds the command that continues the count as a hint to an error without one, while the session is open. */
 async function keepingSession(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -94,8 +95,8 @@ function requireSameService({ invocation, connection }: RunAccess, chosen: reado
 }
 
 /**
- * Takes the chosen session. A dry run leaves sessions unchanged and stores nothing, except for a new session at a
- * terminal, where a person may have scanned for hours.
+ * Opens the chosen session, a merged one, or a new one. A dry run changes no session and stores nothing, except for a
+ * new session at a terminal, where a person may have scanned for hours.
  */
 async function openChosen(
   sessions: CountSessions,
@@ -127,15 +128,15 @@ async function openChosen(
   return dryRun ? new OpenCountSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
 }
 
-/** Returns the properties of a new session. */
+/** Returns the label and the user of a new session. */
 function begunBy({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
   const { user } = connection;
   return { ...(label !== undefined && { label }), ...(user !== undefined && { user }) };
 }
 
 /**
- * Takes a session, once the outcome of its last run is known.
- * @throws UsageError if nothing of it is left
+ * Takes a session, and settles its last run.
+ * @throws UsageError if the session is finished, or if its run is not
  */
 async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {
   const isTaken = !options.dryRun && found.end === undefined;
@@ -157,9 +158,9 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
 }
 
 /**
- * Returns the stock of the service's pets, with one GET. If that fails, the count continues, and they are checked at
- * the end.
- * @param all whether all pets are to be counted, which is impossible without them
+ * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond: the count
+ * continues, and pets are checked at its end.
+ * @param all whether pets that were not scanned count as 0, so that the list is needed and the error is thrown
  */
 async function stockOf({ invocation, connection }: RunAccess, all = false) {
   const stock = new Map<bigint, number | undefined>();
@@ -194,11 +195,12 @@ async function count(
   else if (!isNew) await invocation.messages.note(`Session ${shortOf(session)}${resumedText(counting)}.`);
   let isDone = false;
   try {
-    // A scanner is faster than the screen: echoed codes would be mixed with petstock's output.
+    // Keys are read without echo if possible. A scanner is faster than the screen, so echoed codes would be mixed with
+    // petstock's output.
     const keys = screen.typing && stdin.keys?.();
     await screen.begin?.();
     for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
-      // A code is taught only for a pet that is there.
+      // A code is taught only for a pet that the service has.
       if (!stdin.isTerminal && lines.some(isTeaching)) counting.known.stock ??= await readStock();
       const taken = counting.take(lines);
       isDone = taken.isDone;
@@ -215,7 +217,7 @@ async function count(
   }
 }
 
-/** Describes what an interrupted count leaves; a session without a scan is discarded. */
+/** Describes what an interrupted count leaves. Discards a new session without a scan. */
 function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
   if (!session.isKept) return 'The dry run stored nothing, and the sessions are unchanged';
   if (!isNew || !tally.isEmpty) {

@@ -12,22 +12,25 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { createLiveLine, type LiveLine } from '../../../progress/live-line.ts';
 
 export interface CountScreen {
-  /** Call this before the first line is read. Absent: there is nothing to draw. */
+  /** Call this before the first line is read. Absent if there is nothing to draw. */
   begin?(): Promise<void>;
   /**
-   * Draws the part of the next line that has been typed so far. Absent: the terminal itself shows it.
+   * Draws the part of the next line that has been typed so far. Absent if the terminal itself shows it.
    * @param isShownNext whether `show` is called next and draws it
    */
   typing?(rest: string, isShownNext: boolean): Promise<void>;
   show(events: readonly CountEvent[]): Promise<void>;
-  /** Call this when no more lines are read. @param ended whether the last line has no line end, so that the sum stays visible */
+  /**
+   * Call this when no more lines are read.
+   * @param ended whether the input ended within a line, so that the sum stays visible
+   */
   stop?(ended: boolean): Promise<void>;
 }
 
 /**
- * - On a terminal, a person sees the result of each line, and below it the sum and the next line. - On a terminal that can't redraw
- * (`TERM=dumb`, or stderr is not a terminal), the sum is a line of its own. - Scans from a pipe are shown on one changing line if there
- * is a terminal; unknown codes stay visible.
+ * Creates the output of a count. On a terminal, a person sees the result of each line, and below it the sum and the
+ * next line. If the terminal can't redraw (`TERM=dumb`, or stderr is not a terminal), the sum is a line of its own.
+ * Scans from a pipe are shown on one changing line if there is a terminal; unknown codes stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
@@ -50,7 +53,7 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
   const prompt = () => {
     const width = stderr.columns ?? 80;
     const text = countPrompt(sum(), width, show.mode);
-    // A code longer than the line shows its end, where the cursor is.
+    // If a code is longer than the line, its end is shown, where the cursor is.
     const room = Math.max(1, width - text.length - 1);
     return stderr.write(text + singleLine(typed).slice(-room));
   };
@@ -97,8 +100,8 @@ function pipeScreen(invocation: Invocation, sum: () => CountSum, show: CountShow
 }
 
 /**
- * An unknown code and a mistaken line ring the bell, and are shown even with `--quiet`: without them a shelf would be
- * counted wrongly.
+ * Shows events. An unknown code and a mistaken line ring the bell, and are shown even with `--quiet`, because a shelf
+ * would be counted wrongly without them.
  */
 async function showEvents(
   { messages, context, globals }: Invocation,

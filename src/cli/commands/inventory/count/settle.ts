@@ -14,9 +14,10 @@ import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /**
- * Finds the run that took the counts of a session, and returns what the run has not written and will not write: units of a delivery, and
- * counts that the service rejected. Ends a session with nothing left.
- * @param mayTakeBack whether units return if the history does not have the run, which may have been removed
+ * Finds the run that took the units of a session, and puts back what the run has not written and will not write: units
+ * of a delivery, and counts that the service rejected. Ends a session with nothing left.
+ * @param mayTakeBack whether the session gets its units back if the history does not have the run, which may have been
+ * removed
  * @returns the pets whose stock has changed, to be counted again
  * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
  */
@@ -63,12 +64,13 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
   return { again, left };
 }
 
-/** Rows of a discarded run may be unknown. */
+/** The results of rows that were not, or not certainly, written. The rows of a discarded run may be unknown. */
 const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
 /**
- * @returns false if the run was removed from the history, so it had ended
- * @throws UsageError while it has not
+ * Checks that a run has ended.
+ * @returns false if the run was removed from the history, which happens only after its end
+ * @throws UsageError if the run is unfinished
  */
 async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {
   const found = await connection.state.history.run(run).catch((error: unknown) => {
@@ -80,7 +82,10 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
-/** @throws UsageError if the run that has ended a session is unfinished, or has rows of unknown outcome */
+/**
+ * Checks the run that has ended a session.
+ * @throws UsageError if the run is unfinished, or has rows of unknown outcome
+ */
 export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
   if (!(await isFinished(access, session, run))) return;
   let unknown = 0;
@@ -112,7 +117,7 @@ interface LeftOver {
   readonly flags: FlagValues;
 }
 
-/** Returns an error that describes what stays in a session, and what to count again. @param again pets whose stock has changed */
+/** Returns an error that describes what stays in a session, and what to count again. */
 export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
   const { tally } = accountOf(session);
   const isKept = session.isOpen && !tally.isEmpty;
@@ -126,7 +131,10 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
   return error.with({ message, hint: commandFor(invocation, isKept ? [name] : [], flags) });
 }
 
-/** Settles the open session on this machine that a resumed run belongs to. @returns the error to throw, with what is left */
+/**
+ * Settles the open session of this machine to which a resumed run belongs.
+ * @returns the error to throw, with what is left in the session
+ */
 export function settleSessionOf(access: RunAccess, { run, contentHash }: RunRecord, error: unknown): Promise<unknown> {
   return withSessions(access.invocation, async (sessions) => {
     const isOfRun = (each: SessionContent) => accountOf(each).run === run || hashOf(each) === contentHash;

@@ -12,7 +12,10 @@ const codeColumns: readonly Column[] = [
   { field: 'petId', title: 'Pet', align: 'right' },
   { field: 'codes', title: 'Codes' },
 ];
-/** The level at which a pet must be reordered, if some pets have their own. The sheet doesn't show the stock, so that it is not copied. */
+/**
+ * The level at which a pet must be reordered, if some pets have their own. The sheet doesn't show the stock, so that
+ * nobody copies it.
+ */
 const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 
@@ -48,7 +51,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
     await messages.note('To print it: petstock inventory count --sheet -o html > sheet.html');
 }
 
-/** Pets without a name come last, by their ids. */
+/** Returns a comparison of pets by their names. Pets without a name come last, by their ids. */
 function byNameIn(names: ReadonlyMap<bigint, string>) {
   return (one: bigint, other: bigint): number => {
     const [first, second] = [names.get(one), names.get(other)];

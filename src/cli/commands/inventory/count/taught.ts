@@ -7,8 +7,9 @@ import { addCodes, readCodesFile, writableCodesFile } from '../../../shop-codes.
 import type { CountOptions } from './count-options.ts';
 
 /**
- * Offers to add the codes taught during a session to the file of codes. The count continues in any case.
- * @param hasPet whether the service has a pet
+ * Offers to add the codes taught during a session to the codes file. A failure is only a warning, so that the count
+ * continues.
+ * @param hasPet reports whether the service has a pet
  */
 export async function offerTaught(
   invocation: Invocation,
