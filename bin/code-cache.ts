@@ -22,18 +22,21 @@ import { cacheFolderOf } from './folders.ts';
 
 /** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
 const maxFiles = 48;
-/** In seconds. V8 discards the code of functions that have not run for a while, so longer runs don't write a cache. */
+/**
+ * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
+ * a while.
+ */
 const maxUptime = 10;
-/** On average one run in this many adds the code that the command has needed since. */
+/** On average, one run in this many adds the code that the command has needed since the last time. */
 const renewalInterval = 32;
 
 /**
- * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With it `--help`
- * takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times instead of 5.2 (Node 20, November
- * 2026). Node's own compile cache (22.1 and later) leaves out functions that are compiled late, so a list takes 5.1 times. To
- * remove this, delete this file and let `bin/installed.ts` require the script.
+ * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With
+ * it `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times instead of
+ * 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions that are compiled late,
+ * so a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts` require the script.
  * @param name `./program.cjs`
- * @param words of the command line: each command has its own cache
+ * @param words the words of the command line; each command has its own cache
  */
 export function loadCached<Module>(name: string, words: readonly string[]): Module {
   const requireElse = createRequire(import.meta.filename);
@@ -55,8 +58,8 @@ export function loadCached<Module>(name: string, words: readonly string[]): Modu
 }
 
 /**
- * Returns V8's code cache of a command, in the cache folder; undefined if that folder belongs to another user, as with sudo.
- *
+ * Returns V8's code cache of a command, in the cache folder; undefined if the cache is switched off, or if the folder
+ * belongs to another user, as with sudo.
  * V8 hardly checks a cache and crashes on a damaged one, so `read` checks each file.
  */
 function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCache | undefined {
@@ -96,7 +99,7 @@ export class CodeCache {
   readonly #facts: readonly string[];
   readonly #compiled: Compiled[] = [];
 
-  /** @param facts besides the source that the compiled code depends on */
+  /** @param facts what the compiled code depends on, besides its source */
   constructor(folder: string, facts: readonly string[]) {
     this.#folder = folder;
     this.#facts = facts;
@@ -106,7 +109,7 @@ export class CodeCache {
   compile(filename: string): Script {
     const file = openSync(filename, 'r');
     try {
-      // A script that is replaced has at least another modification time.
+      // A script that is replaced differs at least in its modification time.
       const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       const path = join(this.#folder, nameOf(key));
@@ -122,9 +125,9 @@ export class CodeCache {
   }
 
   /**
-   * Returns the cached code for a key; undefined if the file is incomplete, belongs to someone else, or was open to others. A file
-   * has the code twice and then the key: comparing both copies takes 16 M instructions less than loading Node's crypto for a hash,
-   * of 147 M for `--help` (Node 20).
+   * Returns the cached code for a key; undefined if the file is incomplete, belongs to another user, or was open to
+   * others. A file has the code twice and then the key: comparing both copies takes 16 M instructions less than loading
+   * Node's crypto for a hash, of 147 M for `--help` (Node 20).
    */
   #read(path: string, key: string): Buffer | undefined {
     let file: number | undefined;
@@ -146,7 +149,10 @@ export class CodeCache {
     }
   }
 
-  /** Writes the code compiled in this run, usually once. Takes 10 to 20 ms and never throws. @param uptime of this process, in seconds */
+  /**
+   * Writes the code compiled in this run, usually once. Takes 10 to 20 ms and never throws. @param uptime how long this
+   * process has run, in seconds
+   */
   keep(uptime = process.uptime()): void {
     const isRenewed = Math.random() < 1 / renewalInterval;
     const due = this.#compiled.filter(({ wasKept }) => !wasKept || isRenewed);
@@ -159,7 +165,9 @@ export class CodeCache {
     }
   }
 
-  /** Creates the folder, again if others could write to it. Removes the oldest files of a full one. */
+  /**
+   * Creates the folder. Replaces it if others could read or write it. If the folder is full, removes the oldest files.
+   */
   #makeFolder(): void {
     const folder = this.#folder;
     const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -202,7 +210,11 @@ function isOurFolder(stats: Stats, denied: number): boolean {
   return stats.isDirectory() && isOurs(stats, denied);
 }
 
-/** @param denied permission bits that must not be set. Windows has neither owner nor mode, and protects the folder by itself */
+/**
+ * Reports whether a file or folder belongs to this user. Windows has neither owner nor mode, and protects the folder by
+ * itself.
+ * @param denied permission bits that must not be set
+ */
 function isOurs(stats: Stats, denied: number): boolean {
   const user = process.geteuid?.();
   return user === undefined || (stats.uid === user && (stats.mode & denied) === 0);

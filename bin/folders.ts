@@ -15,7 +15,10 @@ export function cacheFolderOf(env: NodeJS.ProcessEnv): string {
 
 const sourcesOf = (env: NodeJS.ProcessEnv): FolderSources => ({ env, platform: process.platform, home });
 
-/** An empty or relative HOME would put keys into the current folder. A container may have no home at all. */
+/**
+ * Returns the home folder; undefined if there is none, as in a container. An empty or relative HOME is ignored, because
+ * it would put keys into the current folder.
+ */
 function home(): string | undefined {
   for (const ask of [homedir, () => userInfo().homedir, () => ownAccount()?.home]) {
     try {

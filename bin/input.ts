@@ -37,7 +37,7 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
     wake();
   };
   const onEnd = () => {
-    // The input typed so far is incomplete, although no Ctrl-D has ended it.
+    // The terminal was closed, so the input typed so far is incomplete.
     if (isGone(stream)) interruption.abort();
     ended = true;
     wake();
@@ -71,8 +71,8 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
 }
 
 /**
- * Like `chunksOf`, in raw mode, in which Ctrl-C is a character. It starts before the first read, because a scanner may already be
- * sending.
+ * Like `chunksOf`, in raw mode, in which Ctrl-C is a character. Raw mode begins before the first read, because a
+ * scanner may already be sending.
  */
 function keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   stream.setRawMode?.(true);
@@ -95,7 +95,7 @@ async function* rawKeysOf(stream: Stdin, interruption: Interruption): AsyncGener
 /** Ctrl-C is the same character as ETX, which ends a code that a scanner starts with STX. */
 const [stx, ctrlC] = [0x02, 0x03];
 
-/** Returns a function that finds Ctrl-C in keys. A code may be split between two calls. */
+/** Returns a function that finds Ctrl-C in keys. A scanned code may be split between two calls. */
 function ctrlCFinder(): (keys: Uint8Array) => boolean {
   /** Number of characters read inside a frame; undefined outside of one. */
   let framed: number | undefined;
@@ -110,7 +110,10 @@ function ctrlCFinder(): (keys: Uint8Array) => boolean {
   };
 }
 
-/** Only Node's stream knows for certain, but for a file it takes 3 ms to load. */
+/**
+ * Reports whether a descriptor may be a terminal. Only Node's stream knows for certain, but it takes 3 ms to load for a
+ * file.
+ */
 function mayBeTerminal(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);

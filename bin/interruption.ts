@@ -12,7 +12,10 @@ export function endWithTerminal(): void {
   process.kill(process.pid, 'SIGHUP');
 }
 
-/** Ends an interrupted process that is blocked in a system call, such as opening a pipe without a writer. Node would wait for it. */
+/**
+ * Ends an interrupted process that is blocked in a system call, such as opening a pipe without a writer. Node would
+ * wait for the call.
+ */
 export function endBlocked(signal: EndingSignal): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -30,29 +33,30 @@ export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt'
 }
 
 /**
- * Aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed, or its connection was lost). The
- * operating system handles the second signal and ends the process at once; if a program reads stderr, an error is written to it
- * first. A closed terminal, however, sends SIGHUP more than once: from its shell, and from the system when that shell has exited.
+ * Returns a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
+ * or its connection was lost). The operating system handles the second Ctrl-C or SIGTERM and ends the process at once;
+ * if a program reads stderr, an error is written to it first. A second SIGHUP is ignored, because a closed terminal
+ * sends more than one: from its shell, and from the system when that shell has exited.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const abort = (signal: EndingSignal = 'SIGINT') => controller.abort(new InterruptedError('Interrupted', { signal }));
-  let lastWords: ((signal: EndingSignal) => string) | undefined;
+  let lineFor: ((signal: EndingSignal) => string) | undefined;
   let onHangup: (() => void) | undefined;
   // SIGBREAK only exists on Windows; on other systems it never arrives.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
       const ending = signal === 'SIGBREAK' ? 'SIGINT' : signal;
       abort(ending);
-      const words = lastWords;
-      if (words !== undefined) process.once(signal, () => endWith(words(ending), signal));
+      const line = lineFor;
+      if (line !== undefined) process.once(signal, () => endWith(line(ending), signal));
     });
   }
   process.on('SIGHUP', () => (onHangup === undefined ? abort('SIGHUP') : onHangup()));
   return {
     ...{ signal: controller.signal, abort: () => abort() },
-    onSecondInterrupt: (words) => {
-      lastWords = words;
+    onSecondInterrupt: (line) => {
+      lineFor = line;
     },
     onHangup: (listener) => {
       onHangup = listener;
@@ -60,10 +64,10 @@ export function listenForInterruption(): Interruption {
   };
 }
 
-/** Without a listener, a signal has its default effect again. */
-function endWith(words: string, signal: NodeJS.Signals): void {
+/** Writes a line to stderr, and ends the process by a signal that has no listener any more. */
+function endWith(line: string, signal: NodeJS.Signals): void {
   try {
-    writeSync(process.stderr.fd, `${words}\n`);
+    writeSync(process.stderr.fd, `${line}\n`);
   } catch {
     // The pipe is full or has no reader; the exit code reports the error, too.
   }

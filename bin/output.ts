@@ -14,15 +14,18 @@ export function sharesOutput(): boolean {
   }
 }
 
-/** stderr is for people: if it has no reader, the command continues, and its exit code is the result. */
+/**
+ * Makes each write to stderr succeed. If stderr has no reader, the command continues, and its exit code is the result.
+ */
 export function bestEffort<Kind extends Output>(stream: Kind): Kind {
   const { write } = stream;
   return Object.assign(stream, { write: (chunk: string | Uint8Array) => write(chunk).catch(() => {}) });
 }
 
 /**
- * Opens stderr. What `process.stderr` has been given can't be dropped, and Node waits for it: a pipe is opened a second time, to be closed.
- * The first has to be there: Node asks for it when a socket is closed, and can't open it while the second is full.
+ * Opens stderr so that it can be closed. What was written to `process.stderr` can't be dropped, and Node waits for it,
+ * so a pipe is opened a second time. `process.stderr` has to be opened first: Node asks for it when a socket is closed,
+ * and can't open it while the second one is full.
  */
 export function openStderr(): OutputStream {
   const { stderr } = process;
@@ -33,7 +36,7 @@ export function openStderr(): OutputStream {
 type OutputStream = Socket & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 export interface ClosableOutput extends Output {
-  /** Drops what its reader has not taken. */
+  /** Drops what the reader has not taken. */
   close(): void;
 }
 
@@ -87,7 +90,7 @@ function isFile(descriptor: number): boolean {
   }
 }
 
-/** Windows has no device numbers. */
+/** Reports whether a file is the null device. False on Windows, which has no device numbers. */
 export function isNullDevice({ rdev }: Stats): boolean {
   return rdev !== 0 && rdev === statSync(devNull).rdev;
 }

@@ -11,7 +11,10 @@ import { endBlocked, endWithTerminal, listenForInterruption } from './interrupti
 import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
 import { saveMemory, withPlainParser } from './v8-flags.ts';
 
-/** Runs the command line of this process. @returns the exit code */
+/**
+ * Runs the command line of this process.
+ * @returns the exit code
+ */
 export async function run(): Promise<number> {
   // If nothing is left to wait for, Node exits in the middle of a command; that must not look like success.
   process.exitCode = exitCodes.failure;
@@ -68,7 +71,7 @@ function openTransport(options: TransportOptions): Transport {
   return withPlainParser(async (request) => (await opening)(request));
 }
 
-/** Prompts that are loaded at the first question, because most commands ask none. */
+/** Returns prompts that are loaded at the first question, because most commands ask none. */
 function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
     const { createPrompts } = await import('../src/cli/prompts.ts');

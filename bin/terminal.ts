@@ -4,12 +4,12 @@ import { ReadStream } from 'node:tty';
 import type { Pager, PagerCommand } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** Like in git, a command with none of these characters is run without a shell. Windows paths have backslashes. */
+/** As in git, a command with none of these characters is run without a shell. Windows paths have backslashes. */
 const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
 const forWindowsShell = /[|&<>()^"'%\n]/;
 /** Exit codes of a shell that can't run a program, or can't find it. */
 const notRun = [126, 127];
-/** Exit codes of cmd.exe for the same, directly and in a batch file. */
+/** Exit codes of cmd.exe in the same case, from the command line and from a batch file. */
 const notRunOnWindows = [1, 9009];
 
 /** Starts a pager on the terminal of this process; see `Context.openPager`. */
@@ -35,8 +35,9 @@ export function openPager({ command, env }: PagerCommand, isWindows = process.pl
 }
 
 /**
- * Ctrl-C reaches every process of the terminal. A pager handles it as a command, for example to stop a search, and stays open. If
- * petstock exited, the shell would take the terminal away from the pager.
+ * Resolves when a pager has ended. Meanwhile, Ctrl-C does not end petstock, because the shell would then take the
+ * terminal away from the pager. Ctrl-C reaches every process of the terminal: a pager handles it as a command, for
+ * example to stop a search, and stays open.
  */
 function endOf(child: ChildProcess, unfound: readonly number[]): Promise<'left' | 'missing'> {
   const stay = () => {};

@@ -1,17 +1,18 @@
 import type { Transport } from '../src/api/transport.ts';
 
 /**
- * Flags of V8, which are no stable interface. Each is reset afterwards, because V8 accepts cached code only under the flags that it
- * was compiled with. To do without, delete this file and what `run.ts` uses of it.
+ * Sets a flag of V8. Flags are no stable interface. Each is reset afterwards, because V8 accepts cached code only under
+ * the flags that it was compiled with. To do without flags, delete this file and what `run.ts` uses of it.
  */
 function setFlag(name: string, value: number): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);
 }
 
 /**
- * Keeps V8 of Node 20 from optimising undici's HTTP parser (WebAssembly) in the background, because the program could not
- * exit before that ends. A parser that is created while the budget is large is never optimised. `inventory list` takes 3.1 times the CPU of `node -e 0`, and
- * 7.6 without (November 2026). Later versions of Node don't need this.
+ * Keeps V8 of Node 20 from optimising undici's HTTP parser (WebAssembly) in the background, because the program could
+ * not exit before the optimisation ends. A parser that is created while the budget is large is never optimised.
+ * `inventory list` takes 3.1 times the CPU of `node -e 0`, and 7.6 times without this (November 2026). Later versions
+ * of Node don't need this.
  */
 export function withPlainParser(transport: Transport): Transport {
   if (!process.versions.node.startsWith('20.')) return transport;
@@ -29,8 +30,8 @@ export function withPlainParser(transport: Transport): Transport {
 }
 
 /**
- * Has the heap grow by less at a time: `apply` of 100,000 rows takes 182 MB, and 224 without; its `undo` 205, and up to 272
- * (Node 20, November 2026).
+ * Makes the heap grow in smaller steps, or normally if `isSaved` is false. `apply` of 100,000 rows takes 182 MB, and
+ * 224 MB without; its `undo` takes 205 MB, and up to 272 MB without (Node 20, November 2026).
  */
 export function saveMemory(isSaved: boolean): void {
   setFlag('heap-growing-percent', isSaved ? 20 : 0);

@@ -5,9 +5,9 @@ import type { Prompts } from './context.ts';
 
 export interface PromptStreams {
   readonly input: Readable & { setRawMode?(mode: boolean): unknown };
-  /** Where questions are shown: stderr, so that stdout only has results. */
+  /** The stream that shows questions. It is stderr, so that stdout has only results. */
   readonly output: Writable & { readonly columns?: number };
-  /** Ends a pending question, like Ctrl-C. */
+  /** Aborts a pending question, like Ctrl-C. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -16,12 +16,13 @@ interface Line {
   readonly rest: Buffer;
 }
 
-/** Returns the typed text once it is complete; undefined: more input follows. */
+/** The typed line; undefined while more input has to follow. */
 type Answer = Line | 'cancelled' | undefined;
 
 /**
- * Questions on a terminal: one line each, which the terminal lets users edit. Nothing is drawn, so that every terminal
- * and screen reader can show them, and a whole line answers: a scanned bar code could contain a Y.
+ * Creates the questions on a terminal. Each is one line, whose answer the terminal lets users edit. Nothing is drawn,
+ * so that every terminal and screen reader can show a question. Only a whole line answers, because a scanned bar code
+ * could contain a Y.
  */
 export function createPrompts(streams: PromptStreams): Prompts {
   const { input, output } = streams;
@@ -37,7 +38,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
   };
   return {
     password: async (question) => {
-      // The terminal would show what is typed.
+      // Without raw mode, the terminal would show what is typed.
       setRawMode(input, true);
       show(question);
       try {
@@ -52,7 +53,9 @@ export function createPrompts(streams: PromptStreams): Prompts {
   };
 }
 
-/** Sets the mode of a terminal. A closed one accepts none: Node would end with a core dump. */
+/**
+ * Sets the raw mode of a terminal. Ignores the error of a closed terminal, with which Node would end in a core dump.
+ */
 function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   try {
     input.setRawMode?.(mode);
@@ -65,14 +68,14 @@ function isYes(answer: string): boolean {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-/** The message if Ctrl-C ends a question and the command has changed nothing before it. */
+/** The message if Ctrl-C ends a question before the command has changed anything. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
 
 function interruptedQuestion(): InterruptedError {
   return new InterruptedError(interruptedAsking);
 }
 
-/** Reads until there is an answer. Text typed after it is left for the next question. */
+/** Reads until the input contains an answer. Text typed after the answer is left for the next question. */
 function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = Buffer.alloc(0);
@@ -82,7 +85,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // The next message starts on a new line: after Ctrl-C by itself, and a password prompt ends its own line.
+      // The next message starts on a new line: after Ctrl-C, here; after a password, the prompt ends its own line.
       if (answerOf === firstLine && signal?.aborted !== true) output.write('\n');
       reject(interruptedQuestion());
     };
@@ -101,7 +104,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
   });
 }
 
-/** A line as the terminal passes it on once it is complete. */
+/** Returns the first line, as the terminal passes it on; undefined while its line end is missing. */
 function firstLine(typed: Buffer): Line | undefined {
   const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end === -1) return undefined;
@@ -111,8 +114,8 @@ function firstLine(typed: Buffer): Line | undefined {
 }
 
 /**
- * A line of keys as they are typed: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other control keys
- * do nothing.
+ * Returns the line that the typed keys make: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other
+ * control keys do nothing.
  */
 function hiddenLine(typed: Buffer): Answer {
   const line = firstLine(typed);

@@ -1,4 +1,6 @@
-/** Everything that completion knows about the commands. The build generates it from the commands, as JSON. */
+/**
+ * What completion knows about a command. The build generates a table of all commands from their definitions, as JSON.
+ */
 export interface TableCommand {
   readonly name: string;
   readonly about: string;
@@ -8,12 +10,12 @@ export interface TableCommand {
 }
 
 export interface TableOption {
-  /** `-e`, `--env` */
+  /** The forms of the option, such as `-e` and `--env`. */
   readonly flags: readonly string[];
   readonly about: string;
-  /** The kind of its value; absent if it takes none. */
+  /** The kind of the option's value; absent if it takes none. */
   readonly value?: ValueKind;
-  /** Takes all following words up to the next option. */
+  /** Set if the option takes all following words up to the next option. */
   readonly isVariadic?: true;
   readonly isRepeatable?: true;
 }
@@ -25,21 +27,27 @@ export interface TableOperand {
 
 /** The words that are possible at a position of the command line. */
 export type ValueKind =
-  /** One of these; none if only the user knows the value. @property isList several, separated by commas */
+  /**
+   * One of these words, of which there are none if only the user knows the value; with `isList`, several, separated by
+   * commas.
+   */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
   /**
-   * A file; preferably with one of these endings, if there are any (`.csv`). @property or other words that are possible
-   * there, too
+   * A file, preferably with one of these endings (`.csv`), if there are any. `or` is a source of other words that are
+   * possible there, too.
    */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
-  /** A source of words on this machine. */
+  /** A word from a source on this machine. */
   | { readonly kind: Known; readonly isList?: true }
-  /** The words for the previous operand: the values of a setting by its name. */
+  /** A word that depends on the previous operand, such as the value of a setting. */
   | { readonly kind: 'by-operand'; readonly values: Readonly<Record<string, ValueKind>> }
-  /** A command, word by word. @property topics alternatives */
+  /** The words of a command, or one of the topics. */
   | { readonly kind: 'command'; readonly topics: readonly Word[] };
 
-/** Incomplete runs can be resumed; places are environments, and those of each store: `north/staging`. */
+/**
+ * The sources of words. Incomplete runs can be resumed. Places are environments, and those of each store:
+ * `north/staging`.
+ */
 export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';
 
 export type Word = readonly [word: string, about: string];

@@ -2,30 +2,34 @@ import { singleLine } from '../../shared/sanitize.ts';
 import type { Known, ShellName, TableCommand, TableOption, ValueKind, Word } from './command-table.ts';
 
 export interface Question {
-  /** The words before the last one, without the name of the program. */
+  /** The words before the current one, without the name of the program. */
   readonly words: readonly string[];
-  /** The word being typed, up to the cursor; may be empty. */
+  /** The word being typed, up to the cursor. It may be empty. */
   readonly current: string;
 }
 
 export interface Answer {
   readonly candidates: readonly Word[];
-  /** Whether a file is possible, too; the shell completes files. @property prefix the text before its name in the word: `--to=` */
+  /**
+   * Set if a file is possible, too, which the shell completes. `prefix` is the text before the file's name in the same
+   * word, such as `--to=`.
+   */
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }
 
 /**
- * Proposals from this machine, likeliest first. Any of them may be empty; never throws.
+ * Returns the words of a source on this machine, the likeliest first. Returns none if there are none, and never throws.
  * @param typed the beginning of the word
  */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
 
 /**
- * Proposals are inserted into the command line, so a word with a character that a shell may interpret is not proposed.
+ * Words without a character that a shell may interpret. No other words are proposed, because proposals are inserted
+ * into the command line.
  */
 const harmlessWord = /^[\w.,=+/-]+$/;
 
-/** Maximum length of a meaning, in code units. */
+/** Maximum length of the description of a word, in code units. */
 const maxAbout = 72;
 
 export async function complete(
@@ -59,7 +63,7 @@ function commandWords({ commands }: TableCommand): readonly Word[] {
 
 interface Asked {
   readonly typed: string;
-  /** The operands before it. */
+  /** The operands before the word. */
   readonly earlier: readonly string[];
   readonly knowledge: Knowledge;
 }
@@ -68,7 +72,7 @@ async function valueWords(table: TableCommand, value: ValueKind | undefined, ask
   if (value === undefined || value.kind === 'files' || value.kind === 'by-operand') return [];
   if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
   if (value.isList !== true) return wordsOf(value, asked.typed, asked);
-  // `available,pe` is completed to `available,pending`, and nothing is proposed twice.
+  // `available,pe` is completed to `available,pending`, and no part is proposed twice.
   const start = asked.typed.lastIndexOf(',') + 1;
   const before = asked.typed.slice(0, start);
   const named = before.split(',');
@@ -81,7 +85,7 @@ async function wordsOf(value: Extract<ValueKind, { isList?: true }>, typed: stri
   return found.filter(([word]) => !earlier.includes(word));
 }
 
-/** Returns the subcommands for `help inventory`. */
+/** Returns the words that may follow `help`, or `help inventory`: the subcommands, and at first the topics, too. */
 function helpWords(table: TableCommand, words: readonly string[], topics: readonly Word[]): readonly Word[] {
   let command: TableCommand | undefined = table;
   for (const word of words) command = command?.commands.find(({ name }) => name === word);
@@ -89,7 +93,7 @@ function helpWords(table: TableCommand, words: readonly string[], topics: readon
 }
 
 /**
- * Shells that show everything they are given; the others filter by the word themselves, depending on their settings.
+ * Shells that show every word that they are given. The others filter the words themselves, depending on their settings.
  */
 const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershell']);
 
@@ -108,7 +112,7 @@ interface WantedWord {
   readonly value: ValueKind;
   /** The text before the value in the same word: `--env=`. */
   readonly prefix?: string;
-  /** The operands before it. */
+  /** The operands before the word. */
   readonly earlier?: readonly string[];
 }
 

@@ -20,12 +20,18 @@ export interface KnowledgeSources {
 const maxRuns = 50;
 const maxPets = 50;
 
-/** The values of `PETSTOCK_STATE_URL` that are not a URL. They are repeated here, so that `settings` need not be loaded. */
+/**
+ * The value of `PETSTOCK_STATE_URL` for this machine's own state. It is repeated here, so that `settings` need not be
+ * loaded.
+ */
 const noStateUrl = 'none';
 /** The value of `--store` for the store without a name. */
 const unnamedStore = 'default';
 
-/** The runs, pets, stores and stock counts known on this machine. Each is read on demand, and nothing is written. */
+/**
+ * Creates the source of the runs, pets, stores and sessions that are known on this machine. Each kind is read on
+ * demand, and nothing is written.
+ */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);
@@ -52,7 +58,10 @@ async function storedConfig({ config }: Folders): Promise<StoredNames> {
   }
 }
 
-/** The whole ids; if the end of one is typed, like `k3x9`, ends are shown. */
+/**
+ * Returns the whole ids of runs. If none begins with the typed text, the end of an id may be typed, such as `k3x9`:
+ * then returns the ends.
+ */
 function runWords(runs: readonly RecentRun[], typed: string, now: number): readonly Word[] {
   const isEnd = !runs.some(({ run }) => run.startsWith(typed));
   return runs.map((run) => [isEnd ? run.run.slice(-4) : run.run, runText(run, now)]);
@@ -67,7 +76,7 @@ function runText(facts: RecentRun, now: number): string {
   return parts.join(' · ');
 }
 
-/** Those of the latest runs, each once. */
+/** Returns the pets of the latest runs, each once. */
 function petWords(runs: readonly RecentRun[], now: number): readonly Word[] {
   const words = new Map<string, string>();
   for (const { pets, command, at } of runs) {
@@ -76,7 +85,7 @@ function petWords(runs: readonly RecentRun[], now: number): readonly Word[] {
   return [...words].slice(0, maxPets);
 }
 
-/** In one unit, rounded down: `3 min ago`. */
+/** Returns an age in one unit, rounded down: `3 min ago`. */
 function ago(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s ago`;
@@ -107,7 +116,9 @@ async function sessionWords({ folders, now }: KnowledgeSources): Promise<readonl
 
 type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];
 
-/** Returns the newest runs of this machine; none with a shared state, because completion never sends anything. */
+/**
+ * Returns the newest runs of this machine; returns none with a shared state, because completion never sends anything.
+ */
 async function recentRuns({ folders, env }: KnowledgeSources) {
   const variable = env.PETSTOCK_STATE_URL || undefined;
   const url = variable ?? (await storedConfig(folders)).settings['state-url'];
@@ -125,7 +136,7 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
     store: text(row.store),
     file: text(row.file),
     reason: text(row.reason),
-    // The first 20, in decimal.
+    // The record of a run has its first 20 pets, in decimal.
     pets: String(row.pets).match(/-?\d+/g) ?? [],
     changes: Number(row.changes),
     open: Number(row.open),
@@ -136,9 +147,9 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
 const timeout = 200;
 
 /**
- * Reads for completion: nothing is created, moved or imported, and a state that can't be read at once has no rows. It
- * is opened read-only.
- * @param sql receives the number of wanted rows
+ * Returns rows of this machine's state; none if the state can't be read at once. The state is opened read-only: nothing
+ * is created, moved or imported.
+ * @param sql has a parameter for the maximum number of rows
  */
 async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> {
   try {
@@ -155,7 +166,7 @@ async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> 
   }
 }
 
-/** A file of another user is ignored. */
+/** Reports whether a file belongs to this user. Other files are ignored. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;
