@@ -11,13 +11,13 @@ import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { number, type ResultSets, statement, text } from './statements.ts';
 
-/** One append to the log of a run: begins it, settles outcomes, and then grants intents. */
+/** One append to the log of a run. It begins the run if it is new, settles outcomes, and then grants intents. */
 export interface LogAppend extends RunKey, IntendedRows {
   /** The run, if it is not in the history yet. */
   readonly beginning: NewRun | undefined;
   readonly outcomes: readonly Outcome[];
   readonly confirmed: Confirmed;
-  /** The requests of this process that may be in flight, if it leaves the run. */
+  /** The outstanding rows of the log, if this process leaves the run. */
   readonly leaving: ReadonlySet<unknown> | undefined;
 }
 
@@ -79,7 +79,7 @@ export function* appendToLog(
     yield* requireCurrent(meta, context);
     requireNew(context, beginning, state);
   }
-  // Another process may have repaired the older copy and renamed it.
+  // Another process may have found this state to be an older copy, and renamed it.
   const isAnother = confirmed.state !== undefined && confirmed.state !== state;
   const isBehind = isAnother || (yield* isOlder(meta, highest));
   if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };

@@ -13,7 +13,7 @@ export interface NewRun {
   readonly host: string;
   /** The id of the process that begins the run. */
   readonly holder: string;
-  /** A number in [0, 1). */
+  /** A random number in [0, 1), for the id. */
   readonly random: number;
   /** The newest run known to have the same content; undefined if repetition doesn't matter. */
   readonly follows: { readonly run: string | undefined } | undefined;
@@ -29,8 +29,8 @@ const maxAttempts = 100;
 const page = 1000;
 
 /**
- * Writes a run and all its rows, holding one page of rows in memory at a time. Finds the run by its token if it is
- * repeated because the reply to its commit was lost.
+ * Writes a run and all its rows, holding one page of rows in memory at a time. If the transaction is repeated because
+ * the reply to its commit was lost, finds the run by its token.
  * @param loads queries of the caller, sent with the first page of rows
  * @returns the result sets of `loads`
  * @throws DuplicateRunError if a newer run than `follows` has the same content
@@ -129,7 +129,7 @@ function writeSums(at: TransactionContext, id: number, { changes, maxRow, units,
   at.writes.push(statement(sql, maxRow, id));
 }
 
-/** PostgreSQL treats the values of a VALUES list as text. */
+/** PostgreSQL treats the parameters in a VALUES list as text, so each is cast. */
 const columns = ['integer', 'integer', ...Array(4).fill('bigint'), ...Array(4).fill('text')].map(
   (type, index) => `CAST(column${index + 1} AS ${type})`,
 );

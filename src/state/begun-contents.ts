@@ -65,8 +65,8 @@ export class BegunContents {
 }
 
 /**
- * Returns undefined for content without deltas: quantities may be written again. A count has no quantity that stays
- * true, so it counts as content with deltas.
+ * Returns the name under which a content is remembered; undefined if it may safely be written again, because it sets
+ * quantities only. A count or an undo must not be repeated, just like a file of deltas.
  */
 function nameOf(head: Content | undefined): string | undefined {
   const content = head?.contentHash ?? (head?.undoes && `undo ${head.undoes}`);

@@ -34,11 +34,11 @@ export function isAlive({ identity, ends }: Holder, now: number, isGone: (proces
 
 /** A position in the order of all writes. */
 export interface ReadVersion {
-  /** All writes up to this sequence number were settled. */
+  /** The last sequence number when the read began. Every write that is recorded later has a higher one. */
   readonly sequence: number;
   /**
-   * A time by the monotonic clock (by the state's clock within a transaction). A write whose request may arrive after
-   * this time counts as later.
+   * When the read began, by the monotonic clock (by the state's clock within a transaction). A write of unknown outcome
+   * counts as later if its request may arrive after this time.
    */
   readonly at: number;
 }
@@ -59,7 +59,7 @@ export interface Lease {
 /**
  * @param owners owners whose lease does not block the caller
  * @param me the id of the asking process
- * @returns who blocks the pet; undefined if it is free or held by one of `owners`. `until` is by the state's clock
+ * @returns who blocks the pet; undefined if the caller may write it. `until` is by the state's clock
  */
 export function blockedBy(
   lease: Lease | undefined,
@@ -71,7 +71,7 @@ export function blockedBy(
   const { owner, run, holder, isHeld, inFlightUntil } = lease;
   const until = inFlightUntil !== undefined && inFlightUntil > now ? inFlightUntil : undefined;
   if (owners.includes(owner)) {
-    // The run was taken over: a request of its previous process may still arrive.
+    // If the run was taken over, a request of its previous process may still arrive.
     const isOurs = holder === undefined || holder === me;
     return isOurs || until === undefined ? undefined : { run, until };
   }
@@ -92,8 +92,8 @@ export interface ConcurrentWrite {
 /**
  * @param writers writes of other runs, in any order
  * @param pruned the sequence number of the pet's last write that was removed from the history
- * @returns the run that has written the pet since the read version, or one whose request may still arrive after it
- * (then with `inFlightUntil`); `run` is undefined if the row was removed
+ * @returns the run that has written the pet since the read version, or whose request may still arrive after it (then
+ * with `inFlightUntil`); undefined if there is none. `run` is undefined if that run was removed from the history
  */
 export function supersededBy(
   writers: readonly ConcurrentWrite[],
@@ -115,8 +115,8 @@ export function supersededBy(
 
 /**
  * Returns the new result of a row after an outcome; undefined if the row stays as it is.
- * @param isTakenOver whether another process has taken the run over. Rows that it has settled since, or may be sending,
- * stay as they are, unless a response proves that the row was written
+ * @param isTakenOver whether another process has taken the run over. Then only an unknown row changes, and only if a
+ * response proves that it was written
  */
 export function nextResult(
   known: RecordedResult,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { number, type Row, text } from './statements.ts';
 
-/** Margin added to the sequence numbers, so that none is allocated twice. */
+/** How far the sequence numbers of an older copy are raised, at least, so that none is allocated twice. */
 export const margin = 1_000_000;
 
 /**
@@ -17,7 +17,7 @@ export class HighestNumber {
   readonly #folder: string | undefined;
   readonly #place: string;
   readonly #noted = new Map<string, number>();
-  /** The state that this process has noted for its place. */
+  /** The name of the state that this process last noted as the current one. */
   #current: string | undefined;
 
   /**
@@ -65,7 +65,10 @@ export class HighestNumber {
     }
   }
 
-  /** Marks the state that this one replaces in its place as an older copy. */
+  /**
+   * If another state was last written in this place, notes a number for it that it has not reached, so that it counts
+   * as an older copy if it returns.
+   */
   #replacePrevious(state: string): void {
     if (this.#current === state) return;
     this.#current = state;
@@ -84,7 +87,10 @@ export class HighestNumber {
   }
 }
 
-/** A state's name, and the highest sequence number that it has allocated. */
+/**
+ * A state's name, and the highest sequence number that it has allocated, without the numbers that were skipped by
+ * raising it.
+ */
 export interface DrawnIn {
   readonly state: string;
   readonly drawn: number;

@@ -14,7 +14,7 @@ export interface Busy {
   /** The run that is writing; undefined while it has no id yet. */
   readonly run: string | undefined;
   /**
-   * When the pet is free at the latest, if only a request of a dead process may still arrive. Undefined while its
+   * When the pet is free at the latest, if only a request of a dead process may still arrive; undefined while the
    * process is alive.
    */
   readonly until: number | undefined;
@@ -37,7 +37,7 @@ export interface Outcome {
    * - `unchanged`: the stock already had the wanted value; nothing was sent
    * - `differs`: the service wrote `quantity` instead of the requested value
    * - `unknown`: it was sent, and it is not known whether it was carried out
-   * - `void`: it was certainly not carried out and may be sent (again): the row is pending as before
+   * - `void`: the row is pending again, because it was certainly not carried out, or is a plain set that is sent again
    */
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown' | 'void';
   /** The stock that the service returned, or that was found by reading it back. */

@@ -16,7 +16,7 @@ export interface IntendedRows {
   readonly intents: readonly Intent[];
   /** The read version of the stock that the rows depend on, with its time by the state's clock. Undefined if they depend on none. */
   readonly since: ReadVersion | undefined;
-  /** The owner id of the pet lock that the caller holds. */
+  /** The owner id of the pet lock that the caller holds; undefined if it holds none. */
   readonly lockOwner: string | undefined;
   /** Identifies this call, which is repeated if its reply was lost. */
   readonly call: string;
@@ -37,7 +37,7 @@ const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Selects rows and their pets by key only: for most rows nothing more is needed. */
+/** Reads rows by their key, and whether another write of the pet may matter; for most rows none does. */
 const selectOwn = (stock: string, contested: string) =>
   `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;
@@ -118,8 +118,8 @@ export function* grantRows(
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, inFlightUntil = 0 } = writer;
-    // An unknown write of another boot: another process has waited for it, but this boot learned of it too late to be sure. Reading the
-    // stock again does not help yet.
+    // The write is of another boot, whose times this boot can only estimate. Its request may still arrive, so reading
+    // the stock again does not help yet.
     return inFlightUntil > at.now
       ? { kind: 'busy', run: by, until: inFlightUntil }
       : { kind: 'superseded', run: by, command };

@@ -3,7 +3,7 @@ import { recover } from './older-copy.ts';
 import type { RunKey } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 
-/** What a process knows of the rows of its run. An older copy of the state may lack it. */
+/** What a process knows of the rows of its run. An older copy of the state may lack some of it. */
 export class KnownRows {
   readonly #rows = new Map<number, KnownRow>();
   /** The stocks that deltas were added to. */

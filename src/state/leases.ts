@@ -41,7 +41,7 @@ export interface TakenLeases {
   readonly lasts?: number;
 }
 
-/** Takes the leases of pets, even from another process. */
+/** Returns a statement that takes the leases of pets, even from another process. */
 export function insertLeases({ petIds, serviceId, owner, holder, run, boot, expires, lasts }: TakenLeases): Statement {
   const sql = `INSERT INTO petstock.leases (service, owner, run, holder, boot, expires, lasts, pet_id)
     SELECT CAST(? AS integer), ?, ?, ?, ?, CAST(? AS double precision), CAST(? AS double precision), CAST(column1 AS bigint) FROM (VALUES ?*) AS given WHERE true

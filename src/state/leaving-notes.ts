@@ -8,7 +8,6 @@ import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 /** Identifies the notes of a run: a file in the state folder of the machine that writes the run. */
 export interface NotesPlace {
   readonly folder: string | undefined;
-  /** The token of the run. */
   readonly token: string;
   /** The id of the machine's current boot. */
   readonly boot: string;
@@ -68,8 +67,8 @@ export class LeavingNotes {
   }
 
   /**
-   * Removes the notes once the outcomes of all rows are in the state: also those of an earlier process, after a resume
-   * that has sent single rows only.
+   * Removes the notes, also those of an earlier process of the run. Call this once the outcomes of all rows are in the
+   * state.
    */
   end(): void {
     this.#remove(undefined);
@@ -83,7 +82,7 @@ export class LeavingNotes {
   /** Opens the file for appending; starts it over if it is of another boot. */
   #open(file: string): number {
     const { boot } = this.#place;
-    // With a shared state, nothing else may have made the folder.
+    // With a shared state, the folder may not exist yet.
     makePrivateFolder(dirname(file));
     removeEarlier(this.#place);
     const isCurrent = readLines(this.#place)?.[0] === boot;
@@ -114,20 +113,20 @@ export function removeNotes(place: NotesPlace): void {
   if (file !== undefined) rmSync(file, { force: true });
 }
 
-/** Removes notes of other boots, which tell nothing any more: their runs were resumed by other machines, or never. */
+/** Removes notes of other boots, which are no longer used. */
 function removeEarlier({ folder = '', boot }: NotesPlace): void {
   for (const file of readdirSync(folder)) {
     if (!file.startsWith(prefix)) continue;
     const place = { folder, token: file.slice(prefix.length), boot };
     const [first] = readLines(place) ?? [];
-    // An empty file is being begun.
+    // Another process may have just created an empty file.
     if (first && first !== boot) removeNotes(place);
   }
 }
 
 /**
  * Returns a function that reports whether a row was certainly never sent after the given call wrote its intent;
- * undefined if there are no notes of this boot. Use it only once no process writes the run.
+ * undefined if there are no notes of this boot. The notes only count once no process writes the run.
  */
 export function unsentBy(place: NotesPlace): ((row: number, call: string) => boolean) | undefined {
   const [boot, ...lines] = readLines(place) ?? [];

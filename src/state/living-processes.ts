@@ -11,7 +11,7 @@ export interface PresentProcess {
   readonly command: string;
   /** The user who runs it, if the state stores users (a shared state does). */
   readonly user?: string | undefined;
-  /** Milliseconds since the Unix epoch. */
+  /** When it began to write, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
@@ -73,8 +73,8 @@ function* livingIn(
 }
 
 /**
- * Whether the process may belong to an earlier boot of this machine or to a container on it. Then only its lease shows
- * whether it has ended.
+ * Reports whether a process may belong to an earlier boot of this machine or to a container on it. Then only its lease
+ * shows whether it has ended.
  */
 function isElsewhere(
   { host, namespace, boot }: ProcessIdentity,

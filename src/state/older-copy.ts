@@ -116,7 +116,7 @@ export function refuseRepetition({ database }: StateContext, content: Content): 
   );
 }
 
-/** Refuses the content once: whoever runs the command again has looked at the stock. */
+/** Refuses the content once. A user who runs the command again has been told to check the stock first. */
 export function refuseRepetitionOnce(context: StateContext, content: Content, state: string): void {
   context.begun.note(content, state);
   refuseRepetition(context, content);

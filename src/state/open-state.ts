@@ -11,14 +11,14 @@ export interface OpenStateOptions
     Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'reopen'> {
   /** The state folder; created if it is missing. If `url` is set, the folder is the fallback. */
   readonly folder: string;
-  /** Keeps limits in the first usable runtime folder if the state folder can't be used. */
+  /** Whether to keep limits in the first usable runtime folder if the state folder can't be used. */
   readonly movesLimits?: boolean | undefined;
 }
 
 /**
  * Opens this machine's state (`state.db` in the state folder), or the shared one.
  * @throws FailureError if the state can't be used, with a hint that names `PETSTOCK_STATE_DIR`; UnavailableError if
- * another process locks it for longer than 30 s
+ * another process locks it for too long
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);
@@ -61,8 +61,8 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
 }
 
 /**
- * Without the shared state nothing is written, because the history would lack it. Commands that only read continue with
- * the limits that this machine knows.
+ * Without the shared state nothing is written, because its history would lack the writes. Commands that only read
+ * continue with the limits that this machine knows.
  */
 async function openShared(options: OpenStateOptions, url: string, system: StateSystem | undefined): Promise<State> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');

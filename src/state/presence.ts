@@ -35,9 +35,9 @@ export interface PresenceOptions {
   readonly user?: string | undefined;
   /** Why nothing may be written with this state, as a sentence. Does not concern rate limits. */
   readonly refusal?: string | undefined;
-  /** Cancels waiting. */
+  /** Once aborted, its reason is thrown instead of an UnavailableError. */
   readonly interrupted?: AbortSignal | undefined;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   random(): number;
 }
 
@@ -72,8 +72,8 @@ export class Presence {
 
   /**
    * Whether this process may still rely on what it holds. False once its lease has ended (as after a SIGSTOP), until
-   * the next `intend` or `enter` renews it; false for good once the state was removed or replaced. Checked right before
-   * a request is sent, so it never waits.
+   * the next `intend` or `tryAcquire` renews it; false for good once the state was removed or replaced. Checked right
+   * before a request is sent, so it never waits.
    */
   get holdsLease(): boolean {
     return this.#hasLease && this.#isInPlace();
@@ -107,7 +107,7 @@ export class Presence {
    * Ends the presence of this process with its last log or pet lock. Holding anything later begins a new presence;
    * transactions run one after the other.
    * @param last the set that is about to be released
-   * @returns the statements to write
+   * @returns the statements to write; none if another log or pet lock remains
    */
   leaving({ now, wall, boot }: TransactionContext, last?: ReadonlySet<unknown>): Statement[] {
     if ([...this.#outstanding].some((other) => other !== last)) return [];

@@ -18,8 +18,9 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Decides whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent until this boot has
- * known it for `recentFor`. A write of this host but another boot precedes this boot.
+ * Decides whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent
+ * until this boot has known it for `recentFor`. A write of another boot of this host came before this boot, so it is
+ * not recent once this boot is older than `recentFor`.
  */
 const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
   ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;
@@ -78,7 +79,7 @@ export function* recentOfService(
   const found = unknown.filter(({ is_recent }) => Number(is_recent) === 1);
   for (let last: Row | undefined; ; ) {
     const [rows = []] = yield [statement(settledSql, ...given, Number(last?.touched ?? Number.MAX_SAFE_INTEGER))];
-    // No row before an outdated one is recent.
+    // Rows come newest first, so all rows after an old one are old, too.
     const older = rows.findIndex(({ is_recent }) => Number(is_recent) === 0);
     found.push(...(older < 0 ? rows : rows.slice(0, older)));
     last = rows.at(-1);

@@ -68,7 +68,10 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   };
 }
 
-/** Returns how to show a run in an older copy: its open rows may have been written. @param increments how many of them are deltas */
+/**
+ * Returns how to show a run in an older copy: its open rows may have been written.
+ * @param increments how many of the open rows are deltas
+ */
 export function doubtfulRun(record: RunRecord, increments: number): RunRecord {
   const { pending, unknown, conflict } = record.counts;
   const left = pending + unknown - increments;

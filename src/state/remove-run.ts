@@ -8,7 +8,8 @@ import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
 /**
- * Removes a run if that is allowed. Keeps the sequence number of each pet's last write, and what is recent.
+ * Removes a run unless another run relies on it. Keeps the sequence number of each pet's last write, and the recent
+ * writes.
  * @returns the token of the run; undefined if it stays
  */
 export function* removeRun(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { FailureError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Row } from './statements.ts';
 
-/** From the year 10000 on, the year and month have six digits or more. */
+/** From the year 10000 on, the year has six digits. */
 const runPattern = /^\d{8}(?:\d\d)?T\d{6}Z-[0-9a-z]{4}$/;
 const hint = 'petstock history list';
 

@@ -63,7 +63,7 @@ export function selectSettled(token: string, outcomes: readonly Outcome[]): Stat
 /** Rows of one run with the same new result. */
 interface Alike {
   readonly became: RecordedResult;
-  /** The pet stays locked until its request can no longer be in flight. */
+  /** Whether a request may still be in flight; the pets then stay locked until it can't be. */
   readonly isArriving: boolean;
   /** Empty if the stock is the planned one. */
   readonly quantity: readonly Value[];
@@ -144,9 +144,9 @@ function writesOf(
 }
 
 /**
- * Marks rows of a run as undone; each counts once, by the first run that undoes it. Rows that the undone row had undone
- * itself count as written again.
- * @param isBack reverses that: the rows are no longer undone by that run
+ * Marks rows of a run as undone; each counts once, by the first run that undoes it. If the run was itself an undo, the
+ * rows that those rows had undone count as written again.
+ * @param isBack marks the rows as no longer undone by that run instead
  */
 function* markUndone(
   at: TransactionContext,

@@ -27,9 +27,9 @@ export interface StateContext {
   /** Opens the state that is there now, if this one was replaced by another. */
   reopen(): Promise<ReopenedState | undefined>;
   readonly clock: Clock;
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   random(): number;
-  /** Cancels waiting. */
+  /** Cancels waiting for other processes. */
   readonly interrupted: AbortSignal | undefined;
   /** Prints a line about what the command waits for. */
   warn(line: string): void;

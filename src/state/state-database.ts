@@ -104,10 +104,13 @@ export function allocateSequence(at: TransactionContext, numbers: number): void 
   at.allocated += numbers;
 }
 
-/** SQL for the sequence number of a row, given the result of `allocateRowSequences`. */
+/** SQL for the sequence number of a row. Its parameter is the result of `allocateRowSequences`. */
 export const numberOfRow = '(SELECT last FROM petstock.sequence) - ? + row';
 
-/** Allocates sequence numbers for rows of a run, in their order. */
+/**
+ * Allocates sequence numbers for rows of a run, in their order.
+ * @returns the parameter of `numberOfRow`
+ */
 export function allocateRowSequences(at: TransactionContext, rows: readonly { readonly row: number }[]): number {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const { row } of rows) [first, last] = [Math.min(first, row), Math.max(last, row)];
@@ -122,7 +125,7 @@ export function uniqueName(): string {
 
 /** A hint: a POSIX shell command that moves the state to a usable folder. */
 export const otherFolderHint = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"';
-/** A hint: the same for a home folder on a network, with a folder on this machine. */
+/** A hint: a shell command that moves the state to a folder on this machine, for a home folder on a network. */
 export const localFolderHint = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';
 
 /** The consequence of a state that can't be used, for the error of a command that writes. */

@@ -15,7 +15,7 @@ import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'warn'> {
   readonly isFallback?: boolean;
-  /** How long runs are kept, in milliseconds; undefined: forever. */
+  /** How long runs are kept, in milliseconds; undefined if forever. */
   readonly keepFor?: number | undefined;
   /**
    * How long a running write waits for an unreachable shared state, in milliseconds; default 5 s. It sends nothing

@@ -136,7 +136,10 @@ export class History extends RecordedRuns {
     return (isOld || known !== state) && (await this.runsOfFile(serviceName, contentHash)).length === 0;
   }
 
-  /** For a dry run. @throws RepetitionError like `begin` */
+  /**
+   * Checks for a dry run what `begin` would check.
+   * @throws RepetitionError like `begin`
+   */
   async requireNotRepeated(content: RunContent): Promise<void> {
     const { isOld } = await standingOf(this.context);
     if (isOld || (await this.mayHaveBegun(content))) refuseRepetition(this.context, content);

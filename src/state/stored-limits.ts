@@ -8,7 +8,7 @@ import { type Row, type Statement, statement, text } from './statements.ts';
 
 /** The limits of a key in one version of its database row, by the database's clock. */
 export interface Known {
-  /** 0: the key has no row yet. */
+  /** 0 if the key has no row yet. */
   readonly version: number;
   readonly state: KeyState;
   /** True if the row has a shape that petstock never writes: then nothing is known about the key. */

@@ -35,8 +35,8 @@ export class Pets {
   }
 
   /**
-   * Call this before the stock is read.
-   * @param petIds undefined: all pets of the service
+   * Returns the read version and the recent writes of pets. Call this before their stock is read.
+   * @param petIds undefined if all pets of the service are meant
    */
   async beginRead(service: string, petIds?: readonly bigint[]): Promise<PetsBeforeRead> {
     const { database, clock } = this.#context;
@@ -111,8 +111,8 @@ export class PetLock {
   }
 
   /**
-   * The read version and recent writes when the lock was acquired. From then on nothing else writes the pet through
-   * this state.
+   * The read version and recent writes when the lock was acquired; undefined before that. From then on nothing else
+   * writes the pet through this state.
    */
   get seen(): PetsBeforeRead | undefined {
     return this.#seen;
@@ -172,7 +172,8 @@ export class PetLock {
     const other = blockedBy(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
-      // A process that was stopped for longer than its lease was considered dead, so it joins the queue at the end.
+      // A process that was stopped for longer than its lease was considered dead and removed, so it joins the queue at
+      // the end.
       if (ownIndex < 0) {
         const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
         at.writes.push(statement(sql, this.owner, ...pet, presence.id));

@@ -123,7 +123,7 @@ CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown
 
 -- Sequence: the number of its plan or last intent. Touched: the same, or that of its outcome. Token: the call that wrote its last intent.
 -- Expires: when its request can no longer be in flight; once written, when all replicas of the service show it.
--- Run: negative if it was removed, and the row is kept until then.
+-- Run: negative if the run was removed and the row is kept because it is recent.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,
   row integer NOT NULL,
@@ -174,7 +174,10 @@ function statementsOf(script: string): string[] {
   return bare.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
 }
 
-/** Names a state without a name so that a copy of it would get the same name. */
+/**
+ * Returns a statement that names the state. A state with runs is named after the first one, so that every copy of it
+ * gets the same name.
+ */
 const namingState = () =>
   `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
 
@@ -188,9 +191,9 @@ export function upgradingSequence(): string[] {
 }
 
 /**
- * Throws FailureError if tables of this version can't be read.
  * @param state the name of the state, for messages
  * @param aside how to put the state aside, with a command for it
+ * @throws FailureError if tables of this version can't be read
  */
 export function requireReadable(version: number, state: string, aside: { way: string; hint: string }): void {
   if (version === schemaVersion || version === releasedSchema) return;

@@ -18,7 +18,7 @@ export interface QueryOptions {
   readonly isDurable?: boolean;
   /** Allows a long run time and long waits for locks. */
   readonly noStatementTimeout?: boolean;
-  /** The settings are already made: this continues a transaction. */
+  /** Continues a transaction, for which the settings were already sent. */
   readonly goesOn?: boolean;
   /** Begins a transaction that continues with the next round trip. */
   readonly begins?: boolean;

@@ -15,10 +15,7 @@ import type { OpenWire, Wire } from './wire.ts';
 const pause = 250;
 /** How long to retry by default, in milliseconds. */
 const shortPatience = 5000;
-/**
- * How long a server that could not be reached is not tried again, in milliseconds, so that commands which end then end
- * soon.
- */
+/** How long a server is not tried again after it could not be reached, in milliseconds, so that commands end soon. */
 const giveUpFor = 10_000;
 /** Time limit in milliseconds for reading all tables, or for a migration. */
 const maxAnswer = 3_600_000;
@@ -53,7 +50,7 @@ export class PostgresConnection {
   readonly time: DatabaseClock;
   /** Called when a process has sent a NOTIFY. Any client can send one, so it carries no information. */
   onNotice: () => void = () => {};
-  /** Called once if the database is waited for longer than usual. */
+  /** Called once per wait if the database can't be reached for longer than usual. */
   onWait: () => void = () => {};
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
@@ -63,8 +60,8 @@ export class PostgresConnection {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /**
-   * The last failed attempt. Until then, by the monotonic clock, the server is not tried again with the same patience
-   * or less.
+   * The last failed attempt to connect. Before `until`, by the monotonic clock, no attempt is made with the same
+   * patience or less.
    */
   #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
@@ -143,7 +140,7 @@ export class PostgresConnection {
     return turn;
   }
 
-  /** Rolls back a failed transaction, so that the next one starts clean. */
+  /** Runs `work` with the current wire. Rolls back a transaction that fails, so that the next one starts clean. */
   async #use<Result>(work: (ask: Ask) => Promise<Result>, patience: number): Promise<Result> {
     const wire = await this.#reached(patience);
     let isOpen = false;

@@ -42,7 +42,7 @@ export class DatabaseClock implements StateTime {
     const known = this.#hasStepped ? fresh : this.#ahead;
     const least = Math.max(known.least, fresh.least);
     const most = Math.min(known.most, fresh.most);
-    // The readings contradict each other: the database's clock was stepped, or a standby has taken over.
+    // If the readings contradict each other, the database's clock was stepped, or a standby has taken over.
     this.#offset = least <= most ? { ...fresh, least, most } : fresh;
   }
 

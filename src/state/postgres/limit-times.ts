@@ -28,7 +28,7 @@ export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRec
 }
 
 /**
- * Converts a state to this machine's clocks. Gates end as late, and own requests expire as early, as is possible.
+ * Converts a state to this machine's clocks. Gates end as late as possible, and requests expire as early as possible.
  * @param state times by the database's clock
  */
 export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock): KeyState {

@@ -12,15 +12,15 @@ import type { PostgresStateDatabase } from './postgres-state-database.ts';
 const maxSilence = 2000;
 /** Interval in milliseconds between queries while own requests may be sent, so that the last reply stays recent. */
 const refreshEvery = 500;
-/** After this many concurrent writes by others, the row is locked. */
+/** After this many attempts that lost against other writers, the row is locked. */
 const maxAttempts = 3;
 
 /**
- * Notifies other processes before the commit waits for a disk or a standby. The notification only says that there is
- * news.
+ * Notifies other processes at the commit, before `keepWritten` waits for a disk or a standby. The notification only
+ * says that there is news.
  */
 const wake = statement("SELECT pg_notify('petstock', '')");
-/** Commits after everything written before. */
+/** A statement that writes something; once it is durable, everything written before is, too. */
 const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')");
 
 /**
@@ -104,7 +104,8 @@ export class PostgresLimits extends StoredLimits {
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
-      // The outcome of the first run is unknown: reads the row, and does not fold records that are already in it.
+      // On a repetition it is not known whether the first run was committed: reads the row, and does not fold records
+      // that are already in it.
       const mayHaveLanded = isRepeated;
       isRepeated = true;
       for (let attempt = 1; ; attempt += 1) {

@@ -39,7 +39,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
   return (await read(ask, shown))?.life;
 }
 
-/** Version 3 has other indexes. */
+/** Returns the statements that upgrade version 3, which has other indexes. */
 function upgrade(): string[] {
   return [
     'DROP INDEX IF EXISTS petstock.runs_by_time',

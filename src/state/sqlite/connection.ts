@@ -28,8 +28,8 @@ export class SqliteConnection {
   readonly #database: Database;
   readonly #inode: bigint;
   /**
-   * The inodes of SQLite's companion files while the database is open. Removing them cuts this process off from the
-   * others.
+   * The inodes of SQLite's companion files while the database is open. Removing these files cuts this process off from
+   * the others.
    */
   #companions: readonly (bigint | undefined)[] | undefined;
   readonly #statements = new Map<string, Statement>();
@@ -162,7 +162,7 @@ export function inodeOf(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-/** An extended code of `io`. */
+/** The extended code of `io` for a file that ends too early. */
 const shortRead = 522;
 
 const damaged: readonly unknown[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];

@@ -13,7 +13,7 @@ const realSystem = {
   },
 };
 
-/** NFS, SMB (three numbers), 9P, Ceph, AFS, Lustre and FUSE. */
+/** The numbers of NFS, SMB (three of them), 9P, Ceph, AFS, Lustre and FUSE. */
 const remoteTypes = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x00c36400, 0x5346414f, 0x0bd00bd0, 0x65735546,
 ]);

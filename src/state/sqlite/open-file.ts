@@ -11,9 +11,9 @@ import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
 
 export interface OpenFileOptions {
-  /** The command only reads: a damaged state is an error, and no new one is created. */
+  /** Whether the command only reads. A damaged state is then an error, and is not replaced by a new one. */
   readonly readOnly?: boolean | undefined;
-  /** `limits`: the command writes nothing, so if the folder can't be used, the limits move to the runtime folder. */
+  /** `limits`: the command needs no history, so it can continue with limits that are kept in another folder. */
   readonly need: 'limits' | 'history';
   readonly clock: Clock;
   /** Prints a line on stderr: about a damaged state that was moved aside, or a folder that can't be used. */
@@ -100,8 +100,8 @@ function createFile(file: string): void {
 }
 
 /**
- * Returns the path of the file that exists while a state is being created. If the process is killed then, a state
- * without tables has lost nothing.
+ * Returns the path of a file that exists while a state is being created. A state without tables has lost nothing if
+ * this file is beside it: the process that created the state was killed.
  */
 const markOf = (file: string) => `${file}.new`;
 
@@ -118,7 +118,7 @@ function moveAside(file: string, inode: bigint | undefined, clock: Clock): strin
   return aside;
 }
 
-/** In milliseconds: the pause between two checks of an empty file, and the age from which it can't be a new one. */
+/** Pause between two checks of an empty file, and the time after which it can't be a new one, in milliseconds. */
 const emptyPause = 50;
 const maxEmptyWait = 3000;
 

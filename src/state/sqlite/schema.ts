@@ -20,7 +20,7 @@ export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boo
   if (found === 0) connection.exec('PRAGMA auto_vacuum = INCREMENTAL');
   connection.useWriteAheadLog();
   connection.durable(() => {
-    // Another process may have done it first.
+    // Another process may have created or upgraded the tables first.
     const version = versionOf(connection);
     if (version === schemaVersion) return;
     if (version > 0) requireNoneOlder(connection, clock);
@@ -41,7 +41,10 @@ function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot
   );
 }
 
-/** Version 3 lacks defaults in columns of `runs`, which can't be added, and has other indexes. */
+/**
+ * Returns the statements that upgrade version 3. Its `runs` lacks defaults, which can't be added to a column, and it
+ * has other indexes.
+ */
 function upgrade(): string[] {
   const columns = runColumns.join();
   const [table = '', ...indexes] = makingTable('runs');
@@ -58,7 +61,7 @@ function upgrade(): string[] {
   ];
 }
 
-/** The columns of a run besides its names. */
+/** The columns of `runs` that an upgrade copies unchanged. */
 const runColumns: readonly string[] = [
   ...['at', 'command', 'env', 'store', 'base_url', 'service', 'scope', 'os_user', 'host', 'file', 'content_hash'],
   ...['has_deltas', 'reason', 'undoes', 'holder', 'head_unchanged', 'head_skipped', 'head_not_edited', 'changes'],

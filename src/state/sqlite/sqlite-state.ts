@@ -173,7 +173,7 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 
   async reclaim(): Promise<void> {
-    // The first pragma returns a row per page.
+    // The first pragma returns a row per page; reading them all completes it.
     for (const pragma of ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)']) this.#connection.all(`PRAGMA ${pragma}`);
   }
 
