@@ -2,7 +2,7 @@ import type { Change } from '../inventory/change.ts';
 import { formula } from '../output/delimited.ts';
 import { type Batches, chunksOf, headed } from '../output/view.ts';
 
-/** One line of an export. Undefined values are left blank. */
+/** One row of an export. Undefined values are left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
   readonly petId: bigint;
   readonly name?: string | null | undefined;
@@ -11,21 +11,22 @@ export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
 
 export interface ExportOptions {
   /**
-   * For a spreadsheet: ids as formulas that return a text, a byte order mark, and no text that would run as a formula.
+   * Whether the file is for a spreadsheet. It then begins with a byte order mark, ids are formulas that return a text,
+   * and an apostrophe keeps text from running as a formula.
    */
   readonly spreadsheet?: boolean;
   readonly deltas?: boolean;
-  /** The rows have names, for the reader. */
+  /** Whether the rows have names, for the reader. */
   readonly names?: boolean;
   /** The separator of cells; default: a comma. */
   readonly delimiter?: string;
 }
 
-/** Matches text that was guarded with an apostrophe, also in full width. */
+/** Matches text that already has an apostrophe in front of a formula, also in full width. */
 export const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` returns the same rows for
+ * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` reads the same rows from
  * it, whether it is for a spreadsheet or not.
  */
 export async function* changeFileText(
@@ -42,7 +43,7 @@ export async function* changeFileText(
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
   const cell = (text: string | undefined): string => {
     if (text === undefined) return '';
-    // The apostrophe turns a formula into text; `readChanges` removes one.
+    // The apostrophe turns a formula into text. `readChanges` removes one apostrophe.
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };

@@ -3,11 +3,11 @@ import { countLineEnds, maxRow } from './text.ts';
 
 /** A record of delimited text that is not blank. */
 export interface CsvRecord {
-  /** The line on which it begins, from 1. */
+  /** The line on which the record begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
   readonly delimiter: string;
-  /** Whether it has a line end; only the last record of a file may have none. */
+  /** Whether the record has a line end; only the last record of a file may have none. */
   readonly ended: boolean;
   /**
    * The number of the first cell (from 1) with text after its closing quote, which RFC 4180 does not allow and which is
@@ -28,8 +28,8 @@ export class CsvRecords {
   constructor(private readonly knows: (name: string) => boolean) {}
 
   /**
-   * Yields the records that end in the text so far. The start of the next one is kept and read again with the next
-   * piece; `maxRow` limits the cost of that.
+   * Yields the records that end in the text so far. The start of an incomplete record is kept and scanned again with
+   * the next piece; `maxRow` limits the cost of that.
    * @param piece the next piece of the text, which doesn't end between CR and LF
    * @param isLast whether nothing follows
    * @throws BrokenFileError if a record is too long, or a quote is never closed
@@ -119,7 +119,7 @@ function declaredDelimiter(line: string): string | undefined {
 
 interface ScannedRecord {
   readonly cells: readonly string[];
-  /** Where its line end begins, or the text ends. */
+  /** The position at which the record's line end begins, or the text ends. */
   readonly end: number;
   readonly misquoted?: number | undefined;
   /** The position of an opening quote that the text does not close. */
@@ -132,8 +132,8 @@ function plainRecord(start: number, line: string, delimiter: string): ScannedRec
 }
 
 /**
- * Reads the record that begins at `start`. Like in spreadsheets, a quote inside an unquoted cell is an ordinary
- * character (`5" nail`), and spaces around a quoted cell are ignored.
+ * Reads the record that begins at `start`. As in spreadsheets, a quote inside an unquoted cell is an ordinary character
+ * (`5" nail`), and spaces around a quoted cell are ignored.
  */
 function scanRecord(text: string, start: number, delimiter: string): ScannedRecord {
   const cells: string[] = [];

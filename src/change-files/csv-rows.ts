@@ -10,7 +10,7 @@ const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', '
 interface Columns {
   /** Number of cells in the header line. */
   readonly count: number;
-  /** The fields of the table, with the index of the cell of each. */
+  /** The fields of the table, and for each the index of its cell. */
   readonly fields: readonly { readonly field: Field; readonly index: number }[];
   /** The names as the header line spells them. */
   readonly names: FieldTexts;
@@ -20,13 +20,13 @@ interface Columns {
 
 export class CsvRows {
   #hasBegun = false;
-  /** undefined: the columns are not valid, or there was no header line yet. */
+  /** Undefined if the columns are not valid, and before the header line. */
   #columns: Columns | undefined;
   readonly #records: CsvRecords;
   /** Whether rows in a single column were already reported. */
   #isInOneColumn = false;
 
-  /** @param isStockList whether it is a stock list instead of a change file; it then needs no header line */
+  /** @param isStockList whether the file is a stock list, which needs no header line, instead of a change file */
   constructor(
     private readonly faults: ProblemList,
     private readonly names: FieldNames,
@@ -50,7 +50,7 @@ export class CsvRows {
     if (isLast && !this.#hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
   }
 
-  /** Returns undefined, and adds an error, if the cells can't be separated. */
+  /** Returns the row of a record; undefined, and adds an error, if the cells can't be separated. */
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
@@ -64,7 +64,7 @@ export class CsvRows {
   /**
    * Reads the header line. Every column must be known: with a misspelt `expected`, the precondition would be lost
    * silently.
-   * @returns undefined, and adds errors, if columns are missing that rows can't be read without
+   * @returns undefined, and adds errors, if columns are missing without which rows can't be read
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {
     const { faults: problems, names: naming } = this;
@@ -125,9 +125,10 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 }
 
 /**
- * Explains why the cells of a row can't be separated. Missing cells at the end are blank, because Excel omits them if a
- * block of rows has nothing in them. In a last line without a line end they are an error, because the file was cut off;
- * the only stock of such a line must not be a blank at its end either. Blank cells after the header's are ignored.
+ * Returns why the cells of a row can't be separated; undefined if they can. Missing cells at the end are blank, because
+ * Excel omits them if a block of rows has nothing in them. In a last line without a line end, missing cells are an
+ * error, because the file was cut off; so is a blank stock at its end, if it has no other. Blank cells after the
+ * header's are ignored.
  */
 function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
@@ -151,7 +152,7 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
 }
 
-/** Reports whether the first cell holds a whole row, because the row has another delimiter than the header line. */
+/** Reports whether the only cell holds a whole row, because the row has another delimiter than the header line. */
 function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
   return others.length === 0 && /^["']?-?\d+["']?\s*[,;|\t]/.test(first);
 }
@@ -164,7 +165,7 @@ const noChangeFile = 'this is not a change file: the first line must name the co
 const noStockList =
   'this is not a stock list: the first line must name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
-/** Reported once for a file whose columns were not separated. */
+/** The error, reported once, for a file whose columns were not separated. */
 const inOneColumn =
   'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 

@@ -10,9 +10,9 @@ export type RowField = Exclude<Field, 'status' | 'name'>;
 
 export const rowFields = fields.filter((field): field is RowField => field !== 'status' && field !== 'name');
 
-/** A row as text: a blank field is empty or absent. */
+/** A row as text. A blank field is empty or absent. */
 export interface RawRow {
-  /** The line on which it begins, or its number, depending on `FileProblems.unit`. */
+  /** The line on which the row begins, or its number, depending on `FileProblems.unit`. */
   readonly line: number;
   readonly cells: FieldTexts;
   /** The names of fields that the file spells differently. */
@@ -36,7 +36,7 @@ const known = byPlainName({
   name: ['name'],
 });
 
-/** Other words for the fields: not accepted, but recognized for hints. */
+/** Other words for the fields. They are not accepted, but recognized for hints. */
 const synonyms = byPlainName({
   petId: ['pet', 'petnumber'],
   quantity: ['amount', 'count', 'newquantity', 'newstock', 'stock'],
@@ -59,7 +59,7 @@ export function fieldOf(name: string): Field | undefined {
 export function nearestField(name: string): Field | undefined {
   const typed = plainName(name);
   const synonym = synonyms.get(typed);
-  // All names are short, so a much longer one is not near any.
+  // All names are short, so a much longer name is near none of them.
   if (synonym !== undefined || typed.length < 3 || typed.length > 12) return synonym;
   let nearest: Field | undefined;
   let distance = typed.length < 5 ? 2 : 3;
@@ -70,11 +70,11 @@ export function nearestField(name: string): Field | undefined {
   return nearest;
 }
 
-/** How a file names its columns, if differently. */
+/** Options for a file that names its columns differently. */
 export interface NamingOptions {
   /** The file's names for fields. petstock's own name of such a field is then no longer accepted. */
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
-  /** Ignores unknown columns, except those that may mean `expected`, so that a precondition is never lost. */
+  /** Whether to ignore unknown columns, except those that may mean `expected`, so that a precondition is never lost. */
   readonly ignoreColumns?: boolean | undefined;
 }
 
@@ -114,7 +114,7 @@ export class FieldNames {
     return this.#chosen.get(plainName(name)) ?? (this.#columns.has(own as RowField) ? undefined : own);
   }
 
-  /** Explains why an unknown name is not allowed; undefined if it is ignored. */
+  /** Returns why an unknown name is not allowed; undefined if the name is ignored. */
   faultOf(name: string): string | undefined {
     if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
     const meant = fieldOf(name);
@@ -132,7 +132,7 @@ export class FieldNames {
   }
 
   /**
-   * Adds an error for each chosen column that the file does not have; otherwise sets the remedy.
+   * Adds an error for each chosen column that the file does not have. If there is none, sets the remedy.
    * @param found the fields of the file besides unknown names
    */
   finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
@@ -144,7 +144,8 @@ export class FieldNames {
   }
 
   /**
-   * Returns undefined if the file can't be read in any way, such as with two columns that may both be a precondition.
+   * Returns how the file can still be read. Undefined if there are no unknown names, or if the file can't be read in
+   * any way, such as with two columns that may both be a precondition.
    */
   remedy(found: ReadonlySet<Field> = new Set()): Remedy | undefined {
     if (this.#unknown.size === 0) return undefined;
@@ -174,7 +175,7 @@ export class FieldNames {
 
 const maxNamed = 8;
 
-/** Returns `a`, `a or b`, or `a, b or c`; only the first of many. */
+/** Returns `a`, `a or b`, or `a, b or c`. If there are more names than `maxNamed`, the last word is `another`. */
 function inWords(names: readonly string[]): string {
   const shown = names.slice(0, maxNamed);
   const last = names.length > shown.length ? 'another' : shown.pop();

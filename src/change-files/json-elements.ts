@@ -10,9 +10,9 @@ export interface JsonElement {
 
 /**
  * Splits a JSON array into its elements without parsing them, so that neither the array nor its text is ever held as a
- * whole. The next element is found even if one is broken.
+ * whole. The next element is found even if an element is broken.
  *
- * A place is a line number. If the second element begins on the same line as the first, it is the number of the
+ * A place is a line number. If the second element begins on the same line as the first, a place is the number of the
  * element, from 1.
  */
 export class ArrayElements {
@@ -62,7 +62,7 @@ export class ArrayElements {
 
   /**
    * Reads a bracket or a comma.
-   * @returns whether an element follows instead
+   * @returns true if an element begins here instead
    */
   #beginsElement(): boolean {
     const token = this.#text[this.#at];
@@ -88,7 +88,7 @@ export class ArrayElements {
   }
 
   /**
-   * Looks beyond the first element, which ends at `end`, to choose the unit.
+   * Chooses the unit of places by the text after the first element, which ends at `end`.
    * @returns false if that needs more text
    */
   #choosesUnit(end: number, isLast: boolean): boolean {
@@ -121,13 +121,13 @@ export class ArrayElements {
   }
 }
 
-/** Splits NDJSON into its lines; blank ones are skipped. */
+/** Splits NDJSON into its lines. Skips blank lines. */
 export class JsonLines {
   #text = '';
   #line = 1;
 
   *read(piece: string, isLast: boolean): Generator<JsonElement> {
-    // JSON strings contain no line end, and neither does NDJSON between its parts.
+    // In NDJSON, neither strings nor the text between values contain a line end.
     const lines = (this.#text + piece).split(/\r\n?|\n/);
     this.#text = isLast ? '' : (lines.pop() ?? '');
     for (const line of lines) {

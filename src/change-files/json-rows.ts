@@ -5,18 +5,18 @@ import { ArrayElements, type JsonElement, JsonLines } from './json-elements.ts';
 import type { ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
 
-/** An array of objects, one object per line, or one object on several lines. */
+/** The kinds of JSON: an array of objects, one object per line, or one object on several lines. */
 export type JsonKind = 'array' | 'lines' | 'object';
 
 type Members = readonly (readonly [name: string, value: Json])[];
 
-/** Up to this many unknown names are reported only once each. */
+/** Maximum number of unknown names that are remembered, so that each is reported only once. */
 const maxUnknown = 1000;
 
 export class JsonRows {
   readonly #elements: ArrayElements | JsonLines;
   readonly #unknownNames = new Set<string>();
-  /** The fields of rows since the first with an unknown name. */
+  /** The fields of rows since the first row with an unknown name. */
   readonly #foundBesideUnknown = new Set<Field>();
 
   constructor(
@@ -36,7 +36,7 @@ export class JsonRows {
     if (isLast) this.names.finish(this.faults, 1, this.#foundBesideUnknown);
   }
 
-  /** Returns undefined, and adds an error, if the text is no JSON object. */
+  /** Returns the members of an object; undefined, and adds an error, if the text is no JSON object. */
   #membersOf({ text, line }: JsonElement): Members | undefined {
     if (!text.startsWith('{')) {
       this.faults.add({ line, message: 'expected an object here, such as {"petId":42,"quantity":7}' });

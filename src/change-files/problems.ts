@@ -5,21 +5,21 @@ import { quoted } from '../shared/parsed.ts';
 export type PlaceUnit = 'line' | 'item';
 
 /**
- * An error in a file. Its line counts from 1, including blank ones; if the unit is `item`, it is the number of the
- * item. The column is spelled as in the file, but short and safe to print. The message is for a shop assistant, without
- * the line and without a period.
+ * An error in a file. `line` counts from 1, including blank lines; if the unit is `item`, it is the number of the item.
+ * `column` is spelled as in the file, but short and safe to print. `message` is for a shop assistant, without the line
+ * and without a period.
  */
 export type FileProblem = ErrorFault;
 
 /**
- * How the file can still be read: with `--ignore-columns`, or once a question is answered, which petstock never
- * guesses.
+ * How the file can still be read: with `--ignore-columns`, or once the user has answered a question, because petstock
+ * never guesses the answer.
  */
 export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; readonly question: string };
 
 export interface FileProblems {
   readonly unit: PlaceUnit;
-  /** The first thousand, in the order of lines. */
+  /** The first thousand problems, in the order of lines. */
   readonly problems: readonly FileProblem[];
   readonly total: number;
   /** How the file can still be read, if only its names are a problem. */
@@ -60,7 +60,10 @@ export class BrokenFileError extends Error {
   }
 }
 
-/** @throws BrokenFileError always */
+/**
+ * Reports that the rest of a file can't be read.
+ * @throws BrokenFileError always
+ */
 export function broken(line: number, message: string): never {
   throw new BrokenFileError({ line, message });
 }

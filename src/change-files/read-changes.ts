@@ -12,7 +12,7 @@ import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 /**
  * Reads a whole file of changes and finds all its errors. Only the changes are kept in memory, so the size of the file
  * doesn't matter.
- * @throws the errors of `source`, because the caller knows what it reads
+ * @throws the errors of `source`
  */
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
@@ -21,7 +21,7 @@ export async function readChanges(source: AsyncIterable<Uint8Array>, options: Re
   return problems.or({ changes, forReader, unit: problems.unit });
 }
 
-/** The cells of a row that no change is read from. Empty: blank. */
+/** The cells of a row that are only for its reader. A blank cell is empty. */
 export interface ReaderCells {
   readonly line: number;
   readonly status: string;
@@ -39,12 +39,12 @@ export type ChangeFile =
 
 export class SeenPetLines {
   readonly #petIds = new PetIdSet();
-  /** The line of each pet, by its position in the set. */
+  /** The line of each pet, by the pet's position in the set. */
   readonly #lines: number[] = [];
 
   constructor(private readonly problems: ProblemList) {}
 
-  /** Adds an error if an earlier row has the same pet. */
+  /** Adds a pet, and an error if an earlier row has the same pet. */
   add(petId: bigint, line: number): void {
     const place = this.#petIds.add(petId);
     const first = this.#lines[place];
@@ -120,7 +120,7 @@ class ChangeCollector implements RowSink {
   }
 
   #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
-    // SQLite truncates text at a NUL, and PostgreSQL rejects it. Other formats can't contain one.
+    // Of all formats, only JSON can contain a NUL. SQLite truncates text at a NUL, and PostgreSQL rejects it.
     if (text.includes('\0')) {
       return this.#value(row, field, { ok: false, problem: 'the text contains a NUL character' });
     }
@@ -130,11 +130,11 @@ class ChangeCollector implements RowSink {
   }
 }
 
-/** V8 keeps a slice of 13 characters or more as a reference to the whole text; a copy has none. */
+/** Copies a text. V8 keeps a slice of 13 characters or more as a reference to the whole text, which a copy is not. */
 function ownCopy(text: string): string {
   if (text.length < 13) return text;
   const copy = Buffer.from(text).toString();
-  // Half a surrogate pair, which JSON can contain, is lost in UTF-8.
+  // Half a surrogate pair, which JSON can contain, would be lost in UTF-8.
   return copy === text ? copy : text;
 }
 
@@ -176,7 +176,7 @@ class StockCollector implements RowSink {
 
   finish(): StockFile {
     const list = new StockList(this.#items);
-    // Only if there are any: a set of all pets takes a quarter of the time for the file.
+    // The lines are compared only if a pet is repeated: a set of all pets takes a quarter of the time for the file.
     if (list.repeated() !== undefined) this.#reportRepeated();
     return this.problems.or({ list });
   }

@@ -20,13 +20,13 @@ interface CodeColumns {
   readonly low: number;
 }
 
-/** The format of further lines of the file. */
+/** The format of lines to append to the file. */
 export interface CodesLayout {
   readonly columns: CodeColumns;
   /** Number of columns, including unused ones. */
   readonly width: number;
   readonly delimiter: string;
-  /** Whether its last line has a line end. */
+  /** Whether the last line has a line end. */
   readonly isEnded: boolean;
 }
 

@@ -17,7 +17,7 @@ const byExtension: ReadonlyMap<string, ChangeFormat> = new Map<string, ChangeFor
   ['jsonl', 'ndjson'],
 ]);
 
-/** Endings of the names of change files, like `.csv`. */
+/** Endings of the names of change files, such as `.csv`. */
 export const changeFileEndings: readonly string[] = [...byExtension.keys()].map((extension) => `.${extension}`);
 
 export function formatOfName(name: string): ChangeFormat | undefined {
@@ -49,7 +49,7 @@ interface RowReader {
 
 /**
  * Reads the rows of a file in any format, up to its end or to where the rest can't be understood.
- * @param isStockList whether it may be a table without a header line
+ * @param options with `isStockList`, the file may be a table without a header line
  * @throws the errors of `source`
  */
 export async function readRows(
@@ -89,9 +89,9 @@ function createReader(
 }
 
 /**
- * Returns how to read the file that begins with `head`. The requested format, or the one of the extension, must agree
- * with the first character: reading a table as JSON, or JSON as a table, would cause an unhelpful error on every line.
- * @throws BrokenFileError if it does not
+ * Returns how to read the file that begins with `head`. The requested format, or that of the extension, must agree with
+ * the first character: reading a table as JSON, or JSON as a table, would cause an unhelpful error on every line.
+ * @throws BrokenFileError if it does not agree
  */
 function kindOf(head: string, wanted: ChangeFormat | undefined): 'table' | JsonKind {
   const [, before = '', first = ''] = /^(\s*)([^\r\n]*)/.exec(head) ?? [];

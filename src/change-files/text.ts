@@ -15,13 +15,13 @@ const signatures = [
 const byteOrderMark = '\xef\xbb\xbf';
 const maxSignature = 4;
 
-/** The longest row that is read, in UTF-16 code units: no real one comes close, and an unclosed quote ends here. */
+/** Maximum length of a row in UTF-16 code units. No real row comes close, and an unclosed quote ends here. */
 export const maxRow = 1024 * 1024;
 
 /**
  * Reads the text of a file piece by piece, up to its end or to where the rest can't be understood, which is added to
  * the errors.
- * @param read receives an empty piece at the end
+ * @param read receives each piece, and an empty piece at the end
  * @throws the errors of `source`
  */
 export async function readPieces(
@@ -57,8 +57,8 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /**
- * Holds back the last character until the next has arrived, and an LF with the character before it: it may be
- * incomplete, or the CR of a CRLF.
+ * Yields bytes that end with whole characters. The last character is held back until the next has arrived, because it
+ * may be incomplete, or the CR of a CRLF. An LF is held back together with the character before it.
  */
 async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);
@@ -75,7 +75,10 @@ async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerat
   yield held;
 }
 
-/** @throws BrokenFileError if these are the first bytes of something other than text */
+/**
+ * Removes a byte order mark.
+ * @throws BrokenFileError if the first bytes show that this is not text
+ */
 function withoutMark(bytes: Buffer): Buffer {
   const start = bytes.toString('latin1', 0, maxSignature);
   const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
@@ -95,14 +98,17 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8', 0, start);
 }
 
-/** UTF-8 text contains no zero byte (except NUL); UTF-16 has one in every Latin letter. */
+/**
+ * Reports whether bytes are text in UTF-8, which contains no zero byte (except NUL). UTF-16 has a zero byte in every
+ * Latin letter.
+ */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
 /** Counts line ends between `from` and `to`: LF, CRLF and a single CR count as one each. */
 export function countLineEnds(text: string, from = 0, to = text.length): number {
-  // Searching the whole text would run past `to` each time.
+  // A search in the whole text would run past `to` each time.
   const part = from === 0 && to === text.length ? text : text.slice(from, to);
   let count = 0;
   for (let at = part.indexOf('\n'); at !== -1; at = part.indexOf('\n', at + 1)) count += 1;

@@ -3,10 +3,9 @@ import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Row, Scalar } from './view.ts';
 
-/** Describes the results of rows, in the same words for the preview, the report and the history. */
-
 /**
- * Returns the number of rows by result as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Only results that occur.
+ * Returns the number of rows by result as a sentence: `1,195 applied, 3 unchanged, 2 failed.` Lists only results that
+ * occur.
  * @param uncounted counts of further rows
  */
 export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): string {
@@ -21,9 +20,9 @@ export function countsSentence(rows: Iterable<Pick<BulkRow, 'result'>>, uncounte
 
 interface ResultStyle {
   readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
-  /** If it differs from the result itself. */
+  /** The word for the result, if it differs from the result itself. */
   readonly word?: string;
-  /** For one row and for several, if that is another word. */
+  /** The words for one row and for several, if they differ from `word`. */
   readonly counted?: readonly [one: string, several: string];
 }
 

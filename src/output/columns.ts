@@ -2,27 +2,27 @@ import { grouped } from '../inventory/items.ts';
 import type { Paint } from './terminal.ts';
 import type { Column, Row, Scalar } from './view.ts';
 
-/** A column for ids or line numbers, with plain digits. */
+/** Returns a column for ids or line numbers, with plain digits. */
 export function numberColumn(field: string, title: string): Column {
   return { field, title, align: 'right' };
 }
 
-/** A column for pets, units or requests; a table shows `1,234`. */
+/** Returns a column for pets, units or requests, with digits in groups: `1,234`. */
 export function countColumn(field: string, title: string): Column {
   return { field, title, align: 'right', cell: numberText };
 }
 
-/** The shop's names of pets, which are truncated first. */
+/** The column of the shop's names of pets, which is narrowed before other columns. */
 export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
 
-/** A column for the change of a stock: `+5`, `-36`. */
+/** Returns a column for the change of a stock: `+5`, `-36`. */
 export function differenceColumn(title: string): Column {
   return { field: 'difference', title, align: 'right', cell: differenceCell };
 }
 
 /**
- * Returns the value for `differenceColumn`; null if the stock is the same, or unknown on one side. A bigint, because
- * the difference may exceed what a number represents exactly.
+ * Returns the value for `differenceColumn`; null if the stock is the same, or unknown on one side. It is a bigint,
+ * because the difference may exceed what a number represents exactly.
  */
 export function differenceOf(before: number | undefined, after: number | undefined): bigint | null {
   const difference = before === undefined || after === undefined ? 0n : BigInt(after) - BigInt(before);
@@ -65,13 +65,13 @@ export function shareColumns(title: string, color: (row: Row) => BarColor): read
   ];
 }
 
-/** Not 0% if there is something, nor 100% if something is missing. */
+/** Returns a share in percent. It is never 0% if there is something, nor 100% if something is missing. */
 function percent(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
   return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;
 }
 
-/** Returns a bar like `█████░░░░░`; full only for the whole. */
+/** Returns a bar like `█████░░░░░`, which is full only for the whole. */
 export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
   const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
   const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];

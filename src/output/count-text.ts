@@ -12,9 +12,9 @@ export type CountEvent =
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
   | { readonly kind: 'takenBack'; readonly step: CountStep }
   | { readonly kind: 'nothingToTakeBack' }
-  /** A mistaken command, with its line unless it was typed. */
+  /** A mistaken line, with its number unless it was typed. */
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
-  /** A line that has counted nothing. */
+  /** A cancelled line that had counted nothing. */
   | { readonly kind: 'lineTakenBack'; readonly line: string }
   /** The user has typed `quit`, `help`, or the like. */
   | { readonly kind: 'help' }
@@ -34,7 +34,6 @@ export interface CountShow {
 interface CountShown extends CountShow {
   readonly sum: CountSum;
   readonly paint: Paint;
-  /** The width of the terminal. */
   readonly width: number;
 }
 
@@ -50,7 +49,7 @@ export function modeName(mode: CountMode): string {
 /** One line, shown at the start. */
 export const countHelp = '- cancels a line, 42 x3 counts 3, done ends, help shows more';
 
-/** Shown to a user who asks what can be typed. */
+/** Shown to a user who has typed `help`. */
 const countWords = [
   ['42', 'counts one unit of pet 42, or of a bar code or a name'],
   ['42 x3', 'counts three, and 42*3 too'],
@@ -63,7 +62,10 @@ const countWords = [
   ['Ctrl-C', 'stops; you can resume later'],
 ] as const;
 
-/** Columns left for typing after the prompt. An id of 19 digits would continue on the next line, which does no harm. */
+/**
+ * Columns of the line that the prompt leaves for typing. An id of 19 digits would continue on the next line, which does
+ * no harm.
+ */
 const typingRoom = 14;
 
 const directions = { count: '', add: ' in', take: ' out' };
@@ -91,7 +93,10 @@ export function eventLines(event: CountEvent, shown: CountShown): readonly strin
   return countWords.flatMap(([word, what]) => wrap(`${padEnd(word, 12)}${what}`, shown.width));
 }
 
-/** Returns `42 Rex: 5 (+3)`, after the bar code if it was one; at most `width` columns, with all digits of numbers. */
+/**
+ * Returns the text of an event, such as `42 Rex: 5 (+3)`. For the bar code of a pet without a name, the code comes
+ * first. The text has at most `width` columns, but all digits of numbers.
+ */
 function eventText(
   event: Exclude<CountEvent, { kind: 'help' | 'word' }>,
   { sum, mode, names, paint, width }: CountShown,
@@ -126,7 +131,7 @@ function eventText(
   }
 }
 
-/** One of the pets that a word may mean. */
+/** Maximum number of pets that are listed for a word. */
 const maxMeant = 5;
 
 /** Returns the message for a word that was not counted, with the pets that it may mean. */
@@ -145,7 +150,7 @@ function wordLines(
   return [withCode(`'${word}'`, why, width), ...lines, ...rest];
 }
 
-/** The word is more important than the help for other lines. */
+/** Returns the message for a word that is not in any name. The word is more important than the help for other lines. */
 function wordText(word: string, width: number): string {
   const why = ' is not a pet or a code: not counted';
   const all = `${word}${why}. - cancels a line, help shows more`;

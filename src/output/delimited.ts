@@ -11,8 +11,8 @@ import {
 } from './view.ts';
 
 /**
- * RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula gets an
- * apostrophe in front, unless `raw`.
+ * Renders CSV: RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula
+ * gets an apostrophe in front, unless `raw` is set.
  */
 export const csv: Renderer = (view, options) => {
   const text = options.raw ? csvText : (value: string) => csvText(guarded(value));
@@ -21,7 +21,10 @@ export const csv: Renderer = (view, options) => {
   return delimited(view, options, { separator: ',', header: true, quote });
 };
 
-/** Tab-separated, each row on one line: tabs, line ends and backslashes are escaped. By default without a header. */
+/**
+ * Renders tab-separated values, each row on one line: tabs, line ends and backslashes are escaped. By default without a
+ * header.
+ */
 export const tsv: Renderer = (view, options) =>
   delimited(view, options, { separator: '\t', header: false, quote: tsvText });
 
@@ -52,7 +55,7 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   if (view.items !== undefined) {
     const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
-    // Loaded late, here and in the other formats: few commands print items.
+    // Loaded late, as in the other formats, because few commands print items.
     const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, { cells, end: '\n', status: text });
     return;
@@ -74,7 +77,8 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
 export const formula = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Returns the text with an apostrophe that prevents a spreadsheet from running it; petstock removes it when reading.
+ * Returns the text, with an apostrophe in front if a spreadsheet would run it as a formula. petstock removes the
+ * apostrophe when it reads a file.
  */
 export function guarded(text: string): string {
   return formula.test(text) ? `'${text}` : text;
@@ -84,7 +88,7 @@ function csvText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Uses the escapes of JSON. */
+/** Escapes tabs, line ends and backslashes, as JSON does. */
 function tsvText(text: string): string {
   return text.replace(/[\t\n\r\\]/g, (character) => JSON.stringify(character).slice(1, -1));
 }

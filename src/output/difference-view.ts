@@ -15,8 +15,8 @@ export interface DifferencesOptions {
 /**
  * Returns the view of the differences between two lists. JSON is
  * `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side without the pet and for an
- * unknown status, and with `name` if there is one. CSV and TSV contain the same, flat.
- * @param source can be read once
+ * unknown status, and with `name` if there is one. CSV and TSV have the same values in flat columns.
+ * @param source the differences, which are read only once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
   const more: readonly Column[] = names === undefined ? [] : [nameColumn];
@@ -72,7 +72,7 @@ function toTableRow(difference: Difference): Row {
   };
 }
 
-/** Returns `sold`, or `available → sold` if it differs. */
+/** Returns `sold`, or `available → sold` if the status differs. */
 export function statusText({ left, right }: Difference): string {
   const [before, after] = [left?.status || right?.status || '', right?.status || left?.status || ''];
   return before === after ? after : `${before} → ${after}`;
@@ -91,7 +91,7 @@ function tableColumns(left: string, right: string): readonly Column[] {
   ];
 }
 
-/** Returns the name of a side; a long path is cut at its beginning. */
+/** Returns the title of a side. A long path is truncated at its beginning. */
 function sideTitle(name: string): string {
   const title = singleLine(name);
   return title.length <= maxTitle ? title : `…${title.slice(1 - maxTitle)}`;

@@ -16,7 +16,7 @@ export type PrintedError = { readonly code: string; readonly kind: string; reado
 /**
  * Returns `Error: …`, quoted text with a bar in front of each line, and `Hint: …` if there is one, each with its line
  * end. A hint that is a command is never wrapped, so that it can be copied.
- * @param width of the terminal; infinite: nothing is wrapped
+ * @param width the width of the terminal; infinite if nothing is wrapped
  */
 export function errorText(
   error: Pick<PrintedError, 'message' | 'lines' | 'hint' | 'serviceError'>,
@@ -39,7 +39,7 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
   return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }
 
-/** In code units; a longer quote is not searched for within a sentence. */
+/** How many code units of the service's text are searched for in their JSON spelling. */
 const maxQuote = 200;
 
 /** Returns the message without the text of the service, and that text separately. */
@@ -54,7 +54,7 @@ export function withoutWords({ message, serviceError }: Pick<PrintedError, 'mess
   return { own: message, words: [] };
 }
 
-/** Returns the text, and the text without its last lines, because petstock may have appended what was written. */
+/** Returns the text, and the text without its last lines, because petstock may have appended lines. */
 function beginningsOf(text: string): string[] {
   const lines = text.split('\n');
   return lines.map((_line, index) => lines.slice(0, lines.length - index).join('\n')).filter((each) => !isBlank(each));
@@ -89,9 +89,9 @@ function aroundQuote(text: string, at: number, quote: string, status: number | u
 /**
  * Returns one line of JSON with its line end:
  * `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run", "faults","faultCount"}}`.
- * Absent values are left out; the service's own code, message and status take precedence. Lines are part of the message
- * unless `faults` contains the same.
- * @param facts members before the error
+ * Absent values are left out; the service's own code, message and status take precedence. `lines` become part of the
+ * message, unless `faults` contains them.
+ * @param facts members to write before `error`
  */
 export function errorJson(error: PrintedError, exitCode: number, facts: object = {}): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;

@@ -1,6 +1,6 @@
 import { JsonNumber } from '../shared/json.ts';
 
-/** Text that JSON.stringify would only add quotes to. */
+/** Text to which JSON.stringify would only add quotes. */
 const plain = /^[ !#-[\]-~]*$/;
 /** Characters that are valid in JSON but unsafe on a terminal; they are written as escapes. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
@@ -13,7 +13,7 @@ export function jsonString(text: string): string {
   );
 }
 
-/** Returns a JSON number, exact for bigint; null if JSON has no such number. */
+/** Returns a number in JSON, with all digits of a bigint; `null` if JSON has no such number. */
 function jsonNumber(value: number | bigint): string {
   return typeof value === 'bigint' || Number.isFinite(value) ? `${value}` : 'null';
 }
@@ -21,7 +21,7 @@ function jsonNumber(value: number | bigint): string {
 /**
  * Returns compact JSON without losing digits: bigint and JsonNumber are written as their digits, a Map as an object in
  * its order. Otherwise like JSON.stringify: undefined is left out of objects and is null in arrays.
- * @param stringIds for readers with 53-bit numbers: `petId`, and ids in a list `pets`, are strings
+ * @param stringIds whether `petId`, and ids in a list `pets`, are strings, for readers with 53-bit numbers
  */
 export function exactJson(value: unknown, stringIds = false): string {
   switch (typeof value) {

@@ -6,10 +6,10 @@ export type HelpPart =
   | { readonly lines: readonly string[] }
   | { readonly terms: Readonly<Record<string, string>>; readonly indent?: number };
 
-/** If meanings have fewer columns than this, they are printed below their terms. */
+/** Meanings with fewer columns than this are printed below their terms. */
 const narrowMeaning = 30;
 
-/** Returns the parts with a blank line between them, wrapped at words. */
+/** Returns the text of the parts, wrapped at words, with a blank line between them. */
 export function helpText(parts: readonly HelpPart[], width: number): string {
   return `${parts.map((part) => partLines(part, width).join('\n')).join('\n\n')}\n`;
 }

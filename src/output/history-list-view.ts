@@ -10,21 +10,21 @@ import { batchesOf, type Column, type Page, plainColumns, type Row, type View } 
 
 export interface HistoryListOptions {
   rows(run: string): AsyncIterable<RecordedRow>;
-  /** JSON, CSV and TSV list all pets of a run; default: the first 20. */
+  /** Whether JSON, CSV and TSV list all pets of a run. Default: only the first 20. */
   readonly hasAllPets?: boolean;
-  /** Several machines have written the runs, so a table names them. */
+  /** Whether several machines may have written the runs, so that a table names the machines. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
-  /** The target of the command: a table leaves out the column of the environment if all runs belong to it. */
+  /** The target of the command. A table leaves out the column of the target if all runs belong to this one. */
   readonly place: string;
-  /** Milliseconds since the Unix epoch. */
+  /** The present time, in milliseconds since the Unix epoch. */
   readonly now: number;
   readonly page?: Page;
 }
 
 /**
- * Returns the view of runs for `history list`, in the given order; streamed, never held as a whole. JSON has everything
- * about a run, null for absent fields; CSV and TSV contain the same, flat.
+ * Returns the view of runs for `history list`, in the given order. Runs are streamed, and never held as a whole. JSON
+ * has everything about a run, with null for absent fields; CSV and TSV have the same values in flat columns.
  */
 export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
   const complete = () => (options.hasAllPets ? withAllPets(runs(), options) : runs());
@@ -56,7 +56,7 @@ function toListRow(facts: RunRecord): Row {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
 }
 
-/** The counts of a run, in the order of those of a report. */
+/** The counts of a run, in the order of a report's counts. */
 const countFields = [...Object.keys(countRows([])), 'pending'];
 
 export const runFields = [
@@ -64,7 +64,7 @@ export const runFields = [
   ...['changes', 'units', 'pets', ...countFields, 'state'],
 ];
 
-/** Number of characters of a run id; every command accepts these last characters. */
+/** Number of characters of a run id in a table. Every command accepts these last characters. */
 const shownOfRun = 4;
 
 const envColumn: Column = { field: 'env', title: 'Env', foreign: 'name' };
@@ -99,7 +99,7 @@ async function* tableRows(
   }
 }
 
-/** A run with more rows is described by its units, because otherwise all of its rows would have to be read. */
+/** Maximum number of rows that are read to describe a run. A run with more rows is described by its units. */
 const maxRead = 1000;
 
 /**
@@ -129,7 +129,7 @@ async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], name
   return { change: moved.length === 0 ? pets : `${pets}: ${moved.join(' ')}`, ref: ref ?? null, name: null };
 }
 
-/** `22: 2 → 3` */
+/** Returns, for example, `22: 2 → 3`. */
 function onePetText({ petId, before, after, result, quantity }: RecordedRow): string {
   const written = result === 'differs' && quantity !== undefined ? quantity : after;
   return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
@@ -145,7 +145,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
-/** Describes the result of a run in words, and whether it succeeded. */
+/** Returns the result of a run in words, and whether the run succeeded as a whole. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;
@@ -168,13 +168,16 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   return { result: [...done, isDiscarded ? 'discarded' : state, ...faults].join(', '), whole: false };
 }
 
-/** The target and the user of a run; null for absent fields. */
+/** Returns the properties by which a run is found, with null for absent values. */
 export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
   const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
-/** A row that was not attempted is pending in the history. Reports count it separately; both have the same fields. */
+/**
+ * Returns the counts of a run, with the fields of a report. A row that was not attempted is pending in the history, but
+ * counted separately in a report.
+ */
 function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }
@@ -184,12 +187,12 @@ export function runJson(facts: RunRecord) {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, counts: runCounts(facts), state };
 }
 
-/** Returns the view of one run for programs, as in the list. */
+/** Returns the view of one run for programs, with the fields of the list. */
 export function historyRecordView(run: RunRecord): View {
   return { shape: 'one', columns: plainColumns(runFields), rows: [[toListRow(run)]], json: runJson(run) };
 }
 
-/** The properties of a run that `history export` adds to a row. */
+/** Returns the properties of a run that `history export` adds to a row. */
 export function exportIdentity(run: RunRecord) {
   const { at: runAt, reason: _reason, ...facts } = runIdentity(run);
   return { ...facts, runAt };

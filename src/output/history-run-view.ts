@@ -10,7 +10,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Describes a run. `words`: names and reasons chosen by other people, which are quoted. */
+/** Describes a run. `words` are texts that other people chose, such as names and reasons, which are quoted. */
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
@@ -43,7 +43,7 @@ function undoneText({ counts, undone }: RunRecord): string {
 
 /**
  * Returns how to resume a run and how to undo it, as sentences with a command.
- * @param isBlind whether the stock before is not known
+ * @param isBlind whether the stock before the run is not known
  */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {
   if (state === 'running') return [];
@@ -58,8 +58,8 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
 
 /**
  * Returns the view of the rows of one run for `history show`. JSON is the run as in the list, with its `rows`. A table
- * leaves out empty columns, and reads the rows twice for that.
- * @param now for the page to print, in milliseconds since the Unix epoch
+ * leaves out empty columns, for which it reads the rows twice.
+ * @param options `now` is the time of printing for a page, in milliseconds since the Unix epoch
  */
 export function historyRunView(
   facts: RunRecord,
@@ -123,7 +123,10 @@ async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames 
   };
 }
 
-/** The stock after a row that was not written is the wanted one. The stock that was found is shown if it differs. */
+/**
+ * Returns a row of the table. If the row was not written, `wanted` is the stock that was to be written, and the stock
+ * that was found is shown if it differs.
+ */
 function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;
   const isWritten = result === 'applied' || result === 'unchanged' || result === 'differs';
@@ -145,8 +148,9 @@ const exportFields = [
 
 /**
  * Returns the view for `history export`: rows in the order in which they were settled, each with the properties of its
- * run; never shown as a table. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. Nothing in
- * it is changed by a later run, such as who has undone the row, because a load by cursor would never see that.
+ * run; never shown as a table. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. A row
+ * contains nothing that a later run may change, such as who has undone the row, because a load by cursor would never
+ * see the change.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
   const toJson = ({ run, row }: SettledRow) => {

@@ -21,10 +21,10 @@ type ShownField = (typeof namedFields)[number];
 export interface InventoryViewOptions {
   /** The levels for marking low stock. */
   readonly low: LowLevels;
-  /** The columns in their order; absent: all of them. */
+  /** The columns in their order. Default: all of them. */
   readonly fields?: readonly ShownField[] | undefined;
   readonly names?: PetNames | undefined;
-  /** For `-o html`. */
+  /** The page for `-o html`. */
   readonly page?: Page;
 }
 
@@ -63,7 +63,7 @@ export function inventoryListView(
     shape: 'list',
     columns: fields.map((field) => known[field]),
     rows: hasNames ? mapBatches(batches, (item) => ({ ...item, name: names.get(item.petId) ?? null })) : batches,
-    // A pet without a name has no such member.
+    // A pet without a name has no member `name`.
     ...(hasNames && { document: { head: undefined, rows: mapBatches(batches, named) } }),
     ...(page && { page }),
     table: ({ width = Number.POSITIVE_INFINITY }) => {
@@ -154,7 +154,10 @@ export function stockRemark(item: MarkedItem, low: LowLevels, paint: Paint, word
   return mark === undefined ? '' : paint[mark.color](mark.word === 'low' ? 'low' : words[mark.word]);
 }
 
-/** Returns how to mark an item that needs attention: a stock below zero, or a low stock of an available pet. */
+/**
+ * Returns how to mark an item that needs attention: a stock below zero, or a low stock of an available pet. Undefined
+ * for any other item.
+ */
 function stockMark({ petId, quantity, status }: MarkedItem, low: LowLevels) {
   if (typeof quantity !== 'number') return undefined;
   if (quantity < 0) return { word: 'belowZero', color: 'red' } as const;

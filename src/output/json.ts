@@ -43,14 +43,14 @@ async function* linesOf(view: View, { values, write }: Values, end: string, stri
 
 interface Values {
   readonly values: Batches<object>;
-  /** Whether they are a single value. */
+  /** Whether this is a single value, not a list. */
   readonly isOne: boolean;
   write(value: unknown): string;
 }
 
 /**
  * Returns the values of a view for JSON.
- * @param isApart a list that is a single value counts as its items
+ * @param isApart whether a list that is a single value counts as its items
  */
 function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
   const write = (value: unknown) => exactJson(value, stringIds);

@@ -8,13 +8,13 @@ import type { Column, RenderOptions } from './view.ts';
 export interface TableColumn {
   readonly title: string;
   readonly right: boolean;
-  /** The width of the widest value that must not be truncated; 0 if there is none. */
+  /** The width of the widest value that must not be truncated; 0 if there is no such value. */
   readonly whole: number;
   /** The width of the widest value, including the title. */
   readonly widest: number;
-  /** The column is narrowed before those with a lower number; 0: with the last. */
+  /** Columns with a higher number are narrowed first; those with 0, last. */
   readonly yields: number;
-  /** 0: the column is empty; undefined: there is no room, and it is left out. */
+  /** 0 if the column is empty; undefined if there is no room, so that the column is left out. */
   readonly width: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface Layout {
   readonly fits: boolean;
   /** Whether lines are longer than the terminal, because values that must not be truncated don't fit. */
   readonly overflows: boolean;
-  /** Whether text wider than its column is truncated: only if the width is limited. */
+  /** Whether text that is wider than its column is truncated, because the width is limited. */
   readonly cuts: boolean;
 }
 
@@ -58,10 +58,10 @@ function measure(
 }
 
 /**
- * Fits columns into a width. Wide text is truncated first, then columns that yield, to ten columns. If that is not
- * enough, these are left out one after the other, and the last one is truncated to a few letters before. Then all text
- * is truncated, the widest first, and the gaps are narrowed. Numbers are never truncated: if even that is not enough,
- * lines are longer than the width.
+ * Fits columns into a width. First wide text is truncated, then columns that yield, to ten columns. If that is not
+ * enough, these columns are left out one after the other, but the last of them is first truncated to four columns. Then
+ * all text is truncated, the widest first, and the gaps are narrowed. Numbers are never truncated: if even that is not
+ * enough, lines are longer than the width.
  */
 export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
   const lanes = measure(columns, rows, options);
@@ -174,7 +174,10 @@ function withoutSpaces(line: string): string {
   return line.slice(0, end);
 }
 
-/** Most columns have few different values, which are remembered; ids differ, but are quick to pad. */
+/**
+ * Returns a function that writes a cell. Most columns have few different values, whose text is remembered; ids differ,
+ * but are quick to pad.
+ */
 function cellWriter(
   { right, width }: TableColumn,
   { gap, cuts }: Layout,

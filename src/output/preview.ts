@@ -16,14 +16,14 @@ export interface PreviewOptions {
   /** Characters per line; infinite if there is no terminal. */
   readonly width: number;
   readonly estimate?: string | undefined;
-  /** A question follows that contains the changes, units and zeros, so they are not shown twice. */
+  /** Whether a question follows that contains the changes, units and zeros, so that they are not shown twice. */
   readonly isAsked?: boolean | undefined;
-  /** The shop's names of pets, if any: they come last, and are truncated first. */
+  /** The shop's names of pets, which come last and are truncated first; undefined if there are none. */
   readonly names?: PetNames | undefined;
 }
 
 export const previewedRows = 20;
-/** Maximum number of notable rows among them. */
+/** Maximum number of notable rows among the previewed ones, if there are enough ordinary rows. */
 const maxNotable = 10;
 
 /**
@@ -47,7 +47,6 @@ export async function previewLines(
   const totals = planTotals(rows);
   const zeros = isAsked ? '' : zeroText(rows).trimEnd();
   const zero = zeros === '' ? [] : wrap(zeros, width).map((part) => paint.bold(paint.yellow(part)));
-  // A single row needs no counts.
   if (rows.length === 1 && changing.length === 1) return [...lines, ...zero];
   const counts = isAsked && totals.changes === rows.length ? [] : [countsSentence(rows)];
   const units = isAsked ? '' : unitsText(totals).trimEnd();
@@ -67,7 +66,7 @@ function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
   return rows.filter((row) => picked.has(row));
 }
 
-/** In columns of a terminal. */
+/** With fewer columns than this, numbers have no separators. */
 const narrow = 60;
 
 /**
@@ -109,17 +108,19 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   };
 }
 
-/** What the question of a command is about. */
+/** What the question about a plan says besides the plan. */
 export interface Intention {
   readonly verb: 'Write' | 'Undo';
   /**
-   * A note about an earlier application: `stock.csv was applied at 02:03 by run x7k2`. The question then says that this
-   * is a second time.
+   * A clause about an earlier run of the same file, such as `stock.csv was applied at 02:03 by run x7k2`. The question
+   * then says that this is a second time.
    */
   readonly earlier?: string | undefined;
   /** Further facts, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
-  /** Text of other people, which must not be in the question because it could be mistaken for petstock's. */
+  /**
+   * Text of other people, which is quoted above the question, because in it the text could be mistaken for petstock's.
+   */
   readonly words?: readonly string[] | undefined;
 }
 
@@ -157,7 +158,7 @@ export function planQuestion(
   return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words };
 }
 
-/** Returns `Units: 8 added, 3 removed. `, without absent parts. */
+/** Returns `Units: 8 added, 3 removed. `, without parts that are 0. */
 function unitsText({ added, removed }: PlanTotals): string {
   const some = (units: bigint, verb: string) => (units === 0n ? [] : [`${grouped(units)} ${verb}`]);
   const parts = [...some(added, 'added'), ...some(removed, 'removed')];

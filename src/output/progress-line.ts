@@ -29,7 +29,7 @@ const arrangements = [
   { bar: 'none', rate: false, failed: true, time: 'none' },
   { bar: 'none', rate: false, failed: false, time: 'none' },
 ] as const;
-/** Characters of a bar; a wide terminal has a longer one. */
+/** Number of characters of a bar; a wide terminal has a longer one. */
 const lengths = { long: 14, short: 8, none: 0 };
 const [wide, longest] = [100, 30];
 type Arrangement = (typeof arrangements)[number];

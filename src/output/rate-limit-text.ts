@@ -6,9 +6,9 @@ import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
-/** How long the limits make a run take. */
+/** An estimate of how long the limits and the requests make a run take. */
 export interface RunEstimate extends Estimate {
-  /** Seconds that the requests themselves take, by the measured round trip; undefined while there is none. */
+  /** Seconds that the requests themselves take, by the measured round trip; undefined if no round trip was measured. */
   readonly working?: number | undefined;
 }
 
@@ -30,19 +30,19 @@ export function estimateText(changes: number, estimate: RunEstimate, now: number
 
 function timeText({ seconds, perMinute, working }: RunEstimate): string {
   if (seconds <= 0) {
-    // A second is not worth mentioning.
+    // Up to a second is not worth mentioning.
     const length = working === undefined || working <= 1 ? '' : `, about ${roughDuration(working)}`;
     return `no wait for the rate limit${length}`;
   }
   if (!Number.isFinite(seconds)) return 'the rate limit allows no request';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
-  // Requests are sent while the limit is waited for, so the longer of the two counts.
+  // Requests are sent while others wait for the limit, so the longer of the two counts.
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 
 /**
  * Returns `Rate limit: 57 of 60 left, resets in 42 s`, without a line end.
- * @param resetIn whole seconds until the window ends; 0: it has ended
+ * @param resetIn whole seconds until the window ends; 0 if it has ended
  * @param shown formats a number; scripts get plain digits
  */
 export function rateLimitLine(
@@ -50,20 +50,20 @@ export function rateLimitLine(
   resetIn: number,
   shown: (value: number) => string,
 ): string {
-  // About a minute is counted down in seconds: `60 s`, then `59 s`.
+  // Less than 100 seconds are counted down in seconds: `60 s`, then `59 s`.
   const time = resetIn < 100 ? `${resetIn} s` : formatDuration(resetIn);
   return `Rate limit: ${shown(remaining)} of ${shown(limit)} left, resets ${resetIn === 0 ? 'now' : `in ${time}`}`;
 }
 
-/** A window of a key; or only its gate, if no window is known. */
+/** A window of a key, or only the key's gate if no window is known. */
 export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
-  /** Undefined: it belongs to another configuration. */
+  /** The target of the key; undefined if the key belongs to another configuration. */
   readonly target: Target | undefined;
   /** The part of the key that may be shown. */
   readonly key: string;
   /** When the gate lifts, in milliseconds since the Unix epoch. */
   readonly gate: number | undefined;
-  /** The window has ended, and how much is left of the next one is not known. */
+  /** Whether the window has ended, so that how much is left of the next one is not known. */
   readonly isOver?: boolean;
 };
 

@@ -3,7 +3,7 @@ import { type CellOptions, same, shortened, type TableCell, tableCells } from '.
 import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 import type { Column, Row } from './view.ts';
 
-/** Returns the cells of a row, for a caller that wraps them and adds bars. */
+/** Returns the cells of a row without truncating text or adding bars, which the caller does. */
 export function uncutCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
   return tableCells(columns, row, { ...options, width: undefined, bars: false });
 }
@@ -11,8 +11,8 @@ export function uncutCells(columns: readonly Column[], row: Row, options: CellOp
 const recordGap = 2;
 
 /**
- * Returns one row with a line for each value, its title before it. Text is wrapped under itself; numbers and painted
- * words are not. A remark follows the value before it.
+ * Returns one row as lines: one for each value, with its title before it. Text is wrapped under itself; numbers and
+ * painted words are not. A remark follows the value before it.
  */
 function recordLines(columns: readonly Column[], cells: readonly TableCell[], options: CellOptions): string {
   const { width = 80, paint, redact = same } = options;
@@ -37,7 +37,10 @@ function fieldLines(text: string, room: number, foreign: Column['foreign']): str
   return barred(text, room);
 }
 
-/** Renders the rows of a list as records: each with only its present fields, with a blank line in between. */
+/**
+ * Returns a function that renders each row of a list as a record, with only its present fields. Records have a blank
+ * line between them.
+ */
 export function recordWriter(columns: readonly Column[], options: CellOptions): (row: Row) => string {
   let before = '';
   return (row) => {
@@ -49,7 +52,7 @@ export function recordWriter(columns: readonly Column[], options: CellOptions): 
   };
 }
 
-/** Returns `name value (remark)`, wrapped under the value. */
+/** Returns, for each row, `name value (remark)`, wrapped under the value. */
 export function factLines(rows: readonly (readonly TableCell[])[], options: CellOptions): string {
   const titles = rows.map(([name]) => ({ field: 'name', title: name?.text ?? '' }));
   const values = rows.map(([, value, remark]): TableCell => {

@@ -5,12 +5,13 @@ import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**
- * The outcome of each row of a bulk change. JSON is
- * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`. A row has `quantity` only
- * if the service wrote another one than `after`, and `error` only if it went wrong, with `code`, `message` and, after a response,
- * `status`. In NDJSON each row has `run`. CSV and TSV have the same fields as columns, with the message of the error. A table leaves out
- * columns without content.
- * @param options `changedOnly`: leaves unchanged rows out of the other formats, too; `names`: the shop's names of pets, for a table
+ * Returns the view of the outcome of each row of a bulk change. JSON is
+ * `{"run","env","dryRun","counts":{…},"rows":[{"line","petId","before","after","result","quantity","error"}]}`. A row
+ * has `quantity` only if the service wrote another quantity than `after`, and `error` only if it went wrong, with
+ * `code`, `message` and, after a response, `status`. In NDJSON each row has `run`. CSV and TSV have the same fields as
+ * columns, with the message of the error. A table leaves out columns without content.
+ * @param options `changedOnly` leaves unchanged rows out of all formats, not only of a table; `names` are the shop's
+ * names of pets, for a table
  */
 export function bulkReportView(
   report: BulkReport,
@@ -44,20 +45,25 @@ function toRow(row: BulkRow): Row {
   return { ...rowJson(row), error: row.error?.message ?? null, quantity: row.quantity ?? null };
 }
 
-/** A row that was not edited only differs from an unchanged one in the counts. */
+/**
+ * Returns the result that a report shows. A row that was not edited differs from an unchanged row only in the counts.
+ */
 function resultOf({ result }: BulkRow): string {
   return result === 'notEdited' ? 'unchanged' : result;
 }
 
 const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };
-/** `quantity` comes last, so that the others keep their positions in TSV. */
+/** `quantity` comes last, so that the other fields keep their positions in TSV. */
 const fields = ['line', 'petId', 'before', 'after', 'result', 'error', 'quantity'];
 
-/** The stock after a row is the written one. The wanted stock of a row that was not written is shown separately. */
+/**
+ * Returns the table of a report. `after` is the stock after the run; the stock that could not be written is in a column
+ * of its own.
+ */
 function tableOf(rows: readonly BulkRow[], names: PetNames | undefined): Grid {
   const shown = rows.filter((row) => !isIdle(row));
   const wanted = shown.some(isWrong) ? [countColumn('wanted', 'Wanted')] : [];
-  // The line of a file is looked up only if something is wrong with it.
+  // The line in the file matters only if something is wrong with its row.
   const lines = shown.some(isWrong) ? [number('line', 'Line')] : [];
   const isWritten = shown.some((row) => !isWrong(row)) || wanted.length === 0;
   const faults = shown.some((row) => problemText(row) !== undefined) ? [error] : [];

@@ -9,7 +9,7 @@ export interface TableCell {
   readonly kind: 'text' | 'number' | 'id';
 }
 
-/** Removes keys before text is truncated, because half of a key could not be recognized. */
+/** Options for cells. `redact` removes keys before text is truncated, because half of a key could not be recognized. */
 export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 'redact'> {
   /** Whether quoted text has a bar in front; default true. */
   readonly bars?: boolean;
@@ -17,8 +17,7 @@ export interface CellOptions extends Pick<RenderOptions, 'width' | 'paint' | 're
 
 /**
  * Returns the cells of a row in the order of the columns.
- * @param options.width of the terminal: longer text is truncated before anything is measured; undefined: nothing is
- * truncated
+ * @param options with a `width`, longer text is truncated before anything is measured
  */
 export function tableCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
   const clean = cleanRow(columns, row, options);
@@ -39,7 +38,10 @@ function needsBar({ foreign }: Column, value: Scalar): boolean {
   return foreign === 'words' || !isPlainName(`${value}`);
 }
 
-/** Returns the row with safe text on one line, little longer than the terminal; the same object if nothing changes. */
+/**
+ * Returns the row with safe text on one line, little longer than the terminal. Returns the same object if nothing
+ * changes.
+ */
 function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
   let clean = row;
   for (const { field, whole } of columns) {
@@ -54,7 +56,9 @@ function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }
 
 export const same = (text: string): string => text;
 
-/** In code units. Few characters have more; more marks on one letter can't be displayed. */
+/**
+ * Number of code units kept for each column. Few characters have more, and more marks on one letter can't be displayed.
+ */
 const maxCharacter = 16;
 
 /**
@@ -62,10 +66,10 @@ const maxCharacter = 16;
  * not.
  */
 export function shortened(text: string, width: number): string {
-  // At least one word, because the remark of a sold pet depends on its status.
+  // At least one word is kept, because the remark of a sold pet depends on its status.
   const room = Math.max(width + 2, 12);
   const most = room * maxCharacter;
-  // Does not split a character of two code units.
+  // A character of two code units is not split.
   const head = text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : text;
   return truncate(head, room);
 }

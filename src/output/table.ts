@@ -35,7 +35,7 @@ async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator
 }
 
 /**
- * Chooses the renderer: cli-table3 for a complete table that fits and has at most `measuredRows` rows; any other is
+ * Renders a table with cli-table3 if it is complete, fits, and has at most `measuredRows` rows. Any other table is
  * written row by row, in a form that has room for it.
  */
 async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
@@ -55,7 +55,10 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
   if (form === undefined && first.length > 0) yield await wholeTable(view, first, options);
 }
 
-/** Widest table that cli-table3 draws, because it takes quadratic time for a long cell. Without truncation tables can be wider. */
+/**
+ * Width of the widest table that cli-table3 draws, because it takes quadratic time for a long cell. A table is wider if
+ * nothing is truncated.
+ */
 const widestDrawn = 2000;
 
 async function wholeTable(view: View, rows: readonly Row[], options: RenderOptions): Promise<string> {
@@ -73,7 +76,7 @@ function hasUse({ field, yields, usual = '' }: Column, rows: readonly Row[]): bo
   return (yields === undefined && usual === '') || rows.some((row) => (row[field] ?? '') !== usual);
 }
 
-/** The text above the rows of a table, and that of each row. */
+/** The text above the rows of a table, and a function that returns the text of a row. */
 interface Form {
   readonly head: string;
   line(row: Row): string;
@@ -81,7 +84,7 @@ interface Form {
 
 /**
  * Returns the form of a table whose later rows are not known yet.
- * @param first the rows that its columns are measured by
+ * @param first the rows by which the columns are measured
  * @param areTypical whether later rows need no more room
  */
 export function longForm(view: View, first: readonly Row[], options: RenderOptions, areTypical = false): Form {
@@ -100,7 +103,10 @@ function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, o
 /** On a terminal narrower than this, a line for each value is easier to read than text below a row. */
 const roomForLines = 60;
 
-/** Returns the form of a table that does not fit, but whose text has room elsewhere; undefined: it is truncated. */
+/**
+ * Returns the form of a table that does not fit, but whose text has room elsewhere; undefined if the text has to be
+ * truncated.
+ */
 function roomyForm(
   { shape, isFacts, ...view }: View,
   columns: readonly Column[],

@@ -2,13 +2,13 @@ import { stripControlsFromBody } from '../shared/sanitize.ts';
 
 /** Clears the cursor's row, so that another line can be drawn there. */
 export const wipeLine = '\r\x1b[K';
-/** Clears the row above, too: a line drawn before the window became narrower takes several rows. */
+/** Clears the row above, too. A line that was drawn before the window became narrower takes several rows. */
 const wipeAbove = '\x1b[A\x1b[K';
 
 /**
  * Returns the sequence that clears a drawn line.
- * @param drawn its width
- * @param columns current width of the terminal, which wraps a line that has become too long
+ * @param drawn the width of the line
+ * @param columns the current width of the terminal, which wraps a line that has become too long
  */
 export function wipeDrawn(drawn: number, columns: number): string {
   const rows = Math.min(maxRows, Math.max(1, Math.ceil(drawn / Math.max(1, columns))));
@@ -24,12 +24,12 @@ export function liveWidth(columns = 80): number {
   return Math.max(1, columns - 3);
 }
 
-/** Makes a heading of help bold. Not with chalk, because loading it would slow down every start of help. */
+/** Makes a heading of help bold. chalk is not used, because loading it would slow down every start of help. */
 export function bold(text: string): string {
   return `\x1b[1m${text}\x1b[22m`;
 }
 
-/** Rings the bell and shows nothing. Safe if it is all that is written. */
+/** Rings the bell and shows nothing. `harmless` keeps it if it is the whole text. */
 export const bell = '\x07';
 
 /** Matches the output of `Paint`: colours and weights, none of which hides text. */
@@ -50,8 +50,8 @@ export function harmless(text: string): string {
 }
 
 /**
- * Reports whether a line can be redrawn in place: a terminal that only prints, and many screen readers, set
- * `TERM=dumb`.
+ * Reports whether stderr can redraw a line in place. A terminal that only prints sets `TERM=dumb`, and so do many
+ * screen readers.
  */
 export function drawsLive(context: { readonly stderr: Pick<ColorSources, 'isTerminal'> } & Pick<ColorSources, 'env'>) {
   return context.stderr.isTerminal && context.env.TERM !== 'dumb';
@@ -72,14 +72,15 @@ export const plainPaint: Paint = paintOf(() => (text) => text);
 export async function createPaint(color: boolean): Promise<Paint> {
   if (!color) return plainPaint;
   const { Chalk } = await import('chalk');
-  // The level is fixed, because chalk's own detection uses the process. 1: the 16 colours that every terminal has.
+  // The level is fixed, because chalk's own detection uses the process. Level 1 has the 16 colours that every terminal
+  // has.
   const chalk = new Chalk({ level: 1 });
   // chalk would add further arguments to the text, such as the index from `map`.
   return paintOf((style) => (text) => chalk[style](text));
 }
 
 export interface ColorSources {
-  /** The value of `--color`; undefined: `auto`. */
+  /** The value of `--color`; undefined for `auto`. */
   readonly flag?: 'auto' | 'always' | 'never' | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether this stream is a terminal. */

@@ -9,7 +9,7 @@ const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\
 const paintCode = /(\x1b\[[0-9;]*m)/;
 const paintCodes = /\x1b\[[0-9;]*m/g;
 
-/** Patterns for the width of other text. They take 10 ms to compile, so they are created on first use. */
+/** Creates the patterns for the width of other text. They take 10 ms to compile, so they are created on first use. */
 function makeUnicode() {
   return {
     segmenter: new Intl.Segmenter('en', { granularity: 'grapheme' }),
@@ -23,11 +23,15 @@ function makeUnicode() {
 
 let unicode: ReturnType<typeof makeUnicode> | undefined;
 
-/** In code units. The segmenter's characters grow with the text, so long text is segmented in parts. */
+/**
+ * Maximum number of code units that are segmented at once. A single character can be as long as the text, so long text
+ * is segmented in parts.
+ */
 const segmentedAtOnce = 512;
 
 /**
- * Yields the characters of a text in linear time. One with more than `segmentedAtOnce` code units counts as several.
+ * Yields the characters of a text in linear time. A character with more than `segmentedAtOnce` code units counts as
+ * several.
  */
 function* graphemesOf(text: string): Generator<{ readonly segment: string; readonly index: number }> {
   unicode ??= makeUnicode();
@@ -80,7 +84,7 @@ export function truncate(text: string, width: number): string {
   return result;
 }
 
-/** Reads no further than necessary. */
+/** Reports whether a text fits into a width. Reads no further than necessary. */
 function fits(text: string, width: number): boolean {
   const bare = text.includes('\x1b') ? text.replace(paintCodes, '') : text;
   return headOf(bare, width).length === bare.length;
@@ -106,7 +110,7 @@ export function wrap(text: string, room: number, widthOf = graphemeWidth): strin
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
-/** Marks quoted text. */
+/** The bar in front of quoted text. */
 export const bar = '│ ';
 
 /**
@@ -118,8 +122,8 @@ export function foreignName(name: string): string {
 }
 
 /**
- * Wraps quoted text, with a bar in front of each line, so that none can look like a message of petstock. Its own line
- * ends stay.
+ * Wraps quoted text, with a bar in front of each line, so that none can look like a message of petstock. The text keeps
+ * its own line ends.
  */
 export function barred(text: string, width = Number.POSITIVE_INFINITY): string[] {
   return text.split('\n').flatMap((line) => wrap(line, width - bar.length, widestForm).map((part) => bar + part));
@@ -140,7 +144,7 @@ export function messageLines(text: string, width: number): string[] {
   return [first, ...[...lines, ...(command === undefined ? [] : [command])].map((line) => indent + line)];
 }
 
-/** Returns as much of the start as fits, in whole characters. */
+/** Returns as much of the start of a text as fits, in whole characters. */
 function headOf(text: string, width: number, widthOf = graphemeWidth): string {
   if (plain.test(text)) return text.slice(0, width);
   let used = 0;
@@ -159,8 +163,8 @@ function graphemeWidth(grapheme: string): number {
 }
 
 /**
- * Returns the columns on a terminal that joins no characters, so the parts of an emoji or a syllable are next to each
- * other.
+ * Returns the width of a character on a terminal that joins none, so that the parts of an emoji or a syllable are next
+ * to each other.
  */
 function widestForm(grapheme: string): number {
   unicode ??= makeUnicode();

@@ -1,4 +1,6 @@
-/** Returns a time in this machine's time zone: `09:14:05`, with the date in front if it is more than a day away. */
+/**
+ * Returns a time in this machine's time zone: `09:14:05`, with the date in front if it is 20 hours or more from now.
+ */
 export function localTime(ms: number, now: number = ms): string {
   const text = localDateTime(ms);
   return Math.abs(ms - now) < 20 * 3600_000 ? text.slice(-8) : text;
@@ -9,7 +11,7 @@ export function localMinute(ms: number): string {
   return localDateTime(ms).slice(0, -3);
 }
 
-/** `2026-01-15 09:14:05` */
+/** Returns a moment as local date and time: `2026-01-15 09:14:05`. */
 function localDateTime(ms: number): string {
   const date = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');

@@ -12,7 +12,8 @@ export interface ShownTotals extends PetTotals {
 const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env', 'store'];
 
 /**
- * Returns the view of `history totals`: `{"petId","name","in","out","counted","unknown","now","env","store"}`.
+ * Returns the view of `history totals`. JSON is a list of
+ * `{"petId","name","in","out","counted","unknown","now","env","store"}`.
  * @param place the target of the command, which a table does not repeat
  */
 export function totalsView(totals: readonly ShownTotals[], { place, page }: { place: string; page: Page }): View {

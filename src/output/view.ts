@@ -18,17 +18,20 @@ export interface Column {
    * anyway.
    */
   readonly whole?: true;
-  /** Text from outside: each line has a bar in front; a name only if it is wrapped, or is not just a name. */
+  /**
+   * Set if the text comes from outside. `words` have a bar in front of each line; a `name` has one only if it is
+   * wrapped, or is not just a name.
+   */
   readonly foreign?: 'words' | 'name';
-  /** If the table is wider than the terminal, its text is shown completely, in lines below its row. */
+  /** Whether the text is shown completely, in lines below its row, if the table is wider than the terminal. */
   readonly under?: true;
-  /** A remark about the column before it, under its title. */
+  /** Whether this is a remark about the column before it, under that column's title. */
   readonly remark?: true;
-  /** In a table whose rows are all known, the column is left out if it contains nothing else. */
+  /** The usual value. In a table whose rows are all known, the column is left out if it has no other value. */
   readonly usual?: string;
-  /** On a narrow terminal it is truncated, and then left out, before columns with a lower number or none. */
+  /** On a narrow terminal, the column is truncated, and then left out, before columns with a lower number or none. */
   readonly yields?: number;
-  /** Returns what a table shows for a value. Never affects other formats. */
+  /** Returns what a table shows for a value. Other formats are not affected. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
@@ -60,23 +63,32 @@ export interface Grid {
 
 /** Plain data for output. Renderers convert a view to text; they write to no stream. */
 export interface View extends Grid {
-  /** The same rows as columns of items, for formats that need no objects. Only one of the two can be read. */
+  /**
+   * The same rows as columns of items, for formats that need no objects. Either `items` or `rows` can be read, but not
+   * both.
+   */
   readonly items?: ColumnBatches;
-  /** `one`: JSON prints the single row as an object. */
+  /** With `one`, JSON has the single row as an object. */
   readonly shape: 'list' | 'one';
-  /** Its text is useless when truncated: on a narrow terminal a row is shown with a line for each field. */
+  /** Whether the text is useless when truncated, so that a narrow terminal shows a row with a line for each field. */
   readonly isWordy?: boolean;
-  /** All of its text is the service's: on a terminal a table has a bar in front of each line. */
+  /** Whether all of the text is the service's, so that a table on a terminal has a bar in front of each line. */
   readonly isForeign?: boolean;
-  /** Each row is a name, its value, and perhaps a remark, which are wrapped if they don't fit next to each other. */
+  /**
+   * Whether each row is a name, its value, and perhaps a remark, which are wrapped if they don't fit next to each
+   * other.
+   */
   readonly isFacts?: boolean;
   /** The value for JSON and NDJSON if it is not simply the rows. May contain bigint. */
   readonly json?: unknown;
-  /** If JSON is an object around the rows, or a row has more in JSON than its columns. Takes precedence over `json`. */
+  /**
+   * Set if JSON is an object around the rows, or if a row has more in JSON than its columns. Takes precedence over
+   * `json`.
+   */
   readonly document?: JsonDocument;
-  /** The rest of a page to print; absent: there is none. */
+  /** The rest of a page to print; absent if the view has no page. */
   readonly page?: Page;
-  /** Shown instead of a table, if a person wants less than a program, or something graphic. */
+  /** What is shown instead of the rows, if a person wants less than a program, or something graphic. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 
@@ -93,7 +105,7 @@ export interface JsonDocument {
   readonly head: Readonly<Record<string, unknown>> | undefined;
   /** Each row as it is written. May contain bigint. */
   readonly rows: Batches<object>;
-  /** The rows of NDJSON if they have more than those of JSON, which has that in its head. */
+  /** The rows of NDJSON, if they have more than those of JSON, in which this is part of the head. */
   readonly lines?: Batches<object>;
 }
 
@@ -103,16 +115,16 @@ export type Format = (typeof withPage)[number];
 export const formats: readonly Format[] = withPage.filter((format) => format !== 'html');
 
 export interface RenderOptions {
-  /** undefined: the format's default (table and csv with a header, tsv without). */
+  /** Whether to print a header; undefined for the format's default (table and csv with a header, tsv without). */
   readonly header: boolean | undefined;
-  /** Characters per line; undefined: no limit. */
+  /** Characters per line; undefined for no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
-  /** In CSV, text that a spreadsheet would run as a formula stays as it is. */
+  /** Whether CSV leaves text unchanged that a spreadsheet would run as a formula. */
   readonly raw?: boolean;
   /** Removes keys from what a table shows, before it is truncated or wrapped; default: removes nothing. */
   readonly redact?: ((text: string) => string) | undefined;
-  /** Pet ids are strings in JSON and NDJSON; default: numbers. */
+  /** Whether pet ids are strings in JSON and NDJSON. Default: they are numbers. */
   readonly stringIds?: boolean;
 }
 
@@ -166,7 +178,10 @@ export async function* mapBatches<T, Converted>(
   for await (const batch of batches) yield batch.map(convert);
 }
 
-/** Large enough to make the cost per write negligible, small enough for memory. In characters. */
+/**
+ * Length of a piece of output in characters, large enough to make the cost per write negligible, and small enough for
+ * memory.
+ */
 export const largestChunk = 64 * 1024;
 
 /**
@@ -183,7 +198,7 @@ export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>):
   if (isFirst) yield head;
 }
 
-/** Converts values to text: one piece per batch, more for a large one, none for one without text. */
+/** Converts values to text: one piece per batch, more for a large one, none for a batch without text. */
 export async function* chunksOf<T>(batches: Batches<T>, textOf: (value: T) => string): AsyncGenerator<string, void> {
   for await (const batch of batches) {
     let text = '';
@@ -245,7 +260,9 @@ export function chosenFields(view: View, values: readonly string[]): Parsed<View
   });
 }
 
-/** A count is a field of its own in CSV, and a member of `counts` in JSON. */
+/**
+ * Returns the chosen members of a row in JSON. A count is a field of its own in CSV, and a member of `counts` in JSON.
+ */
 function picked(row: object, fields: readonly string[]): object {
   const values = new Map<string, unknown>(Object.entries(row));
   const counts = new Map<string, unknown>(Object.entries(values.get('counts') ?? {}));

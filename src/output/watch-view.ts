@@ -9,11 +9,11 @@ import type { Paint } from './terminal.ts';
 import { isoTime, localTime } from './time.ts';
 import { type Column, plainColumns, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
-/** The changes found by one check, and when: milliseconds since the Unix epoch. */
+/** The changes found by one check, and the time of the check in milliseconds since the Unix epoch. */
 export interface WatchReading {
   readonly at: number;
   readonly changes: readonly Difference[];
-  /** These are no changes, but the pets at the start. */
+  /** Whether these are the pets at the start instead of changes. */
   readonly isPresent: boolean;
   /** The longest id at the start. */
   readonly longestId: bigint;
@@ -57,7 +57,7 @@ const columns: readonly Column[] = [
   nameColumn,
 ];
 
-/** The positions of columns on a terminal, the same for all checks. */
+/** Lines for a terminal, whose columns have the same positions for all checks. */
 export interface SeenLines {
   readonly head: string;
   of(facts: WatchReading): string;

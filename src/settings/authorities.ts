@@ -7,7 +7,7 @@ import { readTrustedFile } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-/** Ten times the size of all authorities of a system. */
+/** Maximum size of a file of certificates in bytes: ten times the size of all authorities of a system. */
 const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
@@ -28,18 +28,18 @@ export function readAuthorities(file: string): string[] {
 }
 
 /**
- * Returns all trusted authorities with `ca-file`: like `NODE_EXTRA_CA_CERTS`, the file adds to those that Node trusts.
- * @throws the same errors as `readAuthorities`
+ * Returns all trusted authorities: those that Node trusts and, like `NODE_EXTRA_CA_CERTS`, those in the `ca-file`.
+ * @throws the errors of `readAuthorities`
  */
 export function authoritiesWith(file: string, env: Environment): string[] {
   const own = readAuthorities(file);
-  // Since Node 22.15; includes those of NODE_EXTRA_CA_CERTS and --use-system-ca.
+  // Exists since Node 22.15, and includes the authorities of NODE_EXTRA_CA_CERTS and --use-system-ca.
   const { getCACertificates } = tls as { readonly getCACertificates?: (type: 'default') => string[] };
   if (getCACertificates !== undefined) return [...getCACertificates('default'), ...own];
   return [...tls.rootCertificates, ...extraAuthorities(env), ...own];
 }
 
-/** Returns the certificates that Node would have read itself. Like Node, it ignores a file that it can't read. */
+/** Returns the certificates in the file of `NODE_EXTRA_CA_CERTS`. Like Node, ignores a file that can't be read. */
 function extraAuthorities(env: Environment): string[] {
   const file = variable(env, 'NODE_EXTRA_CA_CERTS');
   try {
@@ -63,7 +63,7 @@ function trustedText(file: string): string {
 
 function textOf(file: string): string {
   const stats = statSync(file);
-  // Reading a pipe would block, and Ctrl-C would not help.
+  // Reading a pipe would block, and Ctrl-C could not end it.
   return stats.isFile() && stats.size <= maxBodyBytes ? readFileSync(file, 'latin1') : '';
 }
 

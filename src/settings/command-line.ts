@@ -55,7 +55,7 @@ function forShell(rest: string): Parsed<never> {
   return problem(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
 }
 
-/** Matches single quotes; double quotes; a backslash with its character; any text that no shell interprets. */
+/** Matches text in single or double quotes, a backslash with its character, or text that no shell interprets. */
 const partPattern = /^(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s"'\\|&;<>()$`*?[\]#~{}!]|\\|[^\s"'\\|&;<>()$`*?[\]{}!]+)/;
 
 function unquoted(part: string): string {

@@ -18,7 +18,7 @@ import {
 } from './settings.ts';
 
 export interface KeyCommand {
-  /** As it was typed, like `pass show petstock`. A program with a slash in its name is absolute. */
+  /** The command as it was typed, such as `pass show petstock`, except that the path of its program is absolute. */
   readonly command: string;
   /** Whether the system's shell runs it. Otherwise the program is started directly, and nothing is expanded. */
   readonly shell: boolean;
@@ -46,7 +46,7 @@ export interface ConfigFile extends StoredStore {
 
 /** The part that applies to one store. It contains no key or URL of another store, so that they can't be mixed up. */
 export interface StoredConfig extends StoredStore {
-  /** Undefined: the store without a name. */
+  /** The name of the store; undefined for the store without a name. */
   readonly store: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
 export interface ReadConfig {
   readonly config: ConfigFile;
-  /** Lines to show: others could read the file, or it contains an unknown setting. */
+  /** Warnings, because others could read the file, or because it contains an unknown setting. */
   readonly warnings: readonly string[];
 }
 
@@ -90,8 +90,8 @@ export function readConfig(folder: string): ReadConfig {
 }
 
 /**
- * Returns the raw content; undefined if there is no file.
- * @throws the errors of `readConfig`, but does not check the content
+ * Returns the content of the file without checking its parts; undefined if there is no file.
+ * @throws the errors of `readConfig`
  */
 export function readContent(
   folder: string,
@@ -113,7 +113,7 @@ function readText(file: string): PrivateFile | undefined {
   }
 }
 
-/** Parses the file that conf writes. conf itself would take a third of a start to load for this. */
+/** Parses the text of the file. conf does the same, but takes a third of a start to load. */
 export function parseContent<Content>(text: string): Content {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
@@ -132,7 +132,8 @@ function parseJson(text: string, file: string): unknown {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * A later petstock that changes the meaning of the parts writes a later version. A file without a version has this one.
+ * The version of the file. A later petstock that changes the meaning of the parts writes a later version. A file
+ * without a version has this one.
  */
 const knownVersion = 1;
 
@@ -155,7 +156,7 @@ export function decodeConfig(value: unknown, file: string, unknown: string[] = [
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
 }
 
-/** The parts of a store; `stores` and `version` only occur at the top level. */
+/** The names of the parts of the file. `stores` and `version` occur only at the top level. */
 const parts = ['settings', 'keys', 'urls', 'keyOrigins', 'keyCommands', 'stores'];
 const isPart = (name: string) => name === 'version' || parts.includes(name);
 
@@ -174,7 +175,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
   const settings = decodeSettings(object(content.settings ?? {}, '"settings"', file), file, unknown);
   const misplaced = settingNames.filter((name) => Object.hasOwn(content, name));
   unknown.push(...misplaced.map((name) => `"${name}" has no effect outside "settings".`));
-  // A newer petstock may have more parts: a name that resembles none is ignored.
+  // A newer petstock may have more parts: a name that resembles no known part is ignored.
   for (const name of Object.keys(content).filter((key) => !isPart(key) && !misplaced.some((known) => known === key))) {
     const meant = didYouMean(name, parts);
     if (meant !== '') unknown.push(`"${plainName(name)}" is not a known part and has no effect.${meant}`);

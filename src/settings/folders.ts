@@ -7,8 +7,8 @@ import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
 /**
- * Absolute paths; the folders need not exist.
- * @throws UsageError if a folder depends on the home folder and the user has none
+ * The absolute paths of the folders, which need not exist.
+ * @throws UsageError when a folder is read that depends on the home folder, if the user has none
  */
 export interface Folders {
   readonly config: string;
@@ -28,8 +28,8 @@ export interface FolderSources {
  * platform's own folders. Touches no file.
  *
  * Each folder is resolved when it is read.
- * @throws UsageError then, if the variable contains a relative path (it would depend on the current folder), or if
- * there is no home folder
+ * @throws UsageError when a folder is read, if its variable contains a relative path, which would depend on the current
+ * folder, or if there is no home folder
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const { env, platform } = sources;
@@ -45,7 +45,7 @@ export function resolveFolders(sources: FolderSources): Folders {
 }
 
 /**
- * Returns the folder that a variable of petstock names.
+ * Returns the folder that a variable of petstock names; undefined if the variable is not set.
  * @throws UsageError for a relative path
  */
 function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isAbsolute' | 'resolve'>) {
@@ -64,7 +64,7 @@ export function cacheFolder(sources: FolderSources): string {
   return usualFolder('cache', sources);
 }
 
-/** The names of the XDG specification on Linux: the variable, and the folder in the home folder. */
+/** For each kind of folder on Linux, the variable of the XDG specification and the default below the home folder. */
 const xdg = {
   config: ['XDG_CONFIG_HOME', '.config'],
   state: ['XDG_STATE_HOME', '.local/state'],
@@ -103,7 +103,7 @@ const root = 0;
 /**
  * Refuses to run as root in the folders of the user who ran sudo: files written there would belong to root, and that
  * user could no longer write them. Nothing is read, created or changed.
- * @throws UsageError
+ * @throws UsageError in that case
  */
 export function refuseSudoInHome(folders: Folders, env: Environment, user = effectiveUser()): void {
   const caller = /^\d{1,10}$/.test(env.SUDO_UID ?? '') ? Number(env.SUDO_UID) : root;
@@ -116,21 +116,21 @@ export function refuseSudoInHome(folders: Folders, env: Environment, user = effe
   );
 }
 
-/** Returns the owner of the folder, or of its first existing parent. */
+/** Returns the uid of the owner of a folder, or of its first existing parent; undefined if no parent can be read. */
 export function ownerOf(folder: string): number | undefined {
   try {
     return statSync(folder).uid;
   } catch {
-    // It is missing, below a file, or closed to root: its parent shows the owner.
+    // The folder is missing, below a file, or closed to root, so its parent shows the owner.
     const parent = dirname(folder);
     return parent === folder ? undefined : ownerOf(parent);
   }
 }
 
 /**
- * Returns the folders for gates, and for limits while the state folder can't be used, in the order of writing:
- * `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. Folders of a login come and go with it, and cron does not have
- * its variables, so all folders are read.
+ * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which they are
+ * written: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. Folders of a login come and go with it, and cron does
+ * not have its variables, so all folders are read.
  * @throws UsageError for a relative path
  */
 export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {

@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
-/** No header can be longer, and no service creates longer keys. */
+/** Maximum length of a key in characters. No service creates longer keys. */
 const maxKey = 4096;
 
 /**
@@ -20,7 +20,7 @@ export function parseKey(text: string): Parsed<string> {
 }
 
 /**
- * Returns the part of a key that may be shown: `…` and its last 4 characters; nothing of a key with fewer than 8
+ * Returns the part of a key that may be shown: `…` and its last 4 characters, or only `…` for a key with fewer than 8
  * characters.
  */
 export function maskKey(key: string): string {
@@ -61,8 +61,8 @@ export function parseBaseUrl(text: string): Parsed<string> {
 }
 
 /**
- * Not `URL.canParse`: once V8 has optimised it, Node 20 reads Latin-1 as UTF-8 there and rejects
- * `https://bücher.example`.
+ * Parses a URL; returns undefined if it is not valid. `URL.canParse` is not used: once V8 has optimised it, Node 20
+ * reads Latin-1 as UTF-8 there and rejects `https://bücher.example`.
  */
 function urlOf(text: string): URL | undefined {
   try {
@@ -93,7 +93,10 @@ export function serviceNameOf(baseUrl: string): string {
   return `${protocol}//${isHere ? 'localhost' : host}${port === '' ? '' : `:${port}`}${plainPath(pathname).replace(/\/+$/, '')}`;
 }
 
-/** Decodes what needs no encoding, and normalizes the rest: RFC 3986, 6.2.2. */
+/**
+ * Decodes the characters of a path that need no percent-encoding, and writes the other encodings in upper case: RFC
+ * 3986, 6.2.2.
+ */
 function plainPath(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));

@@ -9,9 +9,10 @@ export interface Proxy extends Sourced<string> {
 }
 
 /**
- * Returns the proxy for an address, like curl: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one, otherwise `ALL_PROXY`,
- * lower case first, unless `NO_PROXY` contains the host. Undefined if the connection is direct, as always to this machine itself.
- * @throws UsageError if the variable can't be a proxy; its text is not repeated
+ * Returns the proxy for an address, like curl: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one,
+ * otherwise `ALL_PROXY`, lower case first, unless `NO_PROXY` contains the host. Undefined if the connection is direct,
+ * as always to this machine itself.
+ * @throws UsageError if the variable is not the URL of an HTTP proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {
   const url = new URL(baseUrl);
@@ -57,12 +58,15 @@ function isExempt(url: URL, env: Environment): boolean {
   });
 }
 
-/** `api.example.com.` is the same host as `api.example.com`. */
+/** Removes the dot at the end of a host name: `api.example.com.` is the same host as `api.example.com`. */
 function withoutDot(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }
 
-/** @returns undefined if the entry is neither an address nor a range of addresses */
+/**
+ * Reports whether a host is an address in the range of an entry; undefined if the entry is neither an address nor a
+ * range.
+ */
 function isInRange(host: string, entry: string): boolean | undefined {
   const [network = '', prefix, ...more] = entry.split('/').map(withoutBrackets);
   const family = familyOf(network);

@@ -16,7 +16,7 @@ import {
 } from './settings.ts';
 import { type Environment, keyVariables, type Sourced, urlVariable, variable } from './variables.ts';
 
-/** A key that a command prints, so it is not known yet. */
+/** A key that a command prints. The key itself is not known yet. */
 export interface PrintedKey {
   readonly command: KeyCommand;
   readonly source: typeof fromCommand;
@@ -25,7 +25,7 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 export const fromCommand = 'key command';
 
-/** Returns the text of a flag, of a variable, or of a setting: the first that is set. */
+/** Returns the first of these texts that is set: of a flag, of a variable, or of a setting. Undefined if none is. */
 function firstOf(
   flag: Sourced<string | undefined>,
   env: Environment,
@@ -37,7 +37,8 @@ function firstOf(
 }
 
 /**
- * Returns the environment of a command: the flag, `PETSTOCK_ENV`, the setting `default-env`, staging.
+ * Returns the environment of a command: that of the flag, of `PETSTOCK_ENV`, or of the setting `default-env`, otherwise
+ * `staging`.
  * @param argv the command line, for hints
  * @throws UsageError for an unknown name, with the nearest one
  */
@@ -78,15 +79,16 @@ export function resolveStore(
   throw new UsageError(`Invalid store name in ${chosen.source}: ${read.problem}.`, { hint: 'petstock config list' });
 }
 
-/** Reports whether anything is stored or a variable is set for a store. */
+/** Reports whether anything is stored for a store, or a variable is set for it. */
 export function isKnownStore(store: string, env: Environment, file: ConfigFile): boolean {
   const variables = remoteEnvironmentNames.flatMap((name) => [...keyVariables(name, store), urlVariable(name, store)]);
   return Object.hasOwn(file.stores, store) || variables.some((name) => variable(env, name) !== undefined);
 }
 
 /**
+ * Checks that a store is known.
  * @param argv the command line, for hints
- * @throws UsageError with the nearest name for a store that nothing is stored for and no variable is set for
+ * @throws UsageError with the nearest name, if nothing is stored for the store and no variable is set for it
  */
 export function requireKnownStore(
   { value: store, source }: Sourced<string>,
@@ -120,7 +122,7 @@ export function resolveKey(
   return resolved(env, source, keys[name], parseKey);
 }
 
-/** Returns the key if it is known without running a command. */
+/** Returns a key that is known without running a command; otherwise undefined. */
 export function knownKey(key: Sourced<string> | PrintedKey | undefined): Sourced<string> | undefined {
   return key === undefined || 'command' in key ? undefined : key;
 }
@@ -150,7 +152,10 @@ function resolved(
   throw new UsageError(`${source} is not valid: ${read.problem}.`);
 }
 
-/** Returns the variable with the key of an environment, valid or not; undefined if no variable is set. */
+/**
+ * Returns the name of the variable that contains the key of an environment, valid or not; undefined if no variable is
+ * set.
+ */
 export function keySource(
   name: RemoteEnvironmentName,
   env: Environment,
@@ -164,7 +169,10 @@ function urlSource(name: RemoteEnvironmentName, env: Environment, store: string 
   return variable(env, source) && source;
 }
 
-/** Returns a warning if a variable overrides the stored key or URL of an environment. It shows no value. */
+/**
+ * Returns a warning if a variable overrides the stored key or URL of an environment; otherwise undefined. It shows no
+ * value.
+ */
 export function describeShadow(
   thing: 'key' | 'URL',
   name: RemoteEnvironmentName,
@@ -192,8 +200,8 @@ export function hasKey(name: RemoteEnvironmentName, { keys, keyCommands }: Store
 }
 
 /**
- * Returns the origin that the stored key of an environment belongs to: the one that it was stored for, or that of the
- * stored URL. Undefined: there is no key, or no address was known when it was stored.
+ * Returns the origin to which the stored key of an environment belongs: the origin for which it was stored, or that of
+ * the stored URL. Undefined if there is no key, or if no address was known when it was stored.
  */
 export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): string | undefined {
   if (!hasKey(name, config)) return undefined;
@@ -202,10 +210,10 @@ export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): 
 }
 
 /**
- * Decides whether a key may be sent to an address; nothing else does. A key from a variable may be sent to whatever URL
- * is in effect; a stored key, or one that a stored command prints, only to its own origin. No command has run at that
- * point.
- * @throws AuthError with a hint to store the key again for that address
+ * Checks that a key may be sent to an address. No other code decides this. A key from a variable may be sent to any URL
+ * in effect; a stored key, or a key that a stored command prints, only to its own origin. The command has not run at
+ * that point.
+ * @throws AuthError otherwise, with a hint to store the key again for that address
  */
 export function requireKeyOfOrigin(
   name: RemoteEnvironmentName,
@@ -222,8 +230,8 @@ export function requireKeyOfOrigin(
 }
 
 /**
- * Decides whether a URL may be stored beside the stored key. The first one always may: the key is bound to it.
- * @throws AuthError with a hint to store both again
+ * Checks that a URL may be stored beside the stored key. The first URL always may, and the key is bound to its origin.
+ * @throws AuthError otherwise, with a hint to store both again
  */
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {
   const owner = originOfKey(name, config);

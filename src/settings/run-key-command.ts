@@ -15,18 +15,21 @@ export interface KeyCommandOptions {
   readonly env: Environment;
   readonly clock: Clock;
   readonly interrupted: AbortSignal;
-  /** A hint for the error: the command that stores another one. */
+  /** The hint of the error: a command that stores another key or key command. */
   readonly hint: string;
-  /** Called with each line that it writes to stderr, as it arrives; safe for a terminal, and not too long. */
+  /**
+   * Receives each line that the command writes to stderr, as it arrives. The line is safe for a terminal, and not too
+   * long.
+   */
   onMessage(line: string): void;
 }
 
-/** A person may have to unlock a keyring, or touch a security key. In milliseconds. */
+/** Maximum duration of the command in milliseconds. A person may have to unlock a keyring, or touch a security key. */
 const maxRun = 60_000;
-/** Much longer than any key. */
+/** Maximum size of the output in bytes, much longer than any key. */
 const maxBytes = 64 * 1024;
 const maxLines = 20;
-/** Maximum length of a line, in characters. */
+/** Maximum length of a line that is shown, in characters. */
 const maxLine = 500;
 
 /**
@@ -48,7 +51,7 @@ export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions)
   return parsed.value;
 }
 
-/** Creates the error of the command: `ended with exit code 1`. */
+/** Creates the error of the command. `words` say what happened, such as `ended with exit code 1`. */
 type Fail = (words: string, cause?: unknown) => AuthError;
 
 const missing = 'names a program that does not exist';
@@ -71,7 +74,7 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   return spawn(file, args, { ...options, shell: false });
 }
 
-/** Windows calls it Path. */
+/** Returns the name of the variable PATH, which Windows calls Path. */
 function pathName(env: Environment): string {
   return Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
 }
@@ -95,7 +98,7 @@ function findProgram(name: string, folders: readonly string[], env: Environment)
   });
 }
 
-/** Returns the command's output, once it has ended successfully. */
+/** Returns the output of the command, once the command has ended successfully. */
 async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: Fail): Promise<string> {
   const { clock, interrupted } = options;
   const pieces: Buffer[] = [];
@@ -104,7 +107,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
   const stop = (words: string) => {
     problem ??= words;
     child.kill('SIGKILL');
-    // A process that it has started may keep them open.
+    // A process that the command has started may keep its streams open.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
@@ -134,7 +137,7 @@ async function outputOf(child: ChildProcess, options: KeyCommandOptions, fail: F
 
 /**
  * Passes on the first lines of stderr.
- * @returns a function that passes on the rest of the last line
+ * @returns a function that passes on an incomplete last line
  */
 function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): () => void {
   const decoder = new TextDecoder();

@@ -7,8 +7,6 @@ import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { environmentNames, type Target } from '../shared/target.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
-/** The places that petstock can talk to. */
-
 /** The environments that store a key and a URL; the sandbox creates its own. */
 export const remoteEnvironmentNames = ['staging', 'production'] as const;
 export type RemoteEnvironmentName = (typeof remoteEnvironmentNames)[number];
@@ -19,28 +17,31 @@ export const fromFile = 'config file';
 /** The name of the store without a name, for `--store`. */
 export const unnamedStore = 'default';
 
-/** A setting: its sources, how it is parsed, stored, shown and completed, and its help. */
+/** A setting: where its value may come from, how the value is parsed, stored, shown and completed, and its help. */
 export interface Setting<Value> {
-  /** One line for help. */
+  /** The explanation in help, one line. */
   readonly meaning: string;
   /** The values, for help and completion, like `bulk|always` or `<file>`. */
   readonly values: string;
   /** The rule for a value, for messages, like `a whole number from 0`. */
   readonly rule: string;
-  /** Undefined: there is no default. */
+  /** The default; undefined if there is none. */
   readonly defaultValue: Value | undefined;
   /** The environment variable that overrides the file. */
   readonly variable?: string;
   /** The text of the variable that turns the setting off, whatever is stored. */
   readonly none?: string;
   readonly isForAllStores?: true;
-  /** A database URL, which may contain a password: it is shown without it, and may be given on stdin. */
+  /**
+   * Set if the value is a database URL, which may contain a password. The value is then shown without its password, and
+   * may be given on stdin.
+   */
   readonly isSecret?: true;
   /** Parses typed text. A stored number is parsed again from its digits. */
   parse(text: string): Parsed<Value>;
   /**
    * Returns the value to store.
-   * @throws UsageError if it can't be used on this machine
+   * @throws UsageError if the value can't be used on this machine
    */
   toStore?(value: Value): Promise<Value>;
 }
@@ -173,9 +174,9 @@ export function resolveSetting<Name extends SettingName>(
 }
 
 /**
- * Returns the setting with that name.
- * @param target the key or URL that may be meant, for the hint
- * @throws UsageError for an unknown name, or one of a key or URL, with the name that was probably meant
+ * Returns the setting with a name.
+ * @param target the target whose key or URL may be meant, for the hint
+ * @throws UsageError for the name of a key or URL, and for an unknown name, with the name that was probably meant
  */
 export function settingName(text: string, target: Target = { env: 'staging' }): SettingName {
   const name = settingNames.find((known) => known === text);
@@ -194,14 +195,14 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   });
 }
 
-/** Returns ` "name"` for a message, or nothing, because text that could be a mistyped key is not repeated. */
+/** Returns ` "name"` for a message, or an empty text, because a text that could be a mistyped key is not repeated. */
 export function quoted(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
 
 /**
- * Parses the name of a store: letters, digits and `-`, because names of variables contain it, and `store/environment`
- * names a target.
+ * Parses the name of a store: letters, digits and `-`, because the names of variables contain the name, and
+ * `store/environment` names a target.
  */
 export function parseStoreName(text: string): Parsed<string> {
   if (environmentNames.some((name) => name === text)) return problem(`"${text}" is an environment: --env ${text}`);
@@ -211,8 +212,8 @@ export function parseStoreName(text: string): Parsed<string> {
 }
 
 /**
- * A complete check of a URL takes time that most commands need not spend; the commands that use it report other
- * problems.
+ * Parses the beginning of a database URL. A complete check takes time that most commands need not spend; the commands
+ * that use the URL report other problems.
  */
 function parseStateUrl(text: string): Parsed<string> {
   const value = text.trim();
@@ -233,7 +234,10 @@ function oneOf<const Value extends string>(
   return { meaning, values: values.join('|'), rule, defaultValue, parse };
 }
 
-/** @param pattern its first group contains the digits */
+/**
+ * Returns a setting whose value is a whole number.
+ * @param pattern matches the value; its first group contains the digits
+ */
 function wholeNumber(
   defaultValue: number | undefined,
   meaning: string,
@@ -247,7 +251,10 @@ function wholeNumber(
   return { meaning, values: '<n>', rule, defaultValue, parse };
 }
 
-/** @param check throws UsageError for a file that can't be used */
+/**
+ * Returns a setting whose value is the path of a file.
+ * @param check throws UsageError for a file that can't be used
+ */
 function file(meaning: string, check: (value: string) => Promise<void> | void) {
   const rule = 'the path of a file';
   const parse = (text: string): Parsed<string> => (text === '' ? problem(`it must be ${rule}`) : parsed(text));

@@ -7,13 +7,19 @@ interface SharedOption {
   readonly about: string;
   /** The variable that applies if the option is not given. Absent if there is none; no variable answers a question. */
   readonly variable?: string;
-  /** The values of the variable; default: those of the option. */
+  /** The values of the variable. Default: the values of the option. */
   readonly values?: string;
-  /** Parses a value, or the text of a variable. Absent: it is parsed later, together with the setting that is its default. */
+  /**
+   * Parses the value of the option, or the text of its variable. Absent if the value is parsed later, together with the
+   * setting that is its default.
+   */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
 }
 
-/** In the order of the help. The program, `help options` and `help environment` are generated from this table. */
+/**
+ * The shared options, in the order of the help. The program, `help options` and `help environment` are generated from
+ * this table.
+ */
 export const sharedOptions = {
   env: {
     flags: '-e, --env <name>',
@@ -114,7 +120,9 @@ const rows: readonly (readonly [string, SharedOption])[] = Object.entries(shared
 
 /** The values of the options that all commands share. Absent if neither the option nor its variable was given. */
 export interface SharedOptions {
-  /** As it was typed. Its variable and setting are read with the configuration, like those of `store`. */
+  /**
+   * The option as it was typed. Its variable and its setting are read with the configuration, like those of `store`.
+   */
   readonly env?: string;
   readonly store?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'html';
@@ -122,22 +130,23 @@ export interface SharedOptions {
   readonly raw?: boolean;
   readonly stringIds?: boolean;
   readonly header?: boolean;
-  /** False: `--no-pager`. */
+  /** False for `--no-pager`. */
   readonly pager?: boolean;
   readonly yes?: boolean;
   readonly quiet?: boolean;
   readonly debug?: 'text' | 'json';
   readonly retries?: number;
   readonly color?: 'auto' | 'always' | 'never';
-  /** Milliseconds, as `maxWait`. */
+  /** In milliseconds, like `maxWait`. */
   readonly timeout?: number;
   readonly maxWait?: number;
 }
 
 /**
  * Parses the options that all commands share: each from the command line, otherwise from its variable.
- * @param typed as parsed by Commander
- * @returns the options that are valid, and the first problem, if any: the valid ones determine how it is shown
+ * @param typed the options as parsed by Commander
+ * @returns the valid options, and the first problem, if there is one; the valid options determine how the problem is
+ * shown
  */
 export function readSharedOptions(
   { 'debug=json': debugJson, debug, ...typed }: Readonly<Record<string, unknown>>,
@@ -148,7 +157,7 @@ export function readSharedOptions(
   let fault: string | undefined;
   for (const [name, { flags, variable: source = '', parse }] of rows) {
     const value = given[name];
-    // It includes a value, so no format from a variable is needed.
+    // `--json` is a format, so the variable of `--output` is not read.
     const isHidden = name === 'output' && given.json === true;
     const text = value === undefined && parse !== undefined && !isHidden ? variable(env, source) : value;
     if (text === undefined) continue;
@@ -159,7 +168,7 @@ export function readSharedOptions(
   return { options, fault };
 }
 
-/** `--timeout` */
+/** Returns the long name of an option, such as `--timeout`. */
 function nameOf(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 }
@@ -184,10 +193,13 @@ function onOrOff(text: string): Parsed<boolean> {
   return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false, not ${quoted(text)}`);
 }
 
-/** The longest time of a timer in Node, which is longer than any window. */
+/** Maximum time in seconds. Node's timers can wait little longer, and no window is as long. */
 const maxSeconds = 2_000_000;
 
-/** @returns milliseconds */
+/**
+ * Returns a parser of a time in seconds, which returns milliseconds.
+ * @param standard an example for the message
+ */
 function seconds(standard: number) {
   return (text: string): Parsed<number> => {
     const value = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;

@@ -1,7 +1,7 @@
 /** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A value and its source, for display: `PETSTOCK_ENV`, `config file`, `default`, `--env`. */
+/** A value and its source for display, such as `PETSTOCK_ENV`, `config file`, `default` or `--env`. */
 export interface Sourced<T> {
   readonly value: T;
   readonly source: string;
@@ -13,8 +13,9 @@ export function variable(env: Environment, name: string): string | undefined {
 }
 
 /**
- * Returns the variables for the key of an environment; the first that is set applies. A named store has its own.
- * @param environment like `staging`
+ * Returns the names of the variables that may contain the key of an environment; the first that is set applies. A named
+ * store has one of its own.
+ * @param environment such as `staging`
  */
 export function keyVariables(environment: string, store: string | undefined): readonly string[] {
   const own = `PETSTOCK_${prefix(store)}API_KEY_${environment.toUpperCase()}`;

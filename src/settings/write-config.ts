@@ -19,7 +19,7 @@ import type { RemoteEnvironmentName, SettingName, SettingValue } from './setting
 /** The part of the configuration file to change. */
 export interface ConfigTarget {
   readonly folder: string;
-  /** Undefined: the store without a name; its settings apply to all stores. */
+  /** The name of the store; undefined for the store without a name, whose settings apply to all stores. */
   readonly store: string | undefined;
 }
 
@@ -41,11 +41,11 @@ export function setSetting<Name extends SettingName>(
   return edit(target, name, () => ({ settings: value as string | number | undefined }));
 }
 
-/** A key as returned by `parseKey`, or the command that prints one. */
+/** A key as returned by `parseKey`, or the command that prints a key. */
 export type Credential = string | KeyCommand;
 
 /**
- * Stores a key, or a command that prints one, and replaces the stored one.
+ * Stores a key, or a command that prints a key, in place of the stored credential.
  * @param url where the key may be sent, as returned by `parseBaseUrl`; undefined if no address is known yet
  * @param storesUrl whether to store the URL, too
  */
@@ -69,7 +69,7 @@ export function unsetKey(target: RemoteTarget): Promise<boolean> {
 }
 
 /**
- * Stores a URL. A key that was stored before any address was known is bound to this one.
+ * Stores a URL. A key that was stored before any address was known is bound to the origin of this URL.
  * @param url as returned by `parseBaseUrl`
  * @throws AuthError if the stored key belongs to another origin
  */
@@ -94,10 +94,10 @@ type PartName = keyof StoredStore;
 type Value = string | number | KeyCommand;
 type Parts = Partial<Record<PartName, Record<string, Value>>>;
 /**
- * The content of the file as far as it is written here: the parts of the store without a name, and of each named store.
+ * The content of the file that is written here: the parts of the store without a name, and those of each named store.
  */
 type Content = Parts & { readonly stores?: Record<string, Parts> };
-/** The new value of one name in each part; undefined removes it, and absent parts stay unchanged. */
+/** The new value of one name in each part. Undefined removes the value, and an absent part stays unchanged. */
 type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
 
 /**
@@ -127,8 +127,9 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
 }
 
 /**
- * conf replaces the whole file, so that no reader sees a part of it, but does not check how much was written: a full
- * disk accepts only a part. The old file is kept as a link, which takes no space, until the new one was read back.
+ * Writes the file. conf replaces the whole file, so that no reader sees a part of it, but does not check how much was
+ * written: a full disk accepts only a part. The old file is kept as a link, which takes no space, until the new file
+ * was read back.
  */
 async function write(file: string, content: Content): Promise<void> {
   const { default: Conf } = await import('conf');
@@ -157,7 +158,7 @@ async function write(file: string, content: Content): Promise<void> {
   }
 }
 
-/** Not every file system supports links. */
+/** Links a file, or copies it, because not every file system supports links. */
 function linkOrCopy(file: string, to: string): void {
   try {
     linkSync(file, to);
@@ -166,7 +167,7 @@ function linkOrCopy(file: string, to: string): void {
   }
 }
 
-/** @returns the content itself if nothing changes */
+/** Returns the content with the edits; the same object if nothing changes. */
 function withEdits(content: Content, store: string | undefined, name: string, edits: Edits): Content {
   const before: Parts = store === undefined ? content : (content.stores?.[store] ?? {});
   const changed = (Object.entries(edits) as [PartName, Value | undefined][]).filter(
@@ -186,7 +187,8 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
 }
 
 /**
- * In milliseconds. A change takes a few milliseconds, but another process may have been stopped in the middle of one.
+ * Maximum wait for the lock, in milliseconds. A change takes a few milliseconds, but another process may have been
+ * stopped in the middle of one.
  */
 const maxWait = 30_000;
 
