@@ -18,7 +18,7 @@ export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** The response was a 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
-  /** The request was not sent. */
+  /** The permit had expired, so the request was not sent. */
   | { readonly kind: 'superseded'; readonly error: PermitExpiredError }
   /** The response was a redirect to `url`, which is below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
@@ -26,11 +26,11 @@ export type AttemptResult<T> =
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
 
 export interface AttemptOptions extends ExchangeOptions {
-  /** Redirects are followed only below this URL. Ends in `/v1`, without a trailing slash. */
+  /** The base URL, which ends in `/v1`, without a trailing slash. Redirects are followed only below it. */
   readonly baseUrl: string;
 }
 
-/** A response whose head can't be read is treated like one that asks for the longest likely wait. */
+/** Recorded instead of a response whose head can't be read, because that response may have asked for a wait. */
 const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
 
 /**
@@ -79,8 +79,8 @@ export async function attempt<T>(
 }
 
 /**
- * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not asked again too
- * early. Its other headers are not about the key.
+ * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not
+ * asked again too early. The proxy's other headers are not about the key.
  */
 function askedByProxy(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
@@ -89,14 +89,14 @@ function askedByProxy(error: unknown): ResponseHead | undefined {
 }
 
 interface FailedAttempt {
-  /** Whether the head of a response has started to arrive. */
+  /** Whether a response began to arrive, but its head can't be read. */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
   /** Adds what is certain about the request. */
   withFacts(failure: PetstockError): PetstockError;
 }
 
-/** @throws errors that another attempt would not help against */
+/** @throws an error that another attempt would not avoid */
 function afterFault(
   error: unknown,
   url: string,
@@ -147,7 +147,7 @@ function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean):
   return new Failure(`${what}: ${fault.message}`, { cause: fault });
 }
 
-/** An unknown authority can be configured; an expired certificate, or one of another host, can't be fixed that way. */
+/** Certificate errors that trusting another authority would not fix. */
 const noAuthorityHelps: ReadonlySet<string> = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',

@@ -19,7 +19,6 @@ export class BodyQueue implements AsyncIterable<Uint8Array> {
   #waiting = new HeldBytes();
   /** Bytes of the chunk that the reader has. */
   #taken = new HeldBytes();
-  /** Whether the source was paused. */
   #isPaused = false;
   #ending: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;

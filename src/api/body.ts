@@ -74,7 +74,7 @@ export function tooLong(what: string, most: number): FailureError {
   return new FailureError(`${what} exceeds the maximum of ${size}. It was not read completely`);
 }
 
-/** @throws FailureError if it is no UTF-8 */
+/** @throws FailureError if the bytes are not UTF-8 */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -90,7 +90,7 @@ export function notUtf8(cause: unknown): FailureError {
 type Zlib = typeof import('node:zlib');
 type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;
 
-/** Bytes that a decoder returns at a time: as many as a socket. */
+/** How many bytes a decoder returns at a time: as many as a socket. */
 const options = { chunkSize: 64 * 1024 };
 
 const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
@@ -121,7 +121,8 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
   const feeding = pipeline(copies(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
-  // Also rejects if the reader stops early. An error of the body or the decoder is thrown to the reader.
+  // The promise also rejects if the reader stops early, which is no error. The reader gets any other error from the
+  // decoder.
   feeding.catch(() => {});
   yield* decoder;
   await feeding;

@@ -19,7 +19,7 @@ export interface ClientOptions extends Omit<SendOptions, 'redact'> {
   readonly userAgent: string;
 }
 
-/** A response body that the specification leaves undefined. */
+/** A response whose body the specification does not define. */
 export interface Payload {
   readonly value: Json;
   readonly headers: HttpResponse['headers'];
@@ -39,7 +39,7 @@ export interface RawResponse extends CheckedHead {
 }
 
 export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
-  /** Makes only one attempt. */
+  /** Whether to make only one attempt. */
   readonly once?: boolean | undefined;
   /** Aborts the request, before or after it was sent. By default the client's own signal does. */
   readonly signal?: AbortSignal | undefined;
@@ -91,8 +91,9 @@ export interface Client {
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**
-   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not retried.
-   * @param give is awaited; the timeout is paused meanwhile
+   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not
+   * retried.
+   * @param give called with each chunk and awaited; the timeout is paused meanwhile
    */
   stream(
     request: Pick<Call, 'method' | 'path' | 'body' | 'headers'>,
@@ -117,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
   setMaxListeners(0, options.interrupted);
   const redact = redactorOf([options.key]);
   const sending: SendOptions = { ...options, redact };
-  /** For requests that no signal aborts. */
+  /** Options of requests that no signal aborts. */
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
@@ -191,7 +192,7 @@ async function streamedAnswer(
   answer: ReceivedResponse,
   give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
 ): Promise<CheckedHead> {
-  // The body of an error is parsed once it is complete.
+  // The body of an error is collected, because it can only be parsed as a whole.
   const words = new HeldBytes();
   let length = 0;
   try {

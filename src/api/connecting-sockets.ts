@@ -26,7 +26,7 @@ export class ConnectingSockets {
 
   /**
    * Wraps a connector.
-   * @param isTunnel the socket is only usable once the proxy has responded; call `connected` then
+   * @param isTunnel whether a socket is only usable once the proxy has responded; the caller then calls `connected`
    */
   over(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
     // undici's own connector returns the socket, although its type does not say so.

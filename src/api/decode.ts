@@ -74,7 +74,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
         throw invalidAt(offset(error instanceof JsonSyntaxError ? error.at : at), error);
       }
       const { value, end } = found;
-      // More of a number may follow.
+      // The text may end within a number.
       if (end === text.length && !isJsonObject(value) && endOfValue(text, at) === undefined) return undefined;
       const item = readItem(value, operation, where);
       if (!('problem' in item)) return { item, end };
@@ -83,12 +83,15 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       onUnreadable(item);
       return { item: undefined, end };
     },
-    /** For a body that does not begin with a list. @throws FailureError always */
+    /**
+     * Throws the error for a body that is not a list.
+     * @throws FailureError always
+     */
     other(text: string): never {
       decodeItems(decodeJson(text, operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
-    /** @param index how many items precede the one that is too long */
+    /** @param index number of items before the one that is too long */
     tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
     /** Returns the error for an unexpected byte. */
     unexpected: invalidAt,
@@ -101,7 +104,7 @@ export type ExactDecoder = ReturnType<typeof exactDecoder>;
 
 /**
  * Decodes a response that is a single item.
- * @throws FailureError if it is not
+ * @throws FailureError if the response is not a single item
  */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
   return decodeItem(decodeJson(decodeUtf8(bytes), operation), operation);

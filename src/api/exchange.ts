@@ -39,7 +39,7 @@ export interface ExchangeOptions {
   readonly clock: Clock;
   /** Time limit from sending a request to the end of the response body, in milliseconds. */
   readonly timeout: number;
-  /** Undefined: only the timeout aborts it. */
+  /** Undefined if only the timeout aborts the request. */
   readonly interrupted: AbortSignal | undefined;
   /** Removes the key from text. */
   readonly redact: (text: string) => string;
@@ -146,7 +146,7 @@ class Exchange implements ReceivedResponse {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** Converts an error of the network. */
+  /** Converts an error of the network, the timeout or an interruption. A bug in the program is returned unchanged. */
   #fault(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const answered = this.#response !== undefined;
@@ -154,8 +154,8 @@ class Exchange implements ReceivedResponse {
     if (this.#timeLimit.hasPassed) {
       return new NetworkFailure(`no response within ${timeout / 1000} s`, { cause: error, answered });
     }
-    // Errors of the network, undici and zlib have a code, except for a response that is not HTTP; any other error is a
-    // bug in the program.
+    // Errors of the network, undici and zlib have a code, except the one for a response that is not HTTP. Any other
+    // error is a bug in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the response', maxBodyBytes.headers);

@@ -192,7 +192,7 @@ function asSentence(words: string | undefined, who: string): string | undefined 
  */
 export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
   const { serviceError, status, message } = refusal;
-  // Without a status, a proxy has refused.
+  // If there is no status, a proxy has refused.
   if (serviceError === undefined) return error.with(status === undefined ? { message } : { status });
   return error.with({ message: serviceError.message, serviceError, status });
 }

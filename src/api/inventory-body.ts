@@ -24,7 +24,7 @@ export async function readInventory(
   answer: ReceivedResponse,
   { give, onUnreadable }: ReadInventoryOptions,
 ): Promise<void> {
-  // Until the first batch the list may be read again.
+  // Items are reported only with the first batch, because until then the list may be read again.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);
@@ -60,8 +60,8 @@ function notWhole(cause: unknown, received: number): unknown {
 
 /**
  * Converts a function that pushes values into a generator. The function continues when the next value is requested. If
- * no more are requested, it is told so and awaited.
- * @param run if `give` resolves with false, no more values are wanted, and `run` must end
+ * no more are requested, `give` resolves with false, and the generator waits for the function to end.
+ * @param run must end once `give` has resolved with false
  */
 export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {
   type Step = { readonly value: T; goOn(wanted: boolean): void } | undefined;

@@ -18,7 +18,7 @@ type State =
   /** The body is not a list: the rest is only collected. */
   | 'other';
 
-/** Bytes converted to a string at a time. A longer string would outlive its use. */
+/** Number of bytes converted to a string at a time. A longer string would stay in memory after its use. */
 const pieceSize = 64 * 1024;
 /** A body that is not a list is collected up to this many characters, for a message. */
 const maxOther = 1024 * 1024;
@@ -31,10 +31,16 @@ const space = String.raw`[ \n\r\t]*`;
 /** Text without escapes and braces, so that the next brace ends the item. */
 const plain = String.raw`[^"{}\\\x00-\x1f]*`;
 const value = String.raw`(?:"${plain}"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)`;
-/** A field that petstock doesn't use. Its name, captured by the group with this number, is not repeated after it. */
+/**
+ * Matches a field that petstock doesn't use and whose name does not occur again in the item. `group` is the number of
+ * the group that captures the name.
+ */
 const other = (group: number) =>
   [`"(?!(?:petId|quantity|status)")(${plain})"`, ':', `${value}(?![^{}]*"\\${group}"${space}:)`].join(space);
-/** In characters. For each field the pattern searches the rest of the item, so a longer item goes to the exact decoder. */
+/**
+ * Maximum length of a usual item in characters. For each field the pattern searches the rest of the item, so a longer
+ * item goes to the exact decoder.
+ */
 const maxUsual = 2000;
 const others = (group: number) => `(?:${other(group)}${space},${space})*`;
 const status = `"(${plain})"(?:${space},${space}${other(8)})*`;
@@ -51,8 +57,8 @@ const usualItem = new RegExp(
 const largestHead = 9_223_372_036;
 
 /**
- * Reads a list of items from the bytes of a body as they arrive, into batches of columns, and checks the text between the items. A usual
- * item is read by one pattern. Any other item goes to the exact decoder once it is complete.
+ * Reads a list of items from the bytes of a body as they arrive, into batches of columns, and checks the text between
+ * the items. A usual item is read by one pattern. Any other item goes to the exact decoder once it is complete.
  */
 export class InventoryScanner {
   readonly #batch: ItemColumns;
@@ -77,8 +83,9 @@ export class InventoryScanner {
   }
 
   /**
-   * Yields batches of the items that end in these bytes. Each is valid until the next one is requested, and may be reduced meanwhile.
-   * @param chunk undefined: the body has ended
+   * Yields batches of the items that end in these bytes. Each batch is valid until the next one is requested; until
+   * then, the reader may reduce it.
+   * @param chunk undefined once the body has ended
    * @throws FailureError if the body is not a list of items
    */
   *read(chunk: Uint8Array | undefined): Generator<ItemColumns> {
@@ -122,7 +129,10 @@ export class InventoryScanner {
     this.#at = 0;
   }
 
-  /** Takes one step. @returns whether there was enough text for it */
+  /**
+   * Takes one step.
+   * @returns whether there was enough text for the step
+   */
   #step(isLast: boolean): boolean {
     const text = this.#text;
     if (text.length - this.#at < this.#needed && !isLast) return false;
@@ -163,7 +173,10 @@ export class InventoryScanner {
     return this.#before + Buffer.byteLength(this.#text.slice(0, at));
   }
 
-  /** Reads items up to and including the first one that the pattern does not match. */
+  /**
+   * Reads items as long as the pattern matches. Reads a single other item only if the pattern matches none.
+   * @returns whether there was enough text for one item
+   */
   #items(): boolean {
     const { length } = this.#batch;
     while (this.#state !== 'end' && this.#batch.length < this.#batch.capacity && this.#usualItem()) {
@@ -183,7 +196,10 @@ export class InventoryScanner {
     return true;
   }
 
-  /** Adds an item to the batch. @returns false if its id may be out of the range of int64 */
+  /**
+   * Adds an item to the batch.
+   * @returns false if the id may be out of the range of int64
+   */
   #append(sign: string | undefined, digits: string, quantity: number, status: string): boolean {
     const head = digits.length > 9 ? Number(digits.slice(0, -9)) : 0;
     if (head >= largestHead) return false;

@@ -21,7 +21,7 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
    * might otherwise wait for forever.
    */
   readonly beforeRetry?: (() => Promise<void>) | undefined;
-  /** Doesn't retry after a 429, a gateway error or a network error; the caller does that. */
+  /** Whether to leave retries after a 429, a gateway error or a network error to the caller. */
   readonly once?: boolean | undefined;
 }
 
@@ -89,7 +89,7 @@ class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
   #permit: Permit | undefined;
-  /** The error of the last response, used if there is no further attempt. */
+  /** The error of the last response. Its message is used if there is no further attempt. */
   #last: PetstockError | undefined;
   #retries = 0;
   #redirects = 0;

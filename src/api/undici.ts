@@ -20,7 +20,7 @@ export function createUndiciTransport(
 ): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const connecting = new ConnectingSockets();
-  // Otherwise Node's own limit would be used.
+  // Without this, Node's limit for headers would apply.
   const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxBodyBytes.headers };
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {

@@ -17,7 +17,7 @@ export class Account {
   readonly written = new Set<bigint>();
   /** The stock of each pet when its count began, if known. */
   readonly seen = new Map<bigint, number>();
-  /** Units that a run is about to take: it has begun only if the history has it. */
+  /** Units that a run is about to take, by pet. Only the history shows whether that run has begun. */
   readonly handedOver = new Map<bigint, number>();
   /** How many runs and files have taken units. */
   runs = 0;
@@ -71,7 +71,7 @@ export class Account {
         this.tally.rest(pet, 0);
         break;
       case 'settled':
-        // Without a run since: none has begun.
+        // If no `run` record came before, the run has not begun.
         for (const [petId, left] of this.handedOver) this.tally.base(petId, left);
         this.handedOver.clear();
         this.isSettled = true;
@@ -84,7 +84,7 @@ export class Account {
 
   /**
    * Returns the pet of a scan. A code takes precedence over an equal id, even if the code became known later, but not
-   * once the id was written.
+   * once a run has taken units of that id.
    */
   petOfScan({ code, pet }: ScanRecord): bigint | undefined {
     if (pet === undefined) return this.petOf(code);
@@ -119,7 +119,10 @@ export function accountOf(session: Pick<SessionContent, 'codes' | 'scans'>, petO
   return account;
 }
 
-/** Returns the codes whose pet became known after they were scanned: once it is written they keep that pet. */
+/**
+ * Returns records for the codes whose pet became known only after they were scanned. Once units of that pet are
+ * written, such a code keeps the pet.
+ */
 export function boundCodes({ scans }: Pick<SessionContent, 'scans'>, account: Account): ScanRecord[] {
   const bound = new Map<string, bigint>();
   for (const scan of scans) {

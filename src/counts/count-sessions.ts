@@ -34,8 +34,8 @@ export interface NewSession extends Omit<SessionContent, 'head'> {
 const hint = 'petstock inventory count --list';
 
 /**
- * How long after its last sign of life an invisible process still holds a session, in milliseconds. The clock of a
- * machine that was off may have been set back.
+ * How long after its last sign of life an invisible process still holds a session, in milliseconds. A sign of life in
+ * the future counts, too, because the clock of a machine that was off may have been set back.
  */
 const aliveFor = 15_000;
 
@@ -78,7 +78,7 @@ export class CountSessions {
     return this.#facts(sessionOf(this.connection, row));
   }
 
-  /** Begins and takes a session. On disk when it returns. */
+  /** Begins and takes a session, which is on disk when this returns. */
   begin(content: NewSession): OpenCountSession {
     return this.connection.durable(() => this.#insert(content));
   }
@@ -98,7 +98,7 @@ export class CountSessions {
   }
 
   /**
-   * Merges several sessions into a new one and finishes them, atomically. It begins with the sum of their counts.
+   * Merges several sessions into a new one, which begins with the sum of their counts, and finishes them, atomically.
    * @param codes undefined: those of the sources
    * @param about properties of the new session
    * @throws ConflictError if another process is counting one of them

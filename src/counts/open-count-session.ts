@@ -26,7 +26,7 @@ export class OpenCountSession implements SessionContent {
   #deadline: Deadline | undefined;
   #isOpen = true;
 
-  /** @param store undefined: nothing is stored, for a dry run */
+  /** @param store undefined for a dry run, which stores nothing */
   constructor(
     { head, codes, scans }: SessionContent,
     private readonly store?: SessionSource,
@@ -46,7 +46,7 @@ export class OpenCountSession implements SessionContent {
   }
 
   /**
-   * Adds scans. On disk when it returns.
+   * Adds scans, which are on disk when this returns.
    * @throws FailureError; ConflictError if another process has taken the session
    */
   append(scans: readonly ScanRecord[]): void {
@@ -54,13 +54,13 @@ export class OpenCountSession implements SessionContent {
     for (const scan of scans) this.scans.push(scan);
   }
 
-  /** Ends the session for good. On disk when it returns. */
+  /** Ends the session for good, on disk when this returns. */
   end(end: CountSessionOutcome): void {
     this.#write((connection) => endSession(connection, this.head.session, end));
     this.#leave();
   }
 
-  /** Releases the session for others. May be called again. */
+  /** Releases the session for other processes. May be called again. */
   close(): void {
     if (!this.#isOpen) return;
     this.#leave();
@@ -70,7 +70,7 @@ export class OpenCountSession implements SessionContent {
       const sql = 'UPDATE counts SET holder = NULL WHERE session = ? AND holder = ?';
       connection.quick(() => connection.run(sql, this.head.session, holder));
     } catch {
-      // Best effort: others notice it, too, once this process has exited.
+      // Once this process has exited, other processes can take the session anyway.
     }
   }
 

@@ -7,11 +7,11 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/statements.ts';
 
-/** The properties of a session. The base URL is that at its start. */
+/** The properties of a session. `baseUrl` is the one at its start. */
 export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
   /** The name of the service, by `serviceNameOf`. */
   readonly service: string;
-  /** `20260115T120020Z-k3x9` */
+  /** The id of the session, like `20260115T120020Z-k3x9`. */
   readonly session: string;
   /** When it began, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -37,12 +37,13 @@ export type CountSessionOutcome =
  * The kinds of records:
  * - `add`, `set`, `back`: a scanned line
  * - `base`: units that a merged session begins with, or that a run has not written
- * - `code`: from now on the code means the pet; without one: what it meant before it was taught
+ * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was taught
  * - `seen`: the stock of the pet when its count began
  * - `given`: a run is about to take units of the pet; on disk before the run begins
  * - `run`: the run that has begun with them; without an id, a file
  * - `again`: the count of the pet is no longer valid
- * - `settled`: units that the run has not written are back in the session; without a run: it has not begun
+ * - `settled`: units that the run has not written are back in the session; without a `run` before it, the run has not
+ * begun
  */
 const recordKinds = ['add', 'set', 'base', 'back', 'code', 'seen', 'given', 'run', 'again', 'settled'] as const;
 
@@ -65,7 +66,7 @@ export interface SessionContent {
 
 /** A stored session. */
 export interface CountSession extends SessionContent {
-  /** undefined: it is not finished. */
+  /** How the session ended; undefined if it is not finished. */
   readonly end: CountSessionOutcome | undefined;
   /** The process that holds it: the last one that took it, unless it has closed it or is known to have exited. */
   readonly holder: ProcessIdentity | undefined;

@@ -1,6 +1,6 @@
 import { petIdOfCode, withoutCodeKind } from './count/scan-line.ts';
 
-/** The shop's own names of pets by their ids, such as a Map. */
+/** The store's own names of pets by their ids, such as a Map. */
 export interface PetNames {
   get(petId: bigint): string | undefined;
 }
@@ -24,7 +24,7 @@ export function joinBarCodes(all: readonly BarCodes[]): BarCodes {
   };
 }
 
-/** Returns the pet of a text: of a bar code of the shop, otherwise of a pet id. */
+/** Returns the pet that a text means, as a bar code of the store or otherwise as a pet id. */
 export function petOfText(codes: BarCodes, text: string): bigint | undefined {
   return petOfCode(codes, text) ?? petIdOfCode(text) ?? petIdOfCode(withoutCodeKind(text) ?? '');
 }

@@ -46,7 +46,7 @@ export type RowResult = (typeof rowResults)[number];
 export interface BulkRow {
   readonly line: number;
   readonly petId: bigint;
-  /** The stock that was read; undefined for a pet that the service does not have, and for a plain set. */
+  /** The stock that was read; undefined for a plain set, and if the service returned none or an unreliable one. */
   readonly before: number | undefined;
   /** The wanted stock; undefined if it is not known. */
   readonly after: number | undefined;
@@ -65,7 +65,7 @@ export interface BulkRow {
   readonly ref: string | undefined;
 }
 
-/** Numbers of rows by result, without rows that are only planned. */
+/** Numbers of rows by result. */
 export type BulkCounts = Readonly<Record<RowResult, number>>;
 
 export interface BulkReport {

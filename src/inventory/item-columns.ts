@@ -178,7 +178,7 @@ export class StatusNames {
   codeOf(text: string): number {
     const known = this.#codes.get(text);
     if (known !== undefined) return known;
-    // A copy: a part of a string keeps all of that in memory.
+    // Copied, because a part of a string keeps the whole string in memory.
     const own = Buffer.from(text, 'utf16le').toString('utf16le');
     this.#codes.set(own, this.#texts.length);
     this.characters += own.length;

@@ -35,13 +35,13 @@ export interface UnreadableItem {
   readonly status: string;
   /** The number as text, like `9007199254740993`, possibly truncated. */
   readonly number: string;
-  /** The nearest number; an infinity beyond all of them. */
+  /** The nearest number; infinite if none is near. */
   readonly nearest: number;
   /** `out of range`, `not an integer` */
   readonly problem: string;
 }
 
-/** Describes it as a clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
+/** Describes an unreadable stock as a clause: `the stock of pet 5 is 9007199254740993, which is out of range` */
 export function unreadableText({ petId, number, problem }: UnreadableItem): string {
   return `the stock of pet ${petId} is ${number}, which is ${problem}`;
 }
@@ -69,7 +69,7 @@ export type { Parsed } from '../shared/parsed.ts';
 const smallestPetId = -(2n ** 63n);
 const largestPetId = 2n ** 63n - 1n;
 
-/** More digits than any int64 without leading zeros, so out of range. */
+/** Matches more digits than any int64 has, not counting leading zeros. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
 /** All digits after the 15th are zeros: spreadsheets keep 15. */
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
@@ -215,7 +215,7 @@ export class PetQuantities extends Map<bigint, number> implements Quantities {
   readonly outdated = new Map<bigint, OutdatedStock>();
 }
 
-/** Explains why such a stock is not used, as a clause without a period. */
+/** Explains why an outdated stock is not used, as a clause without a period. */
 export function outdatedText({ found, written }: OutdatedStock): string {
   return `the service returned ${found}, although ${written} was just written, so this stock may be outdated`;
 }

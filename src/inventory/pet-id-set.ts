@@ -177,7 +177,7 @@ function isStep(distance: number, step: number): boolean {
 
 /**
  * Yields the batches with only the first item of each pet.
- * @param onRepeated called for every other one
+ * @param onRepeated called for each further item of a pet
  */
 export async function* withoutRepeated(
   batches: ColumnBatches,

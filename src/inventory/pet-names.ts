@@ -1,7 +1,7 @@
 import { nearest } from '../shared/did-you-mean.ts';
 import { isWord } from './count/scan-line.ts';
 
-/** The shop's names by the ids of their pets. */
+/** The store's names by the ids of their pets. */
 type Names = ReadonlyMap<bigint, string>;
 
 /** Matches a number in a notation with a letter. */
@@ -20,7 +20,7 @@ export function plainText(name: string): string {
 
 const plainNames = new WeakMap<Names, Names>();
 
-/** Returns all names as `plainText` has them: a count looks for many words. */
+/** Returns the normalized names. They are kept, because a count looks up many words. */
 function plainOf(names: Names): Names {
   const known = plainNames.get(names) ?? new Map([...names].map(([petId, name]) => [petId, plainText(name)]));
   plainNames.set(names, known);
@@ -33,7 +33,7 @@ export function petsWith(names: Names, text: string): bigint[] {
   return [...plainOf(names)].filter(([, name]) => name.includes(wanted)).map(([petId]) => petId);
 }
 
-/** Returns the pets of just this name. */
+/** Returns the pets whose whole name is this text. */
 function petsCalled(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   return [...plainOf(names)].filter(([, name]) => name === wanted).map(([petId]) => petId);
@@ -49,13 +49,16 @@ export function petsNamed(names: Names, text: string): bigint[] {
   return having.filter((petId) => wordsOf(plainOf(names).get(petId) ?? '').includes(wanted));
 }
 
-/** Returns the pets that a line of a count names. What no person types may be a code: it is a name only as a whole. */
+/**
+ * Returns the pets that a line of a count names. Text that no person types may be a code, so it names only a pet with
+ * exactly that name.
+ */
 export function petsOfLine(names: Names, text: string): readonly bigint[] {
   if (!mayBeName(text)) return [];
   return isWord(text) ? petsNamed(names, text) : petsCalled(names, text);
 }
 
-/** Reports whether a line is the whole name of a pet: `Sand x 5` is then no five of something. */
+/** Reports whether a line is the whole name of one pet. If so, `Sand x 5` is that pet, not five of another. */
 export function isCalled(names: Names, text: string): boolean {
   return mayBeName(text) && petsCalled(names, text).length === 1;
 }

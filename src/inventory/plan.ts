@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 export interface PlanOptions {
-  /** Leaves out pets that the service does not have; otherwise they are problems. */
+  /** Whether to leave out pets that the service does not have; otherwise they are problems. */
   readonly skipUnknown?: boolean;
   readonly env: string;
 }
@@ -123,7 +123,7 @@ export interface PlanTotals {
   /** Units that these rows add, and units that they remove; neither is negative. */
   readonly added: bigint;
   readonly removed: bigint;
-  /** How many of them set a stock of 0, and how many one below 0. */
+  /** How many of these rows set a stock to 0, and how many set it below 0. */
   readonly toZero: number;
   readonly belowZero: number;
 }

@@ -47,7 +47,7 @@ export interface PlannedRow {
   readonly delta?: number | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
-  /** The outcome of a row that is not to be sent: a conflict, or a pet that the service does not have. */
+  /** The outcome of a row that is not to be sent: a conflict, or a stock that can't be read. */
   readonly outcome?: { readonly result: 'conflict' | 'failed'; readonly error: RowError } | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface RunRecord extends RunHead {
   readonly changes: number;
   /** Total number of units that its rows add and remove; rows whose stock before is not known count nothing. */
   readonly units: bigint;
-  /** The first 20. */
+  /** The pets of its first 20 rows. */
   readonly pets: readonly bigint[];
   /** Numbers of rows by result. `unchanged` includes the rows counted in the head. */
   readonly counts: RunCounts;
@@ -115,10 +115,10 @@ export interface RunRecord extends RunHead {
 
 export interface RunFilter {
   readonly env?: string | undefined;
-  /** null: only the store without a name. */
+  /** null selects the store without a name. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
-  /** Any of these. */
+  /** Selects rows of any of these pets. */
   readonly petIds?: Iterable<bigint> | undefined;
   readonly ref?: string | undefined;
   readonly user?: string | undefined;

@@ -80,7 +80,10 @@ export class StockList {
     if (batch.length > 0) yield batch;
   }
 
-  /** Returns the index of the item at a position in the order of ids; for a position past the end, an index past the last. */
+  /**
+   * Returns the index of the item at a position in the order of ids. For a position past the end, the index is past the
+   * last item.
+   */
   #indexAt(at: number): number {
     return this.#order?.[at] ?? at;
   }
@@ -92,7 +95,7 @@ export interface StockEntry {
   readonly status: string;
 }
 
-/** A pet that differs between both lists. */
+/** A pet that differs between two lists. */
 export interface Difference {
   readonly petId: bigint;
   /** `added`: only in the right list; `removed`: only in the left; `changed`: in both. */

@@ -16,7 +16,6 @@ export interface DiskSync {
   folder(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   readonly isWindows: boolean;
-  /** @param ms milliseconds */
   pause(ms: number): Promise<void>;
 }
 
@@ -43,9 +42,8 @@ export interface WriteOptions {
 
 /**
  * Writes a file as a whole or not at all: writes a new file beside it, and renames that once it is on disk. An existing
- * file keeps its owner, its permissions and, through a symbolic link, its place. Anything that is no file
- * (`/dev/stdout`, a pipe) is written to directly. Together with `createFileAtomically`, this is the only writer of
- * whole files.
+ * file keeps its owner, its permissions and, through a symbolic link, its place. Anything that is not a file
+ * (`/dev/stdout`, a pipe) is written to directly.
  * @throws FailureError that describes the problem of the folder or the disk; errors of `pieces` unchanged
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
@@ -132,7 +130,7 @@ interface NewFile<Result> {
   readonly mode: number;
   /** The file whose owner and permissions are copied. */
   readonly like?: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined;
-  /** Renames the finished file to its final name. */
+  /** Gives the finished file its final name. */
   put(temporary: string): Promise<Result>;
 }
 
@@ -206,7 +204,8 @@ async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Prom
 }
 
 /**
- * Windows and some file systems can't sync folders, and a folder may be writable but not readable.
+ * Syncs a file or folder to disk. Ignores that Windows and some file systems can't sync folders, and that a folder may
+ * be writable but not readable.
  * @param flags `r+` for a file, because Windows only syncs files opened for writing
  */
 export async function syncPath(path: string, flags = 'r'): Promise<void> {

@@ -21,7 +21,10 @@ export interface Clock {
    * and signals are expensive.
    */
   deadline(ms: number, onPassed: () => void): Deadline;
-  /** Returns the same object within one turn of the event loop. Absent: each call counts as a turn of its own. */
+  /**
+   * Returns the same object within one turn of the event loop. On a clock without this method, results are not shared
+   * within a turn.
+   */
   turn?(): object;
 }
 

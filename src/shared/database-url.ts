@@ -44,7 +44,7 @@ export type TlsMode = (typeof tlsModes)[number];
  */
 const writable = ['any', 'read-write', 'primary'];
 
-/** Supported parameters. */
+/** The parameters that petstock understands. */
 const understood = new Set([
   ...['sslmode', 'ssl', 'sslrootcert', 'sslcert', 'sslkey', 'host', 'port', 'user', 'password', 'dbname'],
   ...['connect_timeout', 'target_session_attrs'],
@@ -56,7 +56,7 @@ const ignored = new Set([
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]);
 
-/** Parameters that would be a promise with any other value, which would not be kept. */
+/** Parameters that are accepted with these values only: any other value demands something that petstock does not do. */
 const ignoredValues = new Map<string, readonly string[]>(
   Object.entries({
     channel_binding: ['disable', 'prefer'],
@@ -146,7 +146,7 @@ function readHosts(text: string, parameter: (name: string) => string | undefined
   return areValid ? hosts : 'the port must be a number from 1 to 65535';
 }
 
-/** `db.example:5432`, `[::1]:5432`, `:5432` */
+/** Parses a host like `db.example:5432`, `[::1]:5432` or `:5432`. */
 function hostOf(text: string): { readonly host: string; readonly port: string } {
   const [, host = '', port = ''] = /^(.*?)(?::(\d*))?$/.exec(text) ?? [];
   return { host: (decoded(host) ?? '').replace(/^\[(.+)\]$/, '$1'), port };
@@ -196,7 +196,8 @@ const placeholder = 'no-host.invalid';
 function readUrl(text: string): URL | undefined {
   const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
-  // The rest of a password whose slash, `?` or `#` is not percent-encoded: digits before it look like a port.
+  // This may be the rest of a password whose slash, `?` or `#` is not percent-encoded: digits before that look like a
+  // port.
   if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
   // Anything else may be the start of a password with a slash.

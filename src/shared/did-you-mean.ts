@@ -12,7 +12,7 @@ export function nearest<Name extends string>(word: string, candidates: readonly 
   return ranked[0]?.candidate;
 }
 
-/** ` Did you mean "production"?`, or nothing. */
+/** Returns a text like ` Did you mean "production"?`, with a space before it; empty if no candidate is close. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   return near === undefined ? '' : ` Did you mean "${near}"?`;

@@ -32,7 +32,7 @@ export interface ServiceError {
 
 /** An error in a file. */
 export interface ErrorFault {
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   /** The name of the column or JSON field. */
   readonly column?: string | undefined;
@@ -55,7 +55,7 @@ export type ErrorCode =
   | 'closed_pipe'
   | 'changes';
 
-/** The base class of all errors that petstock expects. `kind` is the name of the exit code. */
+/** The base class of all errors that petstock expects. */
 export abstract class PetstockError extends Error {
   /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
@@ -82,15 +82,18 @@ export abstract class PetstockError extends Error {
   readonly status?: number | undefined;
   /** The Error body as the service sent it. */
   readonly serviceError?: ServiceError | undefined;
-  /** Seconds until the same command works again. */
+  /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The daily limit, if it is used up. `resetAt`: milliseconds since the Unix epoch, by the service's clock. */
+  /**
+   * The daily limit, if nothing of it is left for this command. `resetAt`: milliseconds since the Unix epoch, by the
+   * service's clock.
+   */
   readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
   /** The request was certainly not carried out: it was never sent, or each attempt was refused with a 429. */
   readonly notCarriedOut: boolean;
   /**
-   * The request was sent, and the service itself sent no final response (a reset, a timeout, a 408, 502 or 504): it may
-   * still be in flight and be carried out later.
+   * The request was sent, and the service itself sent no final response (as after a reset, a timeout, a 408, 502 or
+   * 504): it may still be in flight and be carried out later.
    */
   readonly mayBeInFlight: boolean;
   /** The signal that ended the command. */
@@ -137,7 +140,9 @@ export class AuthError extends PetstockError {
   readonly code = 'unauthorized';
 }
 
-/** The network failed, a request timed out, or the service returned 5xx, after all retries. */
+/**
+ * The network failed, a request timed out, the service returned 5xx, or the state can't be reached, after all retries.
+ */
 export class UnavailableError extends PetstockError {
   readonly kind = 'unavailable';
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
@@ -151,13 +156,13 @@ export class CertificateError extends NonRetryableError {
   override readonly code = 'untrusted_certificate';
 }
 
-/** The rate limit requires a longer wait than the command allows. */
+/** The service refused a request with a 429, or the rate limit requires a longer wait than the command allows. */
 export class RateLimitedError extends PetstockError {
   readonly kind = 'rate-limited';
   readonly code = 'rate_limited';
 }
 
-/** The stock is not the expected one. Nothing was written. */
+/** The stock is not the expected one, or another process is writing the pet or the run. */
 export class ConflictError extends PetstockError {
   readonly kind = 'conflict';
   readonly code = 'conflict';
@@ -181,7 +186,7 @@ export class FailureError extends PetstockError {
   readonly code = 'failure';
 }
 
-/** Some rows of a bulk run were written, and some were not. */
+/** Some rows of a run were written and some were not, or it is not known whether they were. */
 export class PartialError extends PetstockError {
   readonly kind = 'partial';
   readonly code = 'partial';

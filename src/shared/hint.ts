@@ -41,8 +41,8 @@ export function withOption(argv: readonly string[], option: string): readonly st
 }
 
 /**
- * Returns the words of a command line with another value for an option, as a separate word or after `=`. The option is added if its value
- * came from elsewhere, such as a variable. A store may also precede an environment: `north/staging`.
+ * Returns the words of a command line with another value for an option, as a separate word or after `=`. The option is
+ * added if its value came from elsewhere, such as a variable. A store may also precede an environment: `north/staging`.
  */
 export function withValue(
   argv: readonly string[],

@@ -10,7 +10,10 @@ export type StatusMeaning =
   | 'refused'
   /** The response is a redirect, and the server may have carried the request out first. */
   | 'redirect'
-  /** The sender of the response did not wait for the service, or does not know the outcome: the request may be carried out later, too. */
+  /**
+   * The sender of the response did not wait for the service, or does not know the outcome. The request may be carried
+   * out later, too.
+   */
   | 'undecided'
   /** It failed, and may have been carried out before that. */
   | 'failed';

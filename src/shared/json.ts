@@ -34,8 +34,8 @@ export class JsonSyntaxError extends SyntaxError {
 export class TooManyValues extends Error {}
 
 /**
- * Parses JSON with all digits of its numbers, and without copying its strings, because a parser that reads single characters takes forty
- * times the bytes of a long string.
+ * Parses JSON with all digits of its numbers. Strings are not read by single characters, because that takes forty times
+ * the bytes of a long string.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
@@ -64,7 +64,7 @@ const words = [
   ['false', false],
   ['null', null],
 ] as const;
-/** Matches characters that must be escaped in a string. */
+/** Matches a backslash or a control character, because of which a string can't be taken as it is. */
 const special = /[\\\x00-\x1f]/;
 
 class Reader {
@@ -197,7 +197,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonNumber(value);
 }
 
-/** Not checked by its fields: an object may have any. */
+/** Checks the class instead of the fields, because an object may have any fields. */
 function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return value instanceof JsonNumber;
 }

@@ -21,7 +21,7 @@ export const writableByOthers = 0o022;
 export interface Place {
   /** The folder for calls of `node:fs`: by its descriptor if there is `/proc` (Linux), otherwise by its path. */
   readonly folder: string;
-  /** Without symbolic links. */
+  /** The path of the folder, without symbolic links. */
   readonly folderPath: string;
   readonly name: string;
   /** What exists there (never a symbolic link); undefined if nothing does. */
@@ -44,7 +44,7 @@ interface Folder extends Pick<Place, 'close'> {
   readonly path: string;
 }
 
-/** The system reports a path that leads in a circle. */
+/** A path that leads through more links than this is assumed to form a loop. */
 const maxLinks = 40;
 
 /**
@@ -97,8 +97,8 @@ function change(from: Folder, to: Folder): Folder {
 }
 
 /**
- * Also opens a folder that may only be traversed. `node:fs` has no name for it; it has the same value on every machine
- * that Node supports.
+ * The flag that also opens a folder that may only be traversed. `node:fs` has no name for this flag; its value is the
+ * same on every machine that Node supports.
  */
 const O_PATH = 0o10000000;
 

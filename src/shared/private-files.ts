@@ -55,12 +55,15 @@ export function readTrustedFile(given: string, most: number): string | undefined
   });
 }
 
-/** A system file, such as /proc/kmsg, has no size, and reading it might block. */
+/**
+ * Returns the content of an open file. A file without a size may be a system file such as /proc/kmsg, and is not read,
+ * because that might block.
+ */
 function textOf(descriptor: number, { size }: Stats, encoding: 'utf8' | 'latin1'): string {
   return size === 0 ? '' : readFileSync(descriptor, encoding);
 }
 
-/** The file is opened once, and its descriptor is checked. */
+/** Opens a file once, checks its descriptor, and reads it. */
 function readOnce<Result>(
   given: string,
   read: (path: string, descriptor: number, stats: Stats) => Result,

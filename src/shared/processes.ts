@@ -85,7 +85,7 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
   };
 }
 
-/** `pid:[4026531836]`: the same for all processes that see each other by the same pids. */
+/** Returns a name like `pid:[4026531836]`, which is the same for all processes that see each other by the same pids. */
 function namespaceOf(proc: string): string {
   try {
     return readlinkSync(`${proc}/self/ns/pid`);

@@ -56,7 +56,7 @@ export function plainName(text: string): string {
   return name.length > maxName ? `${name.slice(0, maxName - 1)}…` : name;
 }
 
-/** Reports whether a text can be nothing but a name. */
+/** Reports whether `plainName` would leave a text unchanged. */
 export function isPlainName(text: string): boolean {
   return plainName(text) === text;
 }

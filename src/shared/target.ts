@@ -3,7 +3,7 @@ export type EnvironmentName = (typeof environmentNames)[number];
 
 /** Where a command goes: an environment of one of several stores, or of the store without a name. */
 export interface Target {
-  /** Undefined: the store without a name. */
+  /** Undefined for the store without a name. */
   readonly store?: string | undefined;
   readonly env: string;
 }

@@ -2,8 +2,15 @@ import { quoted } from '../../shared/parsed.ts';
 import { grouped, parsePetId } from '../items.ts';
 
 /**
- * The meaning of a line in a count: `add` counts `units` more, from 1; `set` sets the total, from 0; `back` cancels the
- * last line; `code` assigns the unknown code before it to a pet; `wrong` is a mistaken command, which counts nothing.
+ * The meaning of a line in a count:
+ *
+ * - `add` counts `units` more, from 1
+ * - `set` sets the total, from 0
+ * - `back` cancels the last line
+ * - `code` assigns the unknown code before it to a pet
+ * - `sum` shows the sum so far
+ * - `done` ends the count
+ * - `wrong` is a mistaken command, which counts nothing
  */
 export interface ScanLine {
   readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done' | 'wrong';
@@ -15,8 +22,8 @@ export interface ScanLine {
 }
 
 /**
- * The minimum and maximum number of units. A bar code that is scanned in place of a number is out of this range: the shortest has 8
- * digits.
+ * The minimum and maximum number of units. A bar code that is scanned in place of a number is out of this range,
+ * because the shortest has 8 digits.
  */
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
@@ -69,7 +76,10 @@ export function isTeaching(line: string): boolean {
   return /^code(?: |$)/i.test(codeText(line));
 }
 
-/** Reports whether a line is typed to leave a program or to get help. Only from a person at a prompt does it mean that. */
+/**
+ * Reports whether a line is a word that people type to leave a program or to get help. A scanner may read such a word
+ * from a code.
+ */
 export function isHelpWord(line: string): boolean {
   return /^(?:quit|exit|help|bye|end|q|h|:q|\?)$/i.test(codeText(line));
 }
@@ -95,7 +105,10 @@ export function codeText(text: string): string {
     .trim();
 }
 
-/** Removes the prefix with which a scanner may identify the kind of code (ISO/IEC 15424): `]E04006381333931` becomes `4006381333931`. */
+/**
+ * Removes the prefix with which a scanner may identify the kind of code (ISO/IEC 15424): `]E04006381333931` becomes
+ * `4006381333931`. Undefined if there is no prefix.
+ */
 export function withoutCodeKind(code: string): string | undefined {
   return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }
@@ -113,13 +126,16 @@ export function codeProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the pet of a plain id. `007` is not an id, because every zero of a bar code counts. @returns undefined if it is not one */
+/**
+ * Returns the pet of a plain id; undefined if the code is not one. `007` is not an id, because every zero of a bar code
+ * counts.
+ */
 export function petIdOfCode(code: string): bigint | undefined {
   const petId = parsePetId(code);
   return petId.ok && `${petId.value}` === code ? petId.value : undefined;
 }
 
-/** Like `= 42 7`. The code may contain blanks. */
+/** Parses a line like `= 42 7`. The code may contain blanks. */
 function parseSetting(text: string): ScanLine {
   const [, code, number] = /^=\s*(\S.*?)\s+(\S+)$/s.exec(text) ?? [];
   if (code === undefined || number === undefined) {

@@ -25,7 +25,7 @@ export class Tally {
     return this.#steps.length;
   }
 
-  /** Reports whether it contains no pet, and no unit of an unknown code. */
+  /** Whether it contains no pet, and no unit of an unknown code. */
   get isEmpty(): boolean {
     return this.pets === 0 && this.unknownUnits === 0;
   }
@@ -72,7 +72,7 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }
 
-  /** @param units undefined: it was not counted */
+  /** @param units undefined if it is no longer counted */
   #put(what: Counted, units: number | undefined): void {
     const was = this.#units.get(what);
     const more = (units ?? 0) - (was ?? 0);
