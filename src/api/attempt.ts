@@ -142,7 +142,7 @@ function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean):
   const what = fault.answered
     ? `The response of the service at ${origin} can't be read completely`
     : isGarbled
-      ? `The head of the response of the service at ${origin} can't be read`
+      ? `The response header of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
   return new Failure(`${what}: ${fault.message}`, { cause: fault });
 }

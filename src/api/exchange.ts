@@ -158,7 +158,7 @@ class Exchange implements ReceivedResponse {
     // error is a bug in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;
-    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The head of the response', maxBodyBytes.headers);
+    if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The response header', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
     return new NetworkFailure(describe(error), { cause: error, answered });
   }

@@ -95,7 +95,7 @@ export class CsvRecords {
 
   #unclosed(quote: number, how: string): never {
     const line = this.#line + countLineEnds(this.#text, this.#at, quote);
-    return broken(line, `a quote opens here and is ${how}: close it, or inside a text, write a quote twice`);
+    return broken(line, `a quote opens here and is ${how}: close it, or write it twice if it belongs to the text`);
   }
 }
 

@@ -90,8 +90,8 @@ export class CsvRows {
     if (problems.total > total) return undefined;
     return problem(
       found.has('petId')
-        ? 'there is neither a column quantity nor a column delta'
-        : 'there is no column petId: the first line must name the columns, such as petId,quantity,reason',
+        ? 'there is no column named quantity or delta'
+        : 'there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
     );
   }
 
@@ -133,15 +133,15 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
-    return `cell ${misquoted} continues after its closing quote: inside a text, write a quote twice`;
+    return `cell ${misquoted} continues after its closing quote: write a quote twice if it belongs to the text`;
   }
   if (cells.length > count && !cells.slice(count).every(isBlank)) {
     const name = delimiterName(delimiter);
-    return `there are ${cells.length} cells, and the header has ${count}: a ${name} inside a text needs quotes around the text, and a number has none`;
+    return `the row has ${cells.length} cells, but the header has ${count}: put quotes around a text with a ${name}, and write numbers without one`;
   }
   if (cells.length < count && !ended) {
     const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-    return `the file breaks off here: the last line has ${found}, and the header has ${count}`;
+    return `the file breaks off here: the last line has ${found}, but the header has ${count}`;
   }
   const stocks = fields.filter(({ field }) => field === 'quantity' || field === 'delta');
   const isCut = !ended && stocks.some(({ index }) => index === cells.length - 1);

@@ -121,14 +121,14 @@ export class FieldNames {
     if (this.#ignoresUnknown && meant !== 'expected' && !mayMeanExpected(name)) return undefined;
     const column = this.#columns.get(meant as RowField);
     if (column !== undefined) {
-      return `${meant} is read from ${quoted(column)}, so there can be no ${this.kind} ${quoted(name)} beside it`;
+      return `${quoted(column)} is already the ${this.kind} for ${meant}. Leave out ${quoted(name)}`;
     }
     const nearest = nearestField(name);
     const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status, name`;
-    const ignored = this.#ignoresUnknown ? ', and what may be a precondition is never ignored' : '';
+    const ignored = this.#ignoresUnknown ? ', and one that may mean expected is never ignored' : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;
-    return `${quoted(name)} is not a ${this.kind} that petstock knows${hint}${ignored}`;
+    return `${quoted(name)} is not a ${this.kind} that petstock knows${ignored}${hint}`;
   }
 
   /**
@@ -138,7 +138,7 @@ export class FieldNames {
   finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
     for (const [field, name] of missing) {
-      problems.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which was named for ${field}` });
+      problems.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which --column gives for ${field}` });
     }
     if (missing.length === 0) problems.remedy = this.remedy(found);
   }
@@ -168,7 +168,7 @@ export class FieldNames {
       questions.push(`Is ${quoted(precondition)} the stock that a row expects? \`${option}\``);
     }
     if (questions.length === 0) return { kind: 'ignore' };
-    const rest = others.length > wanted ? '. `--ignore-columns` lets the others pass' : '';
+    const rest = others.length > wanted ? '. To ignore the others, add `--ignore-columns`' : '';
     return { kind: 'ask', question: questions.join('. ') + rest };
   }
 }

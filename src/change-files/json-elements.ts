@@ -53,10 +53,10 @@ export class ArrayElements {
       this.#advance(end);
     }
     const isOpen = this.#at < this.#text.length;
-    if (isLast && isOpen) this.#broken('the file breaks off: what begins here is not closed');
+    if (isLast && isOpen) this.#broken('the file breaks off: the value that begins here is not closed');
     if (isLast && this.#state !== 'after' && !this.bare) this.#broken('the file breaks off: the list is not closed');
     if (this.#text.length - this.#at > maxRow) {
-      this.#broken('what begins here is longer than a megabyte: a bracket or a quote is probably not closed');
+      this.#broken('the value that begins here is longer than a megabyte: a bracket or a quote is probably not closed');
     }
   }
 
@@ -66,14 +66,14 @@ export class ArrayElements {
    */
   #beginsElement(): boolean {
     const token = this.#text[this.#at];
-    if (this.#state === 'after') this.#broken('there is something after the end of the list');
+    if (this.#state === 'after') this.#broken('there is more text after the end of the list');
     if (this.#state === 'before') return this.#take('first');
     if (token === ']' && !this.bare) {
-      if (this.#state === 'element') this.#fault('there is a comma before the end of the list, and nothing after it');
+      if (this.#state === 'element') this.#fault('there is a comma after the last item of the list');
       return this.#take('after');
     }
     if (token === ',') {
-      if (this.#state !== 'separator') this.#fault('there is a comma too many');
+      if (this.#state !== 'separator') this.#fault('there is an extra comma');
       return this.#take('element');
     }
     if (this.#state === 'separator') this.#fault('a comma is missing before this');

@@ -39,7 +39,7 @@ export class JsonRows {
   /** Returns the members of an object; undefined, and adds an error, if the text is no JSON object. */
   #membersOf({ text, line }: JsonElement): Members | undefined {
     if (!text.startsWith('{')) {
-      this.faults.add({ line, message: 'expected an object here, such as {"petId":42,"quantity":7}' });
+      this.faults.add({ line, message: 'there must be an object here, such as {"petId":42,"quantity":7}' });
       return undefined;
     }
     try {
@@ -49,8 +49,8 @@ export class JsonRows {
       const at = error instanceof JsonSyntaxError ? error.at : text.length;
       const within = this.faults.unit === 'line' && at < text.length ? countLineEnds(text, 0, at) : 0;
       const rest = quoted(text.slice(at, at + 20).trim());
-      const wrong = `${rest} can't be here: this is not JSON, or has a name twice`;
-      const message = at < text.length ? wrong : 'the object breaks off, or has too much in it';
+      const wrong = `${rest} can't be here: this is not JSON, or a name appears twice`;
+      const message = at < text.length ? wrong : 'the object is cut off, or has too many values';
       this.faults.add({ line: line + within, message });
       return undefined;
     }

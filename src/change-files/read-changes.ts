@@ -50,8 +50,8 @@ export class SeenPetLines {
     const first = this.#lines[place];
     if (first === undefined) this.#lines.push(line);
     else {
-      const where = this.problems.unit === 'line' ? 'on line' : 'item';
-      this.problems.add({ line, message: `pet ${petId} is ${where} ${first} already` });
+      const where = this.problems.unit === 'line' ? 'on line' : 'in item';
+      this.problems.add({ line, message: `pet ${petId} is already ${where} ${first}` });
     }
   }
 }

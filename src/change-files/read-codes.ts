@@ -111,7 +111,7 @@ function readCode(
   if (code === '') return;
   const other = pets.get(code) ?? petId.value;
   if (other !== petId.value) {
-    const message = `the code ${quoted(code)} is on line ${lines.get(code)} already, for pet ${other}`;
+    const message = `the code ${quoted(code)} is already on line ${lines.get(code)}, for pet ${other}`;
     problems.add({ line, column: 'code', message });
   }
   pets.set(code, petId.value);

@@ -24,7 +24,7 @@ export interface UnknownName {
  * @throws UsageError that lists the pets if several have it
  */
 export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
-  const { names } = await requireShopCodes(invocation, 'a name');
+  const { names } = await requireShopCodes(invocation, 'A pet name');
   const [petId, ...others] = petsNamed(names, text);
   if (petId === undefined) {
     const near = petsNear(names, text);
@@ -35,7 +35,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
   if (others.length > 0) {
     const found = [petId, ...others];
     throw new UsageError(
-      `${counted(found.length, 'pet')} have ${quoted(text)} in their name. Give the id of one. Nothing was sent`,
+      `${counted(found.length, 'pet')} have ${quoted(text)} in their name. Nothing was sent. Give the id of one`,
       {
         lines: petLines(names, found),
         hint: petstock`inventory list --name ${text} ${targetWords(invocation.target)}`,

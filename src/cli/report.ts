@@ -125,12 +125,12 @@ async function explained(error: PetstockError, { context, invocation }: ReportOp
   const day = error.day ?? (error.cause instanceof PetstockError ? error.cause.day : undefined);
   if (day !== undefined) {
     const at = minuteOf(localTime(day.resetAt, context.clock.now()));
-    return `${sentence(error.message.charAt(0).toUpperCase() + error.message.slice(1))} It works again at ${at}.`;
+    return `${sentence(error.message.charAt(0).toUpperCase() + error.message.slice(1))} Requests are possible again at ${at}.`;
   }
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
-    return `Rate limited: ${sentence(error.message)} It works again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
+    return `Rate limited: ${sentence(error.message)} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
     const source = error.keySource ?? keySource(error, invocation);

@@ -88,9 +88,8 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
     return codes;
   } catch (error) {
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
-    const instead =
-      copy === undefined ? 'petstock has no bar codes and names' : 'petstock uses its previous bar codes and names';
-    await messages.warn(`setting codes: ${(error as Error).message}; ${instead}`);
+    const instead = copy === undefined ? 'knows no bar codes' : 'uses the bar codes and names that it read before';
+    await messages.warn(`${(error as Error).message} (setting codes), so petstock ${instead}`);
     const lines = error instanceof UsageError ? error.lines : [];
     for (const line of lines.slice(0, maxNamed)) await messages.quote(line, { always: true });
     if (lines.length > maxNamed) await messages.note(`… and ${grouped(lines.length - maxNamed)} more`);
@@ -127,11 +126,11 @@ export async function addCodes(file: string, added: readonly NewCode[], context:
     }
     if (name !== '' && named !== undefined && named !== name) {
       const known = `Pet ${petId} has the name ${quoted(named)} in ${file}`;
-      throw new UsageError(`${known}: leave the name out, or change it there. Nothing was added`);
+      throw new UsageError(`${known}. Nothing was added. Leave out the name, or change it there`);
     }
     if (name !== '' && layout.columns.name < 0) {
       throw new UsageError(
-        `${file} has no column name: add it to the first line, or leave the name out. Nothing was added`,
+        `${file} has no column named name. Nothing was added. Add the column, or leave out the name`,
         { hint: petstock`inventory codes add ${code} ${petId}` },
       );
     }
@@ -183,7 +182,7 @@ export async function requireCodesNow(invocation: CodesKeeper, option: string) {
 function requireCodesFile(invocation: CodesKeeper, option: string): string {
   const file = codesFile(invocation);
   if (file !== undefined) return file;
-  throw new UsageError(`${option} needs a file of your bar codes, with the columns code,petId,name. Nothing was sent`, {
+  throw new UsageError(`${option} needs the setting codes: a CSV with the columns code,petId,name. Nothing was sent`, {
     hint,
   });
 }

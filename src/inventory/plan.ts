@@ -108,12 +108,12 @@ export function guardProblems(
   const { changes, toZero, belowZero } = planTotals(rows);
   const problems: string[] = [];
   if (maxChanges !== undefined && changes > maxChanges) {
-    problems.push(`${counted(changes, 'row')} would be changed, and max-changes allows ${grouped(maxChanges)}`);
+    problems.push(`${counted(changes, 'row')} would be changed, but max-changes allows ${grouped(maxChanges)}`);
   }
   const emptied = toZero + belowZero;
   if (maxZero !== undefined && emptied > maxZero) {
     const where = belowZero === 0 ? 'to 0' : `to 0 or below (${grouped(belowZero)} below)`;
-    problems.push(`${counted(emptied, 'pet')} would go ${where}, and max-zero allows ${grouped(maxZero)}`);
+    problems.push(`${counted(emptied, 'pet')} would go ${where}, but max-zero allows ${grouped(maxZero)}`);
   }
   return problems;
 }

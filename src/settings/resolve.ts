@@ -55,7 +55,7 @@ export function resolveEnvironment(
   const near = nearest(text, environmentNames);
   const corrected = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
-    `Unknown environment${quoted(text)} in ${source}. There are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    `Unknown environment${quoted(text)} in ${source}. The environments are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
     { hint: corrected ?? 'petstock help environment' },
   );
 }
@@ -98,7 +98,7 @@ export function requireKnownStore(
 ): void {
   if (isKnownStore(store, env, file)) return;
   const names = Object.keys(file.stores).sort();
-  const are = names.length === 1 ? 'There is only' : 'There are';
+  const are = names.length === 1 ? 'The only store is' : 'The stores are';
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
   const near = nearest(store, names);
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {

@@ -186,7 +186,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
   if (!isUrl && !/key/i.test(text)) {
     throw new UsageError(
-      `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} There are ${settingNames.join(', ')}.`,
+      `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
     );
   }
   const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];

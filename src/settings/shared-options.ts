@@ -110,7 +110,7 @@ export const sharedOptions = {
   },
   maxWait: {
     flags: '--max-wait <seconds>',
-    about: 'maximum wait for the rate limit, in total (default: 90); bulk runs: per wait (90), unless this is given',
+    about: 'maximum total wait for the rate limit (default: 90, and in a bulk run 90 for each wait)',
     variable: 'PETSTOCK_MAX_WAIT',
     parse: seconds(90),
   },

@@ -111,7 +111,7 @@ export function refuseRepetition({ database }: StateContext, content: Content): 
   if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
   const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
   throw new RepetitionError(
-    `${database.name} was replaced by an earlier copy or a new state, so it is not known whether ${what} was already ${done}. Nothing was written. Check the stock, and run the command again if it was not ${done}`,
+    `${database.name} was replaced by an earlier copy or a new state. It is not known whether ${what} was already ${done}. Nothing was written. Check the stock. If it was not ${done}, run the command again`,
     { hint: 'petstock history list' },
   );
 }

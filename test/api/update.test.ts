@@ -32,7 +32,7 @@ test.each<[string, Answerer, Facts]>([
   ['a body that is cut short', truncated, answered()],
   ['HTML', answer(200, '<html>'), answered()],
   ['JSON of another shape', answer(200, '{}'), answered()],
-])('sends one request, and reports what is certain after %s', async (_what, answerer, facts) => {
+])('sends an update once, and reports whether it may be in flight after %s', async (_what, answerer, facts) => {
   for (const hasPermit of [false, true]) {
     const { server, client, clock, permit } = await openClient([answerer, ok]);
     const options = hasPermit ? { permit: await permit() } : {};
@@ -48,25 +48,25 @@ test('reports a response that begins with an unrequested 100 Continue as unreada
   const { origin } = new URL(server.url);
   await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({
     ...onItsWay,
-    message: `The head of the response of the service at ${origin} can't be read: it began with a "100 Continue" that was not requested`,
+    message: `The response header of the service at ${origin} can't be read: it began with a "100 Continue" that was not requested`,
   });
 });
 
 describe('an update without a permit', () => {
-  test('retries if it could not be sent', async () => {
+  test('retries an update without a permit if it could not be sent', async () => {
     const { client, sentAt } = createClientRig({ url: 'http://127.0.0.1:1/v1' });
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ notCarriedOut: true, mayBeInFlight: false });
     expect(sentAt()).toHaveLength(5);
   });
 
-  test('resends after a 429, and is not known after a reset', async () => {
+  test('resends an update after a 429, and reports that it may be in flight after a reset', async () => {
     const { client, sentAt } = await openClient([refusal, ok, refusal, reset], { random: 0 });
     expect(await client.updateInventory(7n, 3)).toMatchObject({ quantity: 3 });
     expect(sentAt()).toEqual([0, 5000]);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject(onItsWay);
   });
 
-  test('writes once if the response was dropped', async () => {
+  test('sends an update once if its response was dropped', async () => {
     const { service, clock } = await openShop({ faults: ['PATCH /inventory/*:first=1:commit-then-drop'] });
     const { client } = createClientRig({ url: service.url, key: service.key, clock });
     await expect(client.updateInventory(9007199254740993n, 5)).rejects.toMatchObject(onItsWay);
@@ -84,14 +84,14 @@ describe('an update with a permit', () => {
   test.each([
     ['connection', 'http://127.0.0.1:1/v1'],
     ['such host', 'https://service.invalid/v1'],
-  ])('reports that nothing was carried out if there is no %s', async (_what, url) => {
+  ])('reports that an update was not carried out if there is no %s', async (_what, url) => {
     const { client, permit, sentAt } = createClientRig({ url });
     const facts = { kind: 'unavailable', status: undefined, notCarriedOut: true, mayBeInFlight: false };
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject(facts);
     expect(sentAt()).toHaveLength(1);
   });
 
-  test('reports that nothing was carried out after a 429, and can be sent again later', async () => {
+  test('reports that an update was not carried out after a 429, and can send another later', async () => {
     const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
       kind: 'rate-limited',
@@ -104,14 +104,14 @@ describe('an update with a permit', () => {
     expect(sentAt()).toEqual([0, 5000]);
   });
 
-  test.each([301, 303, 307])('does not follow a %i', async (status) => {
+  test.each([301, 303, 307])('does not follow a %i redirect of an update with a permit', async (status) => {
     const { server, client, permit } = await openClient([answer(status, '', { location: '/v1/stock/7' }), ok]);
     const update = client.updateInventory(7n, 3, { permit: await permit() });
     await expect(update).rejects.toMatchObject({ kind: 'failure', status, notCarriedOut: false });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('sends nothing with a permit that has expired', async () => {
+  test('sends no update with a permit that has expired', async () => {
     const { server, client, permit, clock } = await openClient([ok]);
     const old = await permit();
     clock.advance(31_000);
@@ -119,22 +119,25 @@ describe('an update with a permit', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test.each([false, true])('may be in flight after a time-out, interrupted: %s', async (isInterrupted) => {
-    const interrupted = new AbortController();
-    const { server, client, permit, clock } = await openClient([hang], { interrupted: interrupted.signal });
-    const update = client.updateInventory(7n, 3, { permit: await permit() });
-    const ended = expect(update).rejects.toMatchObject({ ...onItsWay, kind: 'unavailable' });
-    await until(() => server.requests.length === 1);
-    if (isInterrupted) interrupted.abort(new InterruptedError('the client lets it finish'));
-    clock.expireDeadlines();
-    await ended;
-  });
+  test.each([false, true])(
+    'reports that an update may be in flight after a time-out, interrupted: %s',
+    async (isInterrupted) => {
+      const interrupted = new AbortController();
+      const { server, client, permit, clock } = await openClient([hang], { interrupted: interrupted.signal });
+      const update = client.updateInventory(7n, 3, { permit: await permit() });
+      const ended = expect(update).rejects.toMatchObject({ ...onItsWay, kind: 'unavailable' });
+      await until(() => server.requests.length === 1);
+      if (isInterrupted) interrupted.abort(new InterruptedError('the client lets it finish'));
+      clock.expireDeadlines();
+      await ended;
+    },
+  );
 });
 
 test.each([
-  ['uses a permit for its first try', 0],
-  ['is admitted again if its permit has expired', 31_000],
-])('scanInventory %s', async (_what, ms) => {
+  ['a fresh permit', 0],
+  ['an expired permit', 31_000],
+])('reads the list with scanInventory after a 503, given %s', async (_what, ms) => {
   const { server, client, permit, clock } = await openClient([answer(503), answer(200, `[${item}]`)]);
   const given = await permit();
   clock.advance(ms);

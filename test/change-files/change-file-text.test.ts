@@ -22,7 +22,7 @@ test('exports CSV, and a header alone if there are no rows', async () => {
   expect(await textOf([], false)).toBe(header);
 });
 
-test('exports for a spreadsheet if asked to', async () => {
+test('exports ids as formulas, after a byte order mark, for a spreadsheet', async () => {
   const others = `"=""-1""",'=cmd(),,,''=1,'@a\n"=""2""",'-,,,,'tis\n`;
   expect(await textOf(rows, true)).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
 });

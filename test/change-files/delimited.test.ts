@@ -8,7 +8,7 @@ describe('readChanges of a table', () => {
     ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
     ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
     ['quantity and delta, one filled in', 'id,qty,delta\n42,,5\n', { ...change, quantity: undefined, delta: 5 }],
-    ['an empty formula is blank', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
+    ['an empty formula as blank', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
     [
       'texts as they are',
       'id,qty,reason,ref\n42,7, a  "b" ,"x, ""y""\r\nz"\n',
@@ -30,7 +30,7 @@ describe('readChanges of a table', () => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 
-  it('counts blank lines and line ends in quotes', async () => {
+  it('counts blank lines and line ends in quotes in line numbers', async () => {
     const file = await read('\n \r\nid,qty,reason\r\n\r\n1,7,"a\r\nb\nc"\r\n,,\r\n2,7,x\r\n');
     expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
   });
@@ -59,9 +59,9 @@ describe('readChanges of a header', () => {
     ['petId,status,status,delta', `1 status: the column "status" appears twice`],
     [
       'quantity,delta',
-      '1: there is no column petId: the first line must name the columns, such as petId,quantity,reason',
+      '1: there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
     ],
-    ['petId,reason', '1: there is neither a column quantity nor a column delta'],
+    ['petId,reason', '1: there is no column named quantity or delta'],
   ])('refuses the header %s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
 
   test.each<readonly [string, string, ...string[]]>([
@@ -73,7 +73,7 @@ describe('readChanges of a header', () => {
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
     ],
     [
-      'has the columns that there are named once',
+      'has unknown columns, and lists the known ones once',
       'petId,quantity,colour,size\n',
       `1 colour: "colour" is not a column that petstock knows: ${known}`,
       `1 size: "size" is not a column that petstock knows`,
@@ -113,9 +113,9 @@ describe('readChanges of a row', () => {
     ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
-      '2: there are 6 cells, and the header has 5: a comma inside a text needs quotes around the text, and a number has none',
+      '2: the row has 6 cells, but the header has 5: put quotes around a text with a comma, and write numbers without one',
     ],
-    ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: inside a text, write a quote twice'],
+    ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
   ])('refuses the row %s', async (row, fault) =>
     expect(await faultsOf(`petId,qty,delta,expected,reason\n${row}\n`)).toEqual([fault]),
@@ -124,43 +124,43 @@ describe('readChanges of a row', () => {
   const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
   test.each<readonly [string, string, ...string[]]>([
     [
-      'has the delimiter called by its name',
+      'a row with too many cells, and names the delimiter',
       'petId;quantity\n42;7;8\n',
-      '2: there are 3 cells, and the header has 2: a semicolon inside a text needs quotes around the text, and a number has none',
+      '2: the row has 3 cells, but the header has 2: put quotes around a text with a semicolon, and write numbers without one',
     ],
     [
-      'has all of its faults reported',
+      'every fault of every row',
       'petId,quantity,expected\n1,x,y\n2,1.5,3\n',
       `2 quantity: "x" ${notQuantity}`,
       `2 expected: "y" ${notQuantity}`,
       `3 quantity: "1.5" ${notQuantity}`,
     ],
     [
-      'of a text that is too long is reported each time',
+      'each text that is too long',
       `petId,quantity,reason\n1,7,${'x'.repeat(1001)}\n2,7,${'x'.repeat(1002)}\n3,7,fine\n`,
       '2 reason: the text has 1001 characters: at most 1000 are allowed',
       '3 reason: the text has 1002 characters: at most 1000 are allowed',
     ],
     [
-      'of a pet that has one already is refused, whatever else is wrong',
+      'a repeated pet, whatever else is wrong',
       'petId,quantity\n42,x\n7,1\n042,5\n="7",1\n42,1\n8,1\n',
       `2 quantity: "x" ${notQuantity}`,
-      '4: pet 42 is on line 2 already',
-      '5: pet 7 is on line 3 already',
-      '6: pet 42 is on line 2 already',
+      '4: pet 42 is already on line 2',
+      '5: pet 7 is already on line 3',
+      '6: pet 42 is already on line 2',
     ],
     [
-      'must not have a value in a column without a name',
+      'a value in a column without a name',
       'petId,quantity,,\n1,2,,x\n2,3,,\n',
       '2: cell 4 is filled in, but its column has no name in the header',
     ],
     [
-      'that breaks off at the end of the file is refused',
+      'a last row that breaks off',
       'petId,quantity,expected\n1,2,3\n2,1',
-      '3: the file breaks off here: the last line has 2 cells, and the header has 3',
+      '3: the file breaks off here: the last line has 2 cells, but the header has 3',
     ],
-    ['that ends after fewer cells is not', 'petId,quantity,expected\n1,2,3\n2,1\n'],
-  ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
+    ['nothing about a last row that ends with its line after fewer cells', 'petId,quantity,expected\n1,2,3\n2,1\n'],
+  ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('refuses a last line that breaks off right before its quantity or delta', async () => {
     for (const [header, broken] of [
@@ -191,32 +191,36 @@ describe('readChanges of a broken file', () => {
     expect(await faultsOf(`${[header, ...lines].join('\n')}\n`)).toEqual([expect.stringContaining(fault)]);
   });
 
-  const open = 'close it, or inside a text, write a quote twice';
+  const open = 'close it, or write it twice if it belongs to the text';
   const unclosed = `2: a quote opens here and is not closed within a megabyte: ${open}`;
   const many = '1,2,x\n'.repeat(300_000);
   test.each<readonly [string, string, ...string[]]>([
     [
-      'has a quote that is never closed',
+      'a quote that is never closed',
       'id,qty,reason\n1,x,"a\nb"\n2,3,"c\n3,4,d\n',
       '2 qty: "x" is not a quantity: a quantity is a whole number such as 12',
       `4: a quote opens here and is never closed: ${open}`,
     ],
     [
-      'has its open quote told by line, in a row of several too',
+      'the line of an open quote in a row of several lines',
       'id,qty,reason,ref\n1,2,"a\nb","c\n3,4,d\n',
       `3: a quote opens here and is never closed: ${open}`,
     ],
-    ['is given up where a quote stays open for a megabyte', `id,qty,reason\n7,8,"\n${many}`, unclosed],
-    ['is given up where a quote is closed after that', `id,qty,reason\n7,8,"${many}"\n`, unclosed],
+    ['a quote that stays open for a megabyte, and nothing after it', `id,qty,reason\n7,8,"\n${many}`, unclosed],
+    ['a quote that is closed after more than a megabyte', `id,qty,reason\n7,8,"${many}"\n`, unclosed],
     [
-      'is given up where a line has more than a megabyte',
+      'a line of more than a megabyte',
       `id,qty\n7,8\n${'x'.repeat(1_200_000)}`,
       '3: the line is longer than a megabyte: this is not a list of changes',
     ],
-    ['begins with white space', ' '.repeat(3_000_000), '1: the file begins with a megabyte of white space'],
-  ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
+    [
+      'a megabyte of white space at the beginning',
+      ' '.repeat(3_000_000),
+      '1: the file begins with a megabyte of white space',
+    ],
+  ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('counts all faults and keeps the first thousand, repeated pets among them', async () => {
+  it('counts all faults, and keeps the first thousand, repeated pets among them', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
     const file = await read(`id,qty\n${rows.join('\n')}\n`);
     expect(file).toMatchObject({ ok: false, total: 1500 + 1499 });

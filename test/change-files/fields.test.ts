@@ -46,9 +46,9 @@ describe('readChanges with --column and --ignore-columns', () => {
   });
 
   test.each([
-    ['petId,quantity,expected,Seen\n4,12,39,1\n', 'expected is read from "Seen", so there can be no column "expected"'],
-    ['petId,quantity\n4,12\n', 'there is no column "Seen", which was named for expected'],
-    ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which was named for expected'],
+    ['petId,quantity,expected,Seen\n4,12,39,1\n', '"Seen" is already the column for expected. Leave out "expected"'],
+    ['petId,quantity\n4,12\n', 'there is no column "Seen", which --column gives for expected'],
+    ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which --column gives for expected'],
   ])('reports a named column that is missing or already there: %j', async (content, fault) => {
     const columns = new Map([['expected', 'Seen'] as const]);
     const faults = await faultsOf(content, { columns, ignoreColumns: true });

@@ -8,7 +8,7 @@ describe('readChanges of JSON', () => {
     ['one object', '{\n  "petId": 42,\n  "quantity": 7\n}\n', change],
     ['one object on a line', '{"petId":42,"quantity":7}', change],
     [
-      'null and empty are blank',
+      'null and empty values as blank',
       '[{"id":42,"qty":null,"delta":"","reason":"","ref":null}]',
       { ...change, quantity: undefined },
     ],
@@ -17,13 +17,13 @@ describe('readChanges of JSON', () => {
       String.raw`[{"\u0069d":42,"qty":7,"reason":"a\"\\\/\n\u00e9\ud83d\ude00]}","ref":"\\"}]`,
       { reason: 'a"\\/\né😀]}', ref: '\\' },
     ],
-    ['what is a guard in CSV', `[{"id":42,"qty":7,"reason":"'=1"}]`, { reason: "'=1" }],
+    ['an apostrophe that guards a formula in CSV', `[{"id":42,"qty":7,"reason":"'=1"}]`, { reason: "'=1" }],
     [
       'half a surrogate pair',
       String.raw`[{"id":42,"qty":7,"reason":"longer than a dozen: \ud83d"}]`,
       { reason: 'longer than a dozen: \ud83d' },
     ],
-    ['line ends before', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
+    ['an array after blank lines', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
   ])('reads %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
@@ -51,19 +51,19 @@ describe('readChanges of JSON', () => {
   const here = 'write a number, or a text in quotes';
   const known = 'the fields are petId, quantity or delta, and optionally expected, reason, ref, status, name';
   const notQuantity = 'is not a quantity: a quantity is a whole number such as 12';
-  const wrong = "can't be here: this is not JSON, or has a name twice";
+  const wrong = "can't be here: this is not JSON, or a name appears twice";
   test.each([
-    ['[{"petId":1,"quantity":2', '1: the file breaks off: what begins here is not closed'],
+    ['[{"petId":1,"quantity":2', '1: the file breaks off: the value that begins here is not closed'],
     ['[{"petId":1,"quantity":2}', '1: the file breaks off: the list is not closed'],
     ['[\n{"petId":1,"quantity":2},\n', '3: the file breaks off: the list is not closed'],
-    ['[12', '1: the file breaks off: what begins here is not closed'],
-    ['{"petId":1,\n"quantity":2', '1: the file breaks off: what begins here is not closed'],
-    ['{"petId":1,\n"quantity":"2', '1: the file breaks off: what begins here is not closed'],
-    ['[{"petId":1,"quantity":2},]', '1: there is a comma before the end of the list, and nothing after it'],
-    ['[,{"petId":1,"quantity":2}]', '1: there is a comma too many'],
+    ['[12', '1: the file breaks off: the value that begins here is not closed'],
+    ['{"petId":1,\n"quantity":2', '1: the file breaks off: the value that begins here is not closed'],
+    ['{"petId":1,\n"quantity":"2', '1: the file breaks off: the value that begins here is not closed'],
+    ['[{"petId":1,"quantity":2},]', '1: there is a comma after the last item of the list'],
+    ['[,{"petId":1,"quantity":2}]', '1: there is an extra comma'],
     ['[{"petId":1,"quantity":2}\n{"petId":2,"quantity":2}]', '2: a comma is missing before this'],
-    ['[{"petId":1,"quantity":2}]\n\nx', '3: there is something after the end of the list'],
-    ['[1]', '1: expected an object here, such as {"petId":42,"quantity":7}'],
+    ['[{"petId":1,"quantity":2}]\n\nx', '3: there is more text after the end of the list'],
+    ['[1]', '1: there must be an object here, such as {"petId":42,"quantity":7}'],
     ['[{"petId":1,\n"quantity":2,}]', `2: "}" ${wrong}`],
     ['[{"petId":1\n"quantity":2}]', `2: ""quantity":2}" ${wrong}`],
     ['[{"petId" 1}]', `1: "1}" ${wrong}`],
@@ -90,7 +90,7 @@ describe('readChanges of JSON', () => {
       '1 petId: 1.23E+18 looks like an id that a spreadsheet rounded: format the column as text and export again',
     ],
     ['[{"petId":1,"Qty":12.0}]', `1 Qty: "12.0" is not a quantity: write 12, without decimals`],
-    ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is on line 1 already'],
+    ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is already on line 1'],
   ])('refuses %j', async (content, fault) => {
     expect(await faultsOf(content)).toEqual([fault]);
   });
@@ -107,7 +107,7 @@ describe('readChanges of JSON', () => {
     ['several lines an item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
-  ])('names items where several are on a line: %s', async (_, content, unit, places) => {
+  ])('reports faults by item if several are on a line, else by line: %s', async (_, content, unit, places) => {
     for (const chunk of [1, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);
@@ -115,18 +115,22 @@ describe('readChanges of JSON', () => {
     }
   });
 
-  const noObject = 'expected an object here, such as {"petId":42,"quantity":7}';
+  const noObject = 'there must be an object here, such as {"petId":42,"quantity":7}';
   const rows = '{"id":1,"qty":2},\n'.repeat(100_000);
   test.each<readonly [string, string, ...string[]]>([
-    ['says which item had the pet before', '[{"id":1,"qty":2},{"id":1,"qty":3}]', '2: pet 1 is item 1 already'],
     [
-      'has the same unknown field reported once',
+      'reports which item had the same pet before',
+      '[{"id":1,"qty":2},{"id":1,"qty":3}]',
+      '2: pet 1 is already in item 1',
+    ],
+    [
+      'reports the same unknown field once',
       '{"id":1,"colour":1}\n{"id":2,"colour":1}\n{"id":3,"size":1}\n',
       `1 colour: "colour" is not a field that petstock knows: ${known}`,
       `3 size: "size" is not a field that petstock knows`,
     ],
     [
-      'goes on after an element that is broken',
+      'continues after a broken element',
       '[{"id":1,},\n{"id":x},\n["}"],\n{"id":3,"qty":"y"}]',
       `1: "}" ${wrong}`,
       `2: "x}" ${wrong}`,
@@ -134,25 +138,25 @@ describe('readChanges of JSON', () => {
       `4 qty: "y" ${notQuantity}`,
     ],
     [
-      'goes on after a line that is broken',
+      'continues after a broken line',
       '{"id":1,"qty":2}\n{"id":2,"qty":\n{"id":3,"qty":"y"}\n',
-      '2: the object breaks off, or has too much in it',
+      '2: the object is cut off, or has too many values',
       `3 qty: "y" ${notQuantity}`,
     ],
-    ['tells what is after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
+    ['reports text after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
     [
-      'tells of a bracket that nothing has opened',
+      'reports a closing bracket that nothing has opened',
       '{"id":1,\n"qty":2}\n]\n',
       '3: a comma is missing before this',
       `3: ${noObject}`,
     ],
     [
-      'is given up where a bracket stays open for a megabyte',
+      'gives up if a bracket stays open for a megabyte',
       `[\n{"id":7,"status":{\n${rows}`,
-      '2: what begins here is longer than a megabyte: a bracket or a quote is probably not closed',
+      '2: the value that begins here is longer than a megabyte: a bracket or a quote is probably not closed',
     ],
     [
-      'is given up where a line does',
+      'gives up at a line of more than a megabyte',
       `{"id":1,"qty":2}\n{"id":7,"reason":"${'x'.repeat(1_200_000)}`,
       '2: the line is longer than a megabyte',
     ],

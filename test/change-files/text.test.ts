@@ -21,7 +21,7 @@ describe('readChanges of what is not UTF-8', () => {
     expect(faultLines(await readChunks(cut(bytes, [1])))).toEqual([`${fault}: ${saveAgain}`]);
   });
 
-  it('reports it after the faults before it', async () => {
+  it('reports text that is not UTF-8 after the faults of earlier lines', async () => {
     const bytes = Buffer.concat([Buffer.from('id,qty,reason\r\n1,x,é\r\n2,3,'), Buffer.from('é\r\n', 'latin1')]);
     expect(await faultsOf(bytes)).toEqual([
       `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,
@@ -29,7 +29,7 @@ describe('readChanges of what is not UTF-8', () => {
     ]);
   });
 
-  it('reports the line of a wrong byte far on', async () => {
+  it('reports the line of an invalid byte far into the file', async () => {
     const rows = Buffer.from(Array.from({ length: 30_000 }, (_, index) => `${index},1\r\n`).join(''));
     const bytes = Buffer.concat([Buffer.from('id,qty\r\n'), rows, Buffer.from([0xff])]);
     expect(await faultsOf(bytes)).toEqual([`30002: there are characters that are not UTF-8: ${saveAgain}`]);
@@ -65,7 +65,7 @@ describe('readChanges by format', () => {
     [undefined, 'tsv', array, `1: ${isTable}`],
     ['a.json', undefined, table, `1: ${isJson}`],
     [undefined, 'ndjson', `\n\n${table}`, `3: ${isJson}`],
-  ])('reads the file %s with --format %s: %j', async (name, format, content, fault) => {
+  ])('decides from name, --format and content how to read a file: %s, %s, %j', async (name, format, content, fault) => {
     const faults = await faultsOf(content, { name, format });
     expect(faults).toEqual(fault === undefined ? [] : [fault]);
   });
@@ -78,7 +78,7 @@ describe('readChanges by format', () => {
 describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
-  it('rejects with the error of the source', async () => {
+  it('rejects with the error of the source of a file', async () => {
     const failing = async function* () {
       yield Buffer.from('id,qty\n');
       throw new Error('the cable is out');
@@ -86,7 +86,7 @@ describe('readChanges of a source', () => {
     await expect(readChanges(failing(), unnamed)).rejects.toThrow('the cable is out');
   });
 
-  it('closes the source if the file is broken', async () => {
+  it("closes the source of a file that can't be read", async () => {
     let closed = false;
     const source = async function* () {
       try {

@@ -185,7 +185,7 @@ describe('a proxy', () => {
 
   test.for([
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
-    ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. It works again in 1 min'],
+    ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. Requests are possible again in 1 min'],
     ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
   ] as const)('is asked once after %s, by whichever command', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(

@@ -54,7 +54,7 @@ test.each([
   expect({ kind, problem }).toEqual({ kind: 'wrong', problem: expect.stringContaining('write ') });
 });
 
-test('reads a whole text as a code if it is one', () => {
+test('reads a whole line as a code if it is a known code', () => {
   const codes = new Set(['42*3', 'A x2', '007']);
   for (const code of codes) {
     expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });

@@ -72,7 +72,7 @@ const sortedLists = fc.array(
   { maxLength: 5 },
 );
 
-property('takes one step at once, and what comes after it one by one', [sortedLists], { numRuns: 500 }, async (all) => {
+property('passes each pet on once, and reports the repeated ones', [sortedLists], { numRuns: 500 }, async (all) => {
   const batches = async function* () {
     for (const ids of all) {
       const batch = new ItemColumns(16);
@@ -109,7 +109,7 @@ property('knows of every id whether it was there before, in any order', [anyIds]
   }
 });
 
-test('refuses an endless list before it fills the memory', () => {
+test('refuses a list of more than 10,000,000 pets', () => {
   const batch = new ItemColumns(4096);
   batch.length = batch.capacity;
   const gathered = new ItemColumns(0);

@@ -92,7 +92,7 @@ describe('parseQuantity, parseDelta and addDelta', () => {
     expect(parseDelta(value < 0 ? `${value}` : `+${value}`)).toEqual({ ok: true, value });
   });
 
-  it('adds exactly or refuses', () => {
+  it('adds a delta exactly or refuses it', () => {
     fc.assert(
       fc.property(safe, safe, (quantity, delta) => {
         const exact = BigInt(quantity) + BigInt(delta);
@@ -124,7 +124,7 @@ test.each([
   ['1 234 567', 'if 1234567 is meant, write it without a separator'],
   ['12.0', 'write 12, without decimals'],
   ['12,00', 'write 12, without decimals'],
-])('refuses a quantity and a delta as people write them, with advice: %s', (text, advice) => {
+])('refuses a quantity or delta with separators or decimals, with advice: %s', (text, advice) => {
   expect(parseQuantity(text)).toEqual({ ok: false, problem: `"${text}" is not a quantity: ${advice}` });
   expect(parseDelta(text)).toEqual({ ok: false, problem: `"${text}" is not a change: ${advice}` });
 });

@@ -18,12 +18,20 @@ test.each<[string, Partial<Change>, Partial<BulkRow>]>([
   ['a quantity', { quantity: 12, ref: '' }, { before: 7, after: 12, result: 'planned', ref: '' }],
   ['a delta', { delta: 5, reason: 'count' }, { before: 7, after: 12, result: 'planned', reason: 'count' }],
   [
-    'what is not expected',
+    'a quantity for another stock than the expected one',
     { quantity: 1, expected: 9 },
     { before: 7, after: 1, result: 'conflict', error: differs(9) },
   ],
-  ['a delta on that', { delta: 1, expected: 9 }, { before: 7, after: 10, result: 'conflict', error: differs(9) }],
-  ['0 expected', { quantity: 7, expected: 0 }, { before: 7, after: 7, result: 'conflict', error: differs(0) }],
+  [
+    'a delta for another stock than the expected one',
+    { delta: 1, expected: 9 },
+    { before: 7, after: 10, result: 'conflict', error: differs(9) },
+  ],
+  [
+    'a quantity if 0 is expected',
+    { quantity: 7, expected: 0 },
+    { before: 7, after: 7, result: 'conflict', error: differs(0) },
+  ],
   ['a delta to the largest quantity', { petId: 5n, delta: 1 }, { after: 9007199254740991, result: 'planned' }],
 ])('plans %s', (_what, change, row) => {
   const { rows, problems } = plan(change);
@@ -143,8 +151,8 @@ test('totals exactly the planned rows, and nothing else', () => {
 });
 
 const rows = [...Array.from({ length: 1200 }, () => row(1, 0)), row(0, 0, 'unchanged'), row(1, 0, 'conflict')];
-const changed = '1,200 rows would be changed, and max-changes allows';
-const emptied = '1,200 pets would go to 0, and max-zero allows';
+const changed = '1,200 rows would be changed, but max-changes allows';
+const emptied = '1,200 pets would go to 0, but max-zero allows';
 test.each([
   [undefined, undefined, rows, []],
   [1200, 1200, rows, []],
@@ -155,9 +163,9 @@ test.each([
     0,
     0,
     [row(1, 0)],
-    ['1 row would be changed, and max-changes allows 0', '1 pet would go to 0, and max-zero allows 0'],
+    ['1 row would be changed, but max-changes allows 0', '1 pet would go to 0, but max-zero allows 0'],
   ],
-])('guardProblems with at most %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
+])('checks a plan against its limits: %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
   expect(guardProblems({ rows }, { maxChanges, maxZero })).toEqual(faults);
 });
 

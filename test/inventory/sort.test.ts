@@ -39,12 +39,16 @@ const options = fc.record({
   limit: fc.option(fc.nat(35), { nil: undefined }),
 });
 
-property('sorts stably, and cuts', [itemLists, options, fc.integer({ min: 1, max: 8 })], async (items, sort, size) => {
-  const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
-  expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
-});
+property(
+  'sorts stably, and truncates to a limit',
+  [itemLists, options, fc.integer({ min: 1, max: 8 })],
+  async (items, sort, size) => {
+    const sorted = await itemsOf(sortItems(batchesOf(items, size), sort));
+    expect(sorted).toEqual(plainly(items, sort.key, sort.descending).slice(0, sort.limit));
+  },
+);
 
-test.each([undefined, 0, 3, 5000])('sorts more items than are kept for the first %s', async (limit) => {
+test.each([undefined, 0, 3, 5000])('sorts twelve batches of items, and keeps the first %s', async (limit) => {
   const items = Array.from({ length: 12 * batchSize }, (_, index) => ({
     petId: BigInt(index),
     quantity: Math.imul(index, 2_654_435_761) % 1000,

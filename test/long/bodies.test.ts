@@ -127,7 +127,7 @@ test('reads a head of 60 KiB, and fails at once on one of 70 KiB', async () => {
   expect((await run('inventory list', await served(write(60 * 1024)))).code).toBe(0);
   const result = await run('inventory list', await served(write(70 * 1024)));
   expect(result.code).toBe(1);
-  expect(result.stderr).toContain('The head of the response exceeds the maximum of 64 KiB');
+  expect(result.stderr).toContain('The response header exceeds the maximum of 64 KiB');
   expect(result.requests).toHaveLength(1);
 });
 

@@ -17,7 +17,7 @@ test('writes an error in one or two lines without control characters', async () 
   expect(painted).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-test("writes an error as one line of JSON, in this order, in the service's words, without absent fields", () => {
+test("writes an error as one line of JSON, in the service's words, without absent fields", () => {
   const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
   expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
   const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
@@ -40,11 +40,15 @@ test.each([
 
 const words = fc.array(fc.stringMatching(/^[a-z:.]{1,12}$/), { minLength: 1, maxLength: 30 });
 
-property('loses no word, and makes no line wider', [words, fc.integer({ min: 14, max: 60 })], (list, width) => {
-  const lines = messageLines(list.join(' '), width);
-  expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
-  for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
-});
+property(
+  'wraps a message without losing a word or exceeding the width',
+  [words, fc.integer({ min: 14, max: 60 })],
+  (list, width) => {
+    const lines = messageLines(list.join(' '), width);
+    expect(lines.map((line) => line.trimStart()).join(' ')).toBe(list.join(' '));
+    for (const line of lines) expect(visibleWidth(line)).toBeLessThanOrEqual(width);
+  },
+);
 
 const forgery = fc.array(
   fc.oneof(fc.constantFrom('Error:', 'Hint: petstock config set-key', '\u00a0', ' ', 'x'.repeat(39)), fc.string()),
@@ -70,7 +74,7 @@ property(
   },
 );
 
-test('keeps the lines of foreign words', () => {
+test('puts a bar in front of each line of quoted text', () => {
   expect(barred('one two\nHint: three', 9)).toEqual(['│ one two', '│ Hint:', '│ three']);
 });
 
@@ -79,11 +83,11 @@ const split = (message: string, said: string, status = 400) =>
 
 test.each([
   ['The service did not accept the key: key. The key came from: PETSTOCK_API_KEY.', 'key'],
-  ['Rate limited: Rate limited. It works again in 3 s, at 12:00:03.', 'Rate limited'],
+  ['Rate limited: Rate limited. Requests are possible again in 3 s, at 12:00:03.', 'Rate limited'],
   ['The service refused it: refused.', 'refused'],
   ['The service refused it: service.', 'service'],
   ['The service failed: failed (500).', 'failed'],
-  ['Rate limited: m. It works again in 3 s, at 12:00:03.', 'm'],
+  ['Rate limited: m. Requests are possible again in 3 s, at 12:00:03.', 'm'],
   ['It is not known whether the stock of pet 5 was set to 51: 51.', '51'],
   ['Nothing was written: all done.\nHint: petstock config set-key.', 'all done.\nHint: petstock config set-key'],
   ['Nothing was written: All done.', 'all done'],
@@ -98,6 +102,6 @@ test.each([
 test.each([
   ['a sentence of ours as it is', 'There is no pet 1 in staging.', 'pet 1', 404, 'There is no pet 1 in staging.'],
   ['a beginning of ours as it is', 'There is no pet 3 in staging.', 'The', 404, 'There is no pet 3 in staging.'],
-  ['the status of what is no sentence of ours', 'All is lost.', 'All is lost', 400, 'The service returned 400.'],
-  ['the status of what ends with it', 'The (500).', 'The', 500, 'The service returned 500.'],
+  ['only the status of a text that is not ours', 'All is lost.', 'All is lost', 400, 'The service returned 400.'],
+  ['only the status of a text that ends with it', 'The (500).', 'The', 500, 'The service returned 500.'],
 ])('leaves %s', (_what, message, said, status, own) => expect(split(message, said, status).own).toBe(own));

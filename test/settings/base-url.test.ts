@@ -82,11 +82,11 @@ test.each([
   ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
   ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
   ['sandbox', 'sandbox'],
-] as [string, string][])('names the service of %s %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
+] as [string, string][])('names the service of %s: %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
 
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 
-property('gives a service one name, which is its own', [webUrl], (text) => {
+property('gives a service the same name in any spelling, and for that name', [webUrl], (text) => {
   const service = serviceNameOf(text);
   expect(serviceNameOf(service)).toBe(service);
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());

@@ -8,7 +8,7 @@ const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used.\n`;
 
-test('set-key and unset-key name the environment, and the variable that overrides the key', async ({ config }) => {
+test('reports in set-key and unset-key the environment, and a variable that overrides the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
   expect(config.stored().keys).toEqual({ production: secret });
@@ -24,9 +24,7 @@ test('set-key and unset-key name the environment, and the variable that override
   );
 });
 
-test('set-url stores a normalized URL and names the variable that overrides it; unset url removes it', async ({
-  config,
-}) => {
+test('stores a normalized URL, reports a variable that overrides it, and removes it', async ({ config }) => {
   const env = { PETSTOCK_URL_PRODUCTION: own };
   expect(await config.says('set-url https://Stock.example:443/v1/ -e production', { env })).toBe(
     `Stored the URL https://stock.example/v1 of production in FILE\n${hides('PETSTOCK_URL_PRODUCTION', 'the stored URL of production')}`,
@@ -42,7 +40,7 @@ test('set-url stores a normalized URL and names the variable that overrides it; 
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
-test('set and unset report the setting, the file, and the variable that overrides it', async ({ config }) => {
+test('reports in set and unset the setting, the file, and a variable that overrides it', async ({ config }) => {
   expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
@@ -57,12 +55,12 @@ test.for([
   ['codes', 'test/settings/codes.csv', resolve('test/settings/codes.csv')],
   ['ca-file', 'test/support/certificates/authority.pem', resolve('test/support/certificates/authority.pem')],
   ['state-url', `${database}my%20ca.pem&sslkey=/k.pem`, `${database}${resolve('my%20ca.pem')}&sslkey=/k.pem`],
-] as const)('config set %s %s stores an absolute path', async ([name, value, stored], { config }) => {
+] as const)('stores an absolute path with config set %s %s', async ([name, value, stored], { config }) => {
   expect(await config.says(`set ${name} ${value}`)).toBe(`Set ${name} to ${stored} in FILE\n`);
   expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
-test('set-key asks on a terminal, but not for the key of the sandbox, which makes its own', async ({ config }) => {
+test('asks on a terminal for a key, but not for that of the sandbox, which makes its own', async ({ config }) => {
   const sandbox = await config.run('set-key -e sandbox', { typed: secret });
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });
@@ -91,10 +89,10 @@ test.for<[command: string, says: string, stdin?: string]>([
   ['set output JSON', 'Did you mean "json"?'],
   [
     'set low_stock 1',
-    'Unknown setting "low_stock". Did you mean "low-stock"? There are default-env, default-store, confirm,',
+    'Unknown setting "low_stock". Did you mean "low-stock"? The settings are default-env, default-store, confirm,',
   ],
   ['set constructor 1', 'Unknown setting "constructor"'],
-  [`set ${secret} 1`, 'Error: Unknown setting. There are default-env,'],
+  [`set ${secret} 1`, 'Error: Unknown setting. The settings are default-env,'],
   ['set confirm allways', 'Did you mean "always"?'],
   ['set maxzero 1', 'Did you mean "max-zero"?'],
   [`set key ${secret}`, setKey],
@@ -127,7 +125,7 @@ test.for([
   expect(await config.run(`get ${words}`)).toMatchObject({ code: 0, stdout });
 });
 
-test('config list shows every name, masks keys, and warns of what is overridden', async ({ config }) => {
+test('shows every name in config list, masks keys, and warns of what is overridden', async ({ config }) => {
   await config.run('set low-stock 3');
   await config.run('set-key', { stdin: secret });
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
@@ -156,7 +154,7 @@ test('config list shows every name, masks keys, and warns of what is overridden'
   expect(stdout + stderr).not.toMatch(/s3cret|0ther/);
 });
 
-test('config path names the file, which need not exist', async ({ config }) => {
+test('prints the path of the configuration file, which need not exist', async ({ config }) => {
   expect(await config.run('path')).toMatchObject({ code: 0, stdout: `${config.file}\n`, stderr: '' });
   expect((await config.run('path --json')).stdout).toBe(`${JSON.stringify({ path: config.file })}\n`);
   expect(existsSync(config.file)).toBe(false);

@@ -32,11 +32,11 @@ test.each<[platform: string, env: Record<string, string>, expected: string]>([
   ['linux', { XDG_CACHE_HOME: 'k' }, '/home/jo/.cache/petstock'],
   ['darwin', { XDG_CACHE_HOME: '/x' }, '/home/jo/Library/Caches/petstock'],
   ['win32', { LOCALAPPDATA: 'D:\\L' }, 'D:\\L\\petstock\\cache'],
-])('%s with %j: keeps reproducible files in a folder of their own', (platform, env, expected) => {
+])('chooses the cache folder on %s with %j', (platform, env, expected) => {
   expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
 });
 
-test.each(['linux', 'darwin'])('%s: prefers our own variables, and refuses a relative one', (platform) => {
+test.each(['linux', 'darwin'])('prefers our own variables on %s, and refuses a relative one', (platform) => {
   const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: './s t', XDG_CONFIG_HOME: '/x' };
   const folders = resolveFolders({ platform, home: () => '/h', env });
   expect(folders.config).toBe('/c');
@@ -46,7 +46,7 @@ test.each(['linux', 'darwin'])('%s: prefers our own variables, and refuses a rel
 });
 
 test.each(['linux', 'darwin', 'win32'])(
-  '%s: without a home folder, uses the variables, or throws if one is missing',
+  'uses the variables on %s without a home folder, or throws if one is missing',
   (platform) => {
     const home = () => undefined;
     const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: '/s' };
@@ -63,17 +63,22 @@ describe('runtimeFolders', () => {
   const temporary = join(tmpdir(), `petstock-${user}`);
 
   test.each<[what: string, env: Record<string, string>, hasLogin: boolean, expected: readonly string[]]>([
-    ['of a login', { XDG_RUNTIME_DIR: login }, true, [fixed, `${login}/petstock`, temporary]],
-    ['of cron or sudo beside that login', {}, true, [fixed, `${login}/petstock`, temporary]],
+    ['for a login', { XDG_RUNTIME_DIR: login }, true, [fixed, `${login}/petstock`, temporary]],
+    ['for cron or sudo beside that login', {}, true, [fixed, `${login}/petstock`, temporary]],
     ['without a login', {}, false, [fixed, temporary]],
-    ['of a session elsewhere', { XDG_RUNTIME_DIR: '/s' }, true, [fixed, '/s/petstock', `${login}/petstock`, temporary]],
-    ['ignore a variable that is no path', { XDG_RUNTIME_DIR: 'run' }, true, [fixed, `${login}/petstock`, temporary]],
-    ['are the one that is named', { PETSTOCK_RUNTIME_DIR: '/r/', XDG_RUNTIME_DIR: login }, true, ['/r']],
-  ])('runtimeFolders %s', (_what, env, hasLogin, expected) => {
+    [
+      'for a session elsewhere',
+      { XDG_RUNTIME_DIR: '/s' },
+      true,
+      [fixed, '/s/petstock', `${login}/petstock`, temporary],
+    ],
+    ['with a variable that is not a path', { XDG_RUNTIME_DIR: 'run' }, true, [fixed, `${login}/petstock`, temporary]],
+    ['with PETSTOCK_RUNTIME_DIR alone', { PETSTOCK_RUNTIME_DIR: '/r/', XDG_RUNTIME_DIR: login }, true, ['/r']],
+  ])('returns the runtime folders %s', (_what, env, hasLogin, expected) => {
     expect(runtimeFolders(env, (path) => hasLogin && path === login)).toEqual([...new Set(expected)]);
   });
 
-  test('refuses a relative path', () => {
+  test('refuses a relative PETSTOCK_RUNTIME_DIR', () => {
     expect(() => runtimeFolders({ PETSTOCK_RUNTIME_DIR: './r' })).toThrow('must be an absolute path');
   });
 });

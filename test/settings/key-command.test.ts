@@ -44,7 +44,7 @@ const test = shopTest.extend('shop', keyShop);
 const noted = 'echo run >> "$LOG"; echo psk_abcdefgh';
 
 describe('a key command', () => {
-  test('runs once a command, and its key is not stored', async ({ shop }) => {
+  test('runs a key command once for each command, and does not store its key', async ({ shop }) => {
     shop.showsKey(`echo "$1" >> "$LOG"; echo ' ${shop.service.key} '`);
     expect(await shop.store("show-key 'of the shop'")).toMatchObject({ code: 0 });
     expect(readFileSync(configFile(shop.folders.config), 'utf8')).not.toContain(shop.service.key);
@@ -54,7 +54,7 @@ describe('a key command', () => {
     expect(shop.log()).toBe('of the shop\n');
   });
 
-  test('replaces a stored key, and is replaced by one', async ({ shop }) => {
+  test('replaces a stored key by a key command, and the other way round', async ({ shop }) => {
     shop.showsKey();
     await shop.run('config set-key', { stdin: 'psk_old_old_old_1' });
     await shop.store();
@@ -68,7 +68,9 @@ describe('a key command', () => {
     expect(shop.stored().keyCommands).toEqual({});
   });
 
-  test('does not run if a variable has a key, for another origin, or to show the configuration', async ({ shop }) => {
+  test('runs no key command if a variable has a key, for another origin, or to show the configuration', async ({
+    shop,
+  }) => {
     shop.showsKey(noted);
     await shop.store();
     const variable = { env: { PETSTOCK_API_KEY: shop.service.key } };
@@ -90,7 +92,7 @@ describe('a key command', () => {
     ['kill -9 $$', 'was ended by SIGKILL'],
     ['head -c 200000 /dev/zero', 'printed more text than any key has'],
     [undefined, 'names a program that does not exist'],
-  ] as const)('fails by name (%j), and never shows its output', async ([script, words], { shop }) => {
+  ] as const)('reports why a key command fails (%j), and never shows its output', async ([script, words], { shop }) => {
     if (script !== undefined) shop.showsKey(script);
     await shop.store('show-key one');
     for (const format of ['', ' --json', ' --debug']) {
@@ -102,7 +104,7 @@ describe('a key command', () => {
     }
   });
 
-  test('shows its stderr as foreign: bounded, without control characters or keys', async ({ shop }) => {
+  test('shows the stderr of a key command as quoted text, without control characters or keys', async ({ shop }) => {
     const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
     shop.showsKey(`printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
     await shop.store();
@@ -114,7 +116,7 @@ describe('a key command', () => {
     expect(lines.at(-1)).toBe('│ …');
   });
 
-  test('stores a relative program as an absolute one', async ({ shop }) => {
+  test('stores a relative program of a key command as an absolute one', async ({ shop }) => {
     shop.showsKey(undefined, 'show key');
     await shop.store(`'${shop.bin}/show key' one`);
     expect(shop.stored().keyCommands?.staging?.command).toBe(`'${resolve(shop.bin, 'show key')}' one`);
@@ -126,21 +128,24 @@ describe('a key command', () => {
     expect(byHand.stderr).toContain('names its program by a relative path');
   });
 
-  test.for(['', '.', './bin', 'bin'])('ignores relative entries of PATH (%j)', async (entry, { shop }) => {
-    const name = 'petstock-test-show-key';
-    const here = resolve(name);
-    writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
-    onTestFinished(() => rmSync(here));
-    await shop.store(name);
-    const env = { PATH: `${entry}:/usr/bin:/bin` };
-    const answer = await shop.run('inventory get 4', { env });
-    expect(answer).toMatchObject({ code: 4, requests: [] });
-    expect(answer.stderr).toContain('names a program that does not exist');
-    await shop.store(`${name} | cat`, '--shell');
-    expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
-  });
+  test.for(['', '.', './bin', 'bin'])(
+    'ignores relative entries of PATH for a key command (%j)',
+    async (entry, { shop }) => {
+      const name = 'petstock-test-show-key';
+      const here = resolve(name);
+      writeFileSync(here, '#!/bin/sh\necho psk_of_this_folder\n', { mode: 0o755 });
+      onTestFinished(() => rmSync(here));
+      await shop.store(name);
+      const env = { PATH: `${entry}:/usr/bin:/bin` };
+      const answer = await shop.run('inventory get 4', { env });
+      expect(answer).toMatchObject({ code: 4, requests: [] });
+      expect(answer.stderr).toContain('names a program that does not exist');
+      await shop.store(`${name} | cat`, '--shell');
+      expect(await shop.run('inventory get 4', { env })).toMatchObject({ code: 4, requests: [] });
+    },
+  );
 
-  test('ends by its time-out or Ctrl-C if it hangs', async ({ shop }) => {
+  test('ends a hanging key command at its time-out or Ctrl-C', async ({ shop }) => {
     shop.showsKey('echo started >> "$LOG"; exec sleep 600');
     await shop.store();
     const timedOut = shop.run('inventory list');
@@ -156,7 +161,7 @@ describe('a key command', () => {
     expect(await stopped).toMatchObject({ code: 130, requests: [] });
   });
 
-  test('gets no option of the service, key or password of petstock from the environment', async ({ shop }) => {
+  test('passes no key, password or option of the service to a key command', async ({ shop }) => {
     shop.showsKey(`env | grep -c 'not_for_others' >> "$LOG"; echo ${shop.service.key}`);
     await shop.store();
     const served = optionNames.map((name) => `SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`);
@@ -170,7 +175,7 @@ describe('a key command', () => {
     expect(withoutSecrets(env)).toEqual({});
   });
 
-  test('gets only the absolute entries of PATH', async ({ shop }) => {
+  test('passes only the absolute entries of PATH to a key command', async ({ shop }) => {
     shop.showsKey(`echo "$PATH" > "$LOG"; echo ${shop.service.key}`);
     await shop.store();
     const folder = resolve(shop.bin);
@@ -178,7 +183,7 @@ describe('a key command', () => {
     expect(shop.log()).toBe(`${folder}:/usr/bin:/bin\n`);
   });
 
-  test('runs in a shell only if that was asked for', async ({ shop }) => {
+  test('runs a key command in a shell only with --shell', async ({ shop }) => {
     const refused = await shop.store('show-key | head -1');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"|" is for a shell') });
     shop.showsKey(`echo ${shop.service.key}; echo second`);
@@ -187,7 +192,7 @@ describe('a key command', () => {
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
 
-  test('checks only the program that a shell command begins with', async ({ shop }) => {
+  test('makes only the first program of a shell command absolute', async ({ shop }) => {
     shop.showsKey();
     await shop.store(`${shop.bin}/show-key | cat`, '--shell');
     expect(shop.stored().keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);
@@ -205,7 +210,7 @@ describe('splitting a key command into words', () => {
     [`"C:\\Program Files\\op.exe" x`, [String.raw`C:\Program Files\op.exe`, 'x']],
     [`a '' b`, ['a', '', 'b']],
     [`--field='a b'c`, ['--field=a bc']],
-  ])('splits %j', (text, words) => {
+  ])('splits the command %j', (text, words) => {
     expect(parseCommandLine(text)).toEqual({ ok: true, value: words });
   });
 
@@ -223,7 +228,7 @@ describe('splitting a key command into words', () => {
     '~/bin/x',
     'a *',
     'a (b)',
-  ])('refuses %j', (text) => {
+  ])('refuses the command %j', (text) => {
     expect(parseCommandLine(text).ok).toBe(false);
   });
 

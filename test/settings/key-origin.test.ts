@@ -47,7 +47,7 @@ describe('a stored key and its origin', () => {
     });
   });
 
-  test('accepts another path of the same origin', async ({ keyed }) => {
+  test('accepts a URL with another path of the same origin', async ({ keyed }) => {
     expect(await keyed.setUrl(`${new URL(keyed.service.url).origin}/shop/v1`)).toBe(0);
   });
 
@@ -64,7 +64,7 @@ describe('a stored key and its origin', () => {
     expect(await keyed.run('inventory get 1 --timeout 0.1', { env })).toMatchObject({ code: 5 });
   });
 
-  test('frees the key by unset-key, not by unset url', async ({ keyed }) => {
+  test('unbinds a key by unset-key, not by unset url', async ({ keyed }) => {
     expect(await keyed.run('config unset url')).toMatchObject({ code: 0 });
     expect([await keyed.setUrl(elsewhere), await keyed.setUrl(keyed.service.url)]).toEqual([4, 0]);
     expect(await keyed.run('config unset-key')).toMatchObject({ code: 0 });
@@ -73,7 +73,7 @@ describe('a stored key and its origin', () => {
 });
 
 describe('a key that was stored before any address was known', () => {
-  test('binds it to the first set-url', async ({ shop }) => {
+  test('binds a key stored without an address to the first set-url', async ({ shop }) => {
     await shop.run('config set-key', { stdin: shop.service.key });
     const unbound = await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
@@ -83,7 +83,7 @@ describe('a key that was stored before any address was known', () => {
     expect(await shop.setUrl(elsewhere)).toBe(4);
   });
 
-  test('binds it to the variable that is set when it is stored', async ({ shop }) => {
+  test('binds a key to the URL variable that is set when it is stored', async ({ shop }) => {
     const env = { PETSTOCK_URL_STAGING: shop.service.url };
     await shop.run('config set-key', { env, stdin: shop.service.key });
     expect(await shop.run('inventory get 1', { env })).toMatchObject({ code: 0 });
@@ -110,7 +110,7 @@ test('keeps the stored key from an address that is edited by hand', async ({ key
   }
 });
 
-test('names the file if an origin in it is none', async ({ shop }) => {
+test('names the configuration file if an origin in it is not valid', async ({ shop }) => {
   shop.edit('{"keyOrigins":{"staging":"https://a.example/v1"}}');
   expect(await shop.refused('config list')).toContain(configFile(shop.folders.config));
 });
@@ -147,7 +147,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('stores nothing without an address, or beside a variable', async ({ shop }) => {
+  test('stores no key with --check without an address, or beside a variable', async ({ shop }) => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });

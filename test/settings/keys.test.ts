@@ -26,7 +26,7 @@ test.each([
   ['psk_абв', /characters/],
   ['p\u0000s\u0000k\u0000', /characters/],
   ['a'.repeat(5000), /longer than/],
-])('refuses %j', (text, reason) => {
+])('refuses the key %j', (text, reason) => {
   const parsed = parseKey(text);
   expect(parsed).toEqual({ ok: false, problem: expect.stringMatching(reason) });
   expect(JSON.stringify(parsed)).not.toContain('psk_');
@@ -37,7 +37,7 @@ test.each([
   ['12345678', '…5678'],
   ['1234567', '…'],
   ['', '…'],
-])('shows %j as %s', (key, masked) => {
+])('masks the key %j as %s', (key, masked) => {
   expect(maskKey(key)).toBe(masked);
 });
 

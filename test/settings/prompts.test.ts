@@ -41,7 +41,7 @@ describe('prompts', () => {
     expect(await prompts.confirm('Sure?')).toBe(answer);
   });
 
-  test('ends a question whose terminal is closed, and nothing else', async () => {
+  test('interrupts a password question whose terminal is closed', async () => {
     const { prompts, input, asked } = terminal();
     // Like a stream without a listener, once its terminal refuses every mode.
     const setRawMode = (mode: boolean) => {
@@ -60,7 +60,7 @@ describe('prompts', () => {
       await expect(prompts[kind]('Key?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
-  test('leaves no listener behind', async () => {
+  test('leaves no listener behind after a second question', async () => {
     const { prompts, type, input } = terminal();
     const count = () => ['data', 'end', 'close', 'keypress'].map((name) => input.listenerCount(name));
     void type('\n');
@@ -72,7 +72,7 @@ describe('prompts', () => {
   });
 
   test.each(['\x03', '\x04', '\x1b', 'half\x03', 'half\x04'])(
-    'ends with an interruption after %j at a password',
+    'interrupts a password question after %j',
     async (keys) => {
       const { prompts, type } = terminal();
       void type(keys);
@@ -80,14 +80,14 @@ describe('prompts', () => {
     },
   );
 
-  test.each(['', 'ye'])('ends with an interruption each time a terminal goes away after %j', async (keys) => {
+  test.each(['', 'ye'])('interrupts every kind of question if the terminal goes away after %j', async (keys) => {
     const { prompts, input, asked } = terminal();
     void asked.then(() => input.end(keys));
     for (const kind of ['confirm', 'text', 'password'] as const)
       await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
-  test.each(['y\n', 'yes\r\n'])('asks on one line, and takes %j as one answer', async (keys) => {
+  test.each(['y\n', 'yes\r\n'])('asks a plain question on one line, and takes %j as one answer', async (keys) => {
     const { prompts, type, drawn, input } = terminal();
     const names = ['data', 'end', 'close'];
     const before = names.map((name) => input.listenerCount(name));

@@ -15,13 +15,13 @@ describe('resolveKey', () => {
     [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file'],
-  ])('uses the URL of %j', (env, config, value, source) => {
+  ])('uses the key of %j', (env, config, value, source) => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
-  test('has no default', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
+  test('returns no key by default', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
-  test("names a variable that can't be a key, not its text", () => {
+  test("names a variable that can't be a key, without its text", () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
       /^PETSTOCK_API_KEY is not valid: (?!.*psk_secret)/,
     );
@@ -38,7 +38,7 @@ describe('resolveBaseUrl', () => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
-  test('has no default', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
+  test('returns no URL by default', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
 
   test("names a variable that can't be a URL", () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };

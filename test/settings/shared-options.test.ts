@@ -3,7 +3,7 @@ import { optionVariables, readSharedOptions, sharedOptions } from '../../src/set
 import { errorJson, jsonLines, openShop, test } from '../support/shop.ts';
 
 describe('the variable of an option that all commands share', () => {
-  test('counts if the option is not given', async ({ shop }) => {
+  test('uses the variable of a shared option if the option is not given', async ({ shop }) => {
     const get = (env: Record<string, string>, words = '') => shop.run(`inventory get 4${words}`, { env });
     const json = await get({ PETSTOCK_OUTPUT: 'json' });
     expect(JSON.parse(json.stdout)).toMatchObject({ petId: 4 });
@@ -20,7 +20,7 @@ describe('the variable of an option that all commands share', () => {
     expect((await get({ PETSTOCK_LOG: 'json' }, ' --debug')).stderr).toMatch(/^> GET /m);
   });
 
-  test('overrides the setting', async ({ shop }) => {
+  test('prefers the variable of a shared option over the setting', async ({ shop }) => {
     await shop.run('config set output csv');
     const env = { PETSTOCK_OUTPUT: 'ndjson' };
     expect((await shop.run('inventory get 4', { env })).stdout).toMatch(/^\{"petId":4,/);
@@ -28,7 +28,7 @@ describe('the variable of an option that all commands share', () => {
     expect(await shop.json('config get output --json', { env })).toEqual(output);
   });
 
-  test('bounds a request by PETSTOCK_RETRIES, PETSTOCK_TIMEOUT and PETSTOCK_MAX_WAIT', async () => {
+  test('reads PETSTOCK_RETRIES, PETSTOCK_TIMEOUT and PETSTOCK_MAX_WAIT', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
     const sent = async (env: Record<string, string>, words = '') =>
       (await shop.run(`inventory set 4 12${words}`, { env })).sent.filter((request) => request.startsWith('PATCH'))
@@ -51,7 +51,7 @@ describe('the variable of an option that all commands share', () => {
     ['PETSTOCK_COLOR', 'red', 'takes auto, always or never, not "red"'],
     ['PETSTOCK_QUIET', 'maybe', 'takes true or false, not "maybe"'],
     ['PETSTOCK_STRING_IDS', 'x', 'takes true or false, not "x"'],
-  ] as const)('is named if it can’t be used: %s=%s', async ([name, value, words], { shop }) => {
+  ] as const)('refuses a variable that can’t be used, and names it: %s=%s', async ([name, value, words], { shop }) => {
     const stderr = await shop.refused('inventory list', { env: { [name]: value } });
     expect(stderr).toContain(`Error: ${name} ${words}.\nHint: petstock help options\n`);
     expect((await shop.run('help options', { env: { [name]: value } })).code).toBe(0);
@@ -62,12 +62,12 @@ describe('the variable of an option that all commands share', () => {
     if (name !== 'PETSTOCK_OUTPUT' && value !== 'xml') expect(errorJson(json.stderr).error.message).toContain(name);
   });
 
-  test('answers no question', async ({ shop }) => {
+  test('answers no question with a variable', async ({ shop }) => {
     const env = { PETSTOCK_YES: '1', PETSTOCK_ASSUME_YES: '1' };
     expect(await shop.refused('inventory set 4=1 5=2', { env })).toContain('add --yes');
   });
 
-  test('appears in the help of the options and in that of the environment', async ({ shop }) => {
+  test('lists the variables of shared options in the help of options and environment', async ({ shop }) => {
     const options = (await shop.run('help options')).stdout.replace(/\s+/g, ' ');
     const environment = (await shop.run('help environment')).stdout;
     for (const [name] of optionVariables()) {

@@ -29,7 +29,7 @@ describe('--store', () => {
     expect(await north.json('history list --store north --json')).toHaveLength(1);
   });
 
-  test('overrides a variable, and both override the setting', async ({ north }) => {
+  test('prefers --store over its variable, and both over the setting', async ({ north }) => {
     const status = (options = '', env = {}) => north.json(`status --offline --json${options}`, { env });
     expect(await status(' --store north')).toMatchObject({ store: 'north' });
     expect(await status('', { PETSTOCK_STORE: 'north' })).toMatchObject({ store: 'north' });
@@ -38,7 +38,7 @@ describe('--store', () => {
     expect(await status(' --store default')).toMatchObject({ store: null, urlSource: 'PETSTOCK_URL_STAGING' });
   });
 
-  test('never takes the key or the URL of another store', async ({ shop }) => {
+  test('never uses the key or the URL of another store', async ({ shop }) => {
     await shop.run(`config set-url ${shop.service.url} --store north`);
     await shop.run('config set-key', { stdin: shop.service.key });
     // PETSTOCK_API_KEY and PETSTOCK_API_KEY_STAGING are set, and a key of the unnamed store is there.
@@ -48,7 +48,7 @@ describe('--store', () => {
     expect(answer.stderr).toContain('petstock config set-key --store north --env staging');
     const unknown = await shop.refused('inventory list --store nort', { env: { PETSTOCK_API_KEY: shop.service.key } });
     expect(unknown).toContain('Unknown store "nort"');
-    expect(unknown).toContain('Did you mean "north"? There is only north.\n');
+    expect(unknown).toContain('Did you mean "north"? The only store is north.\n');
     const hintOf = async (command: string, env = {}) => (await shop.refused(command, { env })).split('Hint: ')[1];
     expect(await hintOf('inventory list --store nort --low')).toBe('petstock inventory list --store north --low\n');
     expect(await hintOf('inventory get 4', { PETSTOCK_STORE: 'nort' })).toBe(
@@ -62,7 +62,7 @@ describe('--store', () => {
     expect([reached.code, reached.requests.length]).toEqual([0, 1]);
   });
 
-  test('binds a stored key to its origin', async ({ north }) => {
+  test('binds the stored key of a store to its origin', async ({ north }) => {
     const other = await startService({ file: ':memory:', clock: north.clock });
     const env = { PETSTOCK_NORTH_URL_STAGING: other.url };
     const answer = await north.run('inventory list --store north', { env }).finally(() => other.close());
@@ -70,7 +70,7 @@ describe('--store', () => {
     expect(answer.stderr).toContain('The stored key of north/staging was stored for');
   });
 
-  test('resumes and undoes a run in its own store alone', async ({ north }) => {
+  test('undoes a run only in its own store', async ({ north }) => {
     await north.run('inventory adjust 4 +1 --store north');
     const [{ run }] = await north.json('history list --json');
     const elsewhere = await north.refused(`undo ${run} --yes`);
@@ -79,7 +79,7 @@ describe('--store', () => {
     expect(await north.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
 
-  test('asks for the name of the store in production, too', async ({ shop }) => {
+  test('asks with the name of the store in production', async ({ shop }) => {
     const where = '--store north --env production';
     await shop.run(`config set-url ${shop.service.url} ${where}`);
     await shop.run(`config set-key ${where}`, { stdin: shop.service.key });
@@ -112,7 +112,7 @@ describe('--store', () => {
     expect((await north.run('config set default-store north --store north')).code).toBe(2);
   });
 
-  test('names one key of two stores by the store that was asked for, also in watch', async ({ north }) => {
+  test('shows a key of two stores under the store that was asked for, also in watch', async ({ north }) => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
@@ -122,14 +122,14 @@ describe('--store', () => {
   });
 
   test.for(['staging', 'production', 'North', 'a_b', 'a/b', '-a', 'a--b', '../x', '__proto__', ''])(
-    'refuses the name %j',
+    'refuses the store name %j',
     async (name, { shop }) => {
       expect(await shop.run(['config', 'set-key', `--store=${name}`], { stdin: northKey })).toMatchObject({ code: 2 });
       expect(readConfig(shop.folders.config).config.stores).toEqual({});
     },
   );
 
-  test.for(['constructor', 'tostring', 'valueof'])('accepts the name %s', async (name, { shop }) => {
+  test.for(['constructor', 'tostring', 'valueof'])('accepts the store name %s', async (name, { shop }) => {
     expect((await shop.run(`inventory list --store ${name}`)).code).toBe(2);
     expect((await shop.run(`config set-key --store ${name}`, { stdin: northKey })).code).toBe(0);
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);

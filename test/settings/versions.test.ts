@@ -23,7 +23,7 @@ test.for([
   ['url', 'urls'],
   ['key-origins', 'keyOrigins'],
   ['store', 'stores'],
-])('warns of a part named %s, and names %s', async ([name = '', meant]) => {
+])('warns of a part of the file named %s, and suggests %s', async ([name = '', meant]) => {
   const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
   const { stderr } = await run('inventory list --limit 1');
   expect(stderr.match(/^Warning: .*/gm)).toEqual([
@@ -60,7 +60,7 @@ test('warns about settings and parts of a later petstock, and keeps them when it
   });
 });
 
-test('neither uses nor changes a file in a later format, and stops only what needs it', async () => {
+test('neither uses nor changes a configuration in a later format, and stops only what needs it', async () => {
   const { run, text, file } = await shopWith({ version: 2 });
   const before = text();
   for (const command of ['inventory list', 'config list', 'config set low-stock 3', 'config unset-key']) {

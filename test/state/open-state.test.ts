@@ -173,7 +173,7 @@ it('stops a run that has seen later numbers than the state has', async ({ folder
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
   await stateSql(folder, 'UPDATE sequence SET last = 0');
-  const message = expect.stringContaining('has lost writes that it had confirmed');
+  const message = expect.stringContaining('has lost confirmed writes');
   await expect(log.intend(secondRow, undefined)).rejects.toMatchObject({ message });
 });
 
@@ -189,7 +189,7 @@ it.for([
   clock.advance(50);
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   await stateSql(folder, 'UPDATE sequence SET last = 1000');
-  const message = expect.stringContaining('has lost writes that it had confirmed');
+  const message = expect.stringContaining('has lost confirmed writes');
   await expect(next(log)).rejects.toMatchObject({ message });
 });
 

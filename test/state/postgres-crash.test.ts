@@ -172,7 +172,7 @@ it('notices what a server that takes over lacks, though the last intent had fail
   machine.failOf(intended);
   await expect(log.intend(intents(2), undefined)).rejects.toThrow('on its primary server only');
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
-  await expect(log.end()).rejects.toThrow('has lost writes that it had confirmed');
+  await expect(log.end()).rejects.toThrow('has lost confirmed writes');
 });
 
 it('sends nothing while the database is silent, nor after a notice until it has asked', async ({ machine }) => {
@@ -264,7 +264,7 @@ it('notices that an intent is missing which the database had confirmed', async (
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
-  await expect(log.intend(intents(3), undefined)).rejects.toThrow('has lost writes that it had confirmed');
+  await expect(log.intend(intents(3), undefined)).rejects.toThrow('has lost confirmed writes');
   await log.settle([outcomeOf(1)]);
   await log.end();
   expect(await recorded(url)).toEqual(['applied', 'pending', 'pending']);
@@ -300,7 +300,7 @@ it('notices an older copy of the database, which lacks numbers it relies on', as
   await runSql(url, `UPDATE petstock.sequence SET last = ${readVersion.sequence - 10}`);
   await written(other);
   const ours = await begin(one, 1);
-  await expect(ours.intend(intents(1), readVersion)).rejects.toThrow('has lost writes that it had confirmed');
+  await expect(ours.intend(intents(1), readVersion)).rejects.toThrow('has lost confirmed writes');
   await ours.end();
 });
 

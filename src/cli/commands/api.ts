@@ -3,6 +3,7 @@ import { isBelow } from '../../api/base-url.ts';
 import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
+import { sentence } from '../../shared/parsed.ts';
 import { petstock } from '../../shared/hint.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
@@ -76,7 +77,7 @@ export const defineApi = define({
 function unsure(error: unknown, request: string): unknown {
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
   if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
-  return error.with({ message: `${error.message}; it is not known whether ${request} was carried out` });
+  return error.with({ message: `${sentence(error.message)} It is not known whether ${request} was carried out` });
 }
 
 function methodOf(text: string): string {

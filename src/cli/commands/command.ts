@@ -53,7 +53,7 @@ export class PetstockCommand extends Command {
     if (found === undefined) return parsed;
     const { option, swallowed } = found;
     return this.error(
-      `option '${option.flags}' argument missing: '${swallowed}' is an option (to use it as a value, write ${option.long}=…)`,
+      `option '${option.flags}' argument missing, but '${swallowed}' is an option. To use it as a value, write ${option.long}=…`,
     );
   }
 
@@ -71,6 +71,10 @@ export class PetstockCommand extends Command {
     if (operand !== undefined) {
       const message = `The ${operand.name()} is missing: ${operand.description}`;
       throw new UsageError(message, { hint: `${commandPath(this)} --help` });
+    }
+    const [, flags, rest] = /^option "([^"]*)" argument missing(.*)$/s.exec(problem) ?? [];
+    if (flags !== undefined) {
+      throw new UsageError(`Option "${flags}" needs a value${rest}`, { hint: `${commandPath(this)} --help` });
     }
     if (/^too many arguments /.test(problem)) throw tooMany(this, this.args[this.registeredArguments.length] ?? '');
     if (kind === 'command') throw unknownCommand(this, word);

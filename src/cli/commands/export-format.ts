@@ -25,12 +25,12 @@ export function exportFormat(
   const isTable = (one: ChangeFormat | undefined) => one === 'csv' || one === 'tsv';
   if (/\.(?:xlsx?|ods)$/i.test(file)) {
     throw new UsageError(
-      `${command} writes text, but a program would open ${file} as a workbook. Name it .csv, and open that`,
+      `${file} has the extension of a workbook, but ${command} writes text. Use a name that ends in .csv`,
     );
   }
   if (named !== undefined && format !== named && !(isTable(format) && isTable(named))) {
     throw new UsageError(
-      `${command} writes ${format} here, but the name ${file} stands for ${named}. Use a name that ends in .${format}`,
+      `${file} has the extension of ${named}, but ${command} writes ${format} here. Use a name that ends in .${format}`,
     );
   }
   return format;
@@ -42,5 +42,5 @@ export function exportFormat(
  */
 export function requireHeader({ globals, command }: Pick<Invocation, 'globals' | 'command'>): void {
   if (globals.typed.header !== false) return;
-  throw new UsageError(`${command} needs its header line, because the file is read again by it. Leave out --no-header`);
+  throw new UsageError(`${command} needs a header line, so that its file can be read again. Leave out --no-header`);
 }

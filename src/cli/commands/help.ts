@@ -71,10 +71,11 @@ export const topics = {
         '  4  auth': 'no key, or the service did not accept it (401)',
         '  5  unavailable': 'network, time-out, or 5xx after all retries',
         '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
-        '  7  conflict': 'the stock is not the expected one (nothing was written)',
+        '  7  conflict':
+          'the stock is not the expected one, or a run of the same file is unfinished (nothing was written)',
         '  8  partial':
-          'some rows were written and others were not; or it is not known whether some were written (unknown); or the ' +
-          'service wrote another quantity than requested (differs). Also for single writes',
+          'only some rows were written, it is not known whether some were written (unknown), or the service wrote another ' +
+          'quantity than requested (differs). Also for single writes',
         '  9  not-found': '404, or no such pet in the list',
         ' 10  rejected': '400, or another 4xx',
         '130  interrupted': 'Ctrl-C',
@@ -90,10 +91,10 @@ export const topics = {
         '    "message":"…","status":404,"exitCode":9,"hint":"…"}}',
       ],
     },
-    'stdout then stays empty, with two exceptions: the report of a bulk run or of `petstock status`, and the beginning of a long list that breaks off, ' +
-      'which has no closing bracket.',
-    '"Nothing was written" appears only if that is certain; "no change has reached the stock so far" if an unanswered ' +
-      'request may still be carried out. After exit code 8, `petstock history show <run>` shows the ' +
+    'stdout then stays empty, except for the report of a bulk run or of `petstock status`. A long list that breaks off has ' +
+      'no closing bracket.',
+    '"Nothing was written" appears only if that is certain. "No change has reached the stock so far" means that an ' +
+      'unanswered request may still be carried out. After exit code 8, `petstock history show <run>` shows the ' +
       'result of each row, and `petstock inventory apply --resume <run>` checks the unknown ones again.',
   ],
   environment: [
@@ -132,7 +133,7 @@ export const topics = {
     {
       terms: {
         '-o table':
-          'for people; the default on a terminal. Low means available, and at or below its level in the codes, or else the setting low-stock',
+          'for people; the default on a terminal. Low means: available, and at or below its level in the codes file, or else the setting low-stock',
         '-o tsv': 'the default otherwise: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
         '-o csv':
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',

@@ -89,7 +89,7 @@ const clear = define({
       const others = keys.filter(({ target }) => target === undefined);
       if (others.length > 0) {
         await messages.note(
-          `Kept, because they belong to another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
+          `Not cleared, because they belong to another configuration: ${others.map(({ shown }) => shown).join(', ')}.`,
         );
       }
       if (chosen.length === 0) {
@@ -97,7 +97,7 @@ const clear = define({
         await messages.note(`There is nothing to clear${where}.`);
         return printCleared(invocation, []);
       }
-      const what = chosen.length === 1 ? 'this' : `this of ${chosen.length} keys`;
+      const what = chosen.length === 1 ? 'these limits' : `the limits of ${chosen.length} keys`;
       const lines = chosen.map(({ name, facts }) => `${name}: ${facts.join('; ')}`);
       await messages.show(() => lines, { always: questions.willAsk() });
       await questions.confirm({

@@ -106,7 +106,7 @@ export function requireCsvName(file: string, what: string): void {
   requireFileName(file, what);
   const [extension] = /\.(json|ndjson|jsonl|xlsx?|ods)$/i.exec(file) ?? [];
   if (extension === undefined) return;
-  throw new UsageError(`${what} writes CSV, but the name ${file} has another extension. Name it .csv`);
+  throw new UsageError(`${what} writes CSV. Use a name that ends in .csv, not ${file}`);
 }
 
 /**

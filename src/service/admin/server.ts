@@ -91,7 +91,7 @@ export class AdminServer {
       if (!this.#isAllowed(request, access)) {
         this.#tellRefused('warning', 'An administration request without a valid token was refused', { address });
         const which = access === 'metrics' ? 'The token of --metrics-token' : 'The administration token';
-        return { status: 401, body: `${which} is required: Authorization: Bearer <token>.` };
+        return { status: 401, body: `${which} is missing or wrong. Send it as Authorization: Bearer <token>.` };
       }
     }
     const answered = await reply({ service: this.service, ...this.options }).catch(replyToFailure);

@@ -71,7 +71,7 @@ function flood({ retryAt, at }: Refused): Refusal {
 function unauthorized(token: string | null): Refusal {
   const [code, message, challenge] =
     token === null
-      ? ['missing_api_key', 'An API key is required: Authorization: Bearer <API_KEY>.', 'Bearer']
+      ? ['missing_api_key', 'An API key is required. Send it as Authorization: Bearer <API_KEY>.', 'Bearer']
       : ['invalid_api_key', 'The API key is not valid.', 'Bearer error="invalid_token"'];
   return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }

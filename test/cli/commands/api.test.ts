@@ -133,7 +133,7 @@ test.for<[string, Action, boolean]>([
 ])('reports whether the outcome of a write is known: %s', async ([, action, isKnown], { till }) => {
   till.service.next('PATCH', action);
   const { stderr } = await till.run(['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}']);
-  expect(stderr.includes('; it is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
+  expect(stderr.includes('. It is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
   till.service.next('GET', ({ drop }) => drop());
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });

@@ -119,9 +119,12 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory list --retries=100', '--retries takes a whole number from 0 to 99, not "100".'],
   ['inventory list --color red', '--color takes auto, always or never, not "red".'],
   ['inventory get 1.5', '"1.5" is not a pet id'],
-  ['inventory list --limit', 'Option "--limit <n>" argument missing.'],
+  ['inventory list --limit', 'Option "--limit <n>" needs a value.'],
   ['inventory get', 'The petId is missing'],
-  ['inventory list --env prod', 'in --env. There are staging, production, sandbox. Did you mean "production"?'],
+  [
+    'inventory list --env prod',
+    'in --env. The environments are staging, production, sandbox. Did you mean "production"?',
+  ],
   ['sandbox serve --fault *:explode', 'there is no "explode"'],
   ['api GE/T /inventory', 'There is no method "GE/T"'],
   [['inventory', 'set', '4', ''], 'The quantity is empty'],
@@ -247,7 +250,7 @@ describe.each([
 });
 
 test('warns of a default-store without settings', async ({ shop }) => {
-  await shop.exits('config set default-store nosuch', 0, 'Warning: nothing is stored yet for a store nosuch');
+  await shop.exits('config set default-store nosuch', 0, 'Warning: Nothing is stored yet for a store nosuch');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {
     expect((await shop.run(`config set default-store ${known}`)).stderr).not.toContain('Warning');

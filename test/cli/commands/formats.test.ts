@@ -143,7 +143,7 @@ test('takes the format from the name of a file unless -o names it; the two may n
     '{',
     '{',
   ]);
-  expect(await shop.refused(['history', 'export', file('h.json'), '-o', 'csv'])).toContain('stands for json');
+  expect(await shop.refused(['history', 'export', file('h.json'), '-o', 'csv'])).toContain('has the extension of json');
   await shop.exits(['sandbox', 'export', file('s.json'), '--string-ids'], 0);
   expect(readFileSync(file('s.json'), 'utf8')).toContain('"petId":"9223372036854775807"');
   expect(await shop.refused('sandbox export --format csv --json')).toContain("can't be used together");

@@ -68,7 +68,7 @@ test.for(['--env=production', '--dry-run', '--yes'])(
   'does not take %s for a missing value',
   async (option, { shop }) => {
     const said = new RegExp(
-      `"--reason <text>" argument missing: "${option.split('=')[0]}" is an option .to use it as a value, write --reason=…`,
+      `Option "--reason <text>" needs a value, but "${option.split('=')[0]}" is an option. To use it as a value, write --reason=…`,
     );
     expect(await shop.refused(`inventory adjust 4 -1 --reason ${option}`)).toMatch(said);
   },

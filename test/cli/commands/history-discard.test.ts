@@ -39,7 +39,7 @@ test('refuses to resume a run that was discarded, also by its id', async ({ shop
     ]);
     expect(sent).toEqual([]);
   }
-  await shop.exits(`history discard ${run}`, 0, 'was discarded before');
+  await shop.exits(`history discard ${run}`, 0, 'was already discarded');
 });
 
 test('leaves rows unknown that may have been written, and warns of them', async ({ shop }) => {

@@ -19,7 +19,7 @@ const twoAMinute = { limits: { minute: 2, day: 1000 } };
 test('waits for the end of a spent window and reports it, or exits with 6 at once, without a 429', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');
-  const said = 'It works again in 41 s, at 07:01:01.\nHint: petstock limits\n';
+  const said = 'Requests are possible again in 41 s, at 07:01:01.\nHint: petstock limits\n';
   expect(await shop.exits('inventory get 1 --max-wait 10', 6, said)).toMatchObject({ stdout: '', requests: [] });
   const { stderr } = await shop.run('inventory get 1 --max-wait 10 --json');
   expect(errorJson(stderr).error).toMatchObject({ code: 'rate_limited', exitCode: 6, retryAfterSeconds: 41 });
@@ -306,7 +306,9 @@ describe('limits clear', () => {
     await shop.exits('limits clear', 2, [], { terminal: 80, prompts });
     expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
     await shop.exits('limits clear --quiet', 0, 'staging: 1 of 2 left until 07:01:00', { terminal: 80, prompts });
-    expect(questions).toEqual(Array(2).fill('Clear this? If the service is called too early, it may ban the key.'));
+    expect(questions).toEqual(
+      Array(2).fill('Clear these limits? If the service is called too early, it may ban the key.'),
+    );
     expect(await shop.run('limits --json')).toMatchObject({ stdout: '[]\n' });
   });
 });

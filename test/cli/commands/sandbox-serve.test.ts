@@ -232,7 +232,7 @@ describe('the file of sandbox serve', () => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
-      `Error: ${file} already has 6 pets, and --pets 5 is only for a new file. Remove it to start again, or choose another file.\n` +
+      `Error: ${file} already has 6 pets, and --pets 5 is only for a new file. Remove the file, or choose another one.\n` +
         'Hint: petstock sandbox serve --file :memory: --pets 5\n',
     );
     const reset = await shop.json(`sandbox reset --file ${file} --pets 7 --ids small --json`);

@@ -109,7 +109,8 @@ test('reports that nothing was written without a network', async ({ shop }) => {
 test('reports once that nothing was written if the day is used up', async () => {
   const shop = await openShop({ limits: { minute: 60, day: 2 } });
   for (const _request of [1, 2]) await shop.run('inventory list');
-  const said = /Error: Today's 2 requests are used up\. Nothing was written\. It works again at [^.]*\d\d:\d\d\.\n/;
+  const said =
+    /Error: Today's 2 requests are used up\. Nothing was written\. Requests are possible again at [^.]*\d\d:\d\d\.\n/;
   for (const command of ['set 4 5', 'adjust 4 +1']) await shop.exits(`inventory ${command}`, 6, said);
 });
 

@@ -81,7 +81,7 @@ test.for([
   ['--dry-run --plan-out -', 'needs a file, because stdout has the report'],
   ['--dry-run --plan-out FOLDER/a.csv', 'This command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
-  ['--dry-run --plan-out FOLDER/none/p.csv', 'There is no folder'],
+  ['--dry-run --plan-out FOLDER/none/p.csv', 'does not exist'],
 ] as const)('refuses %s', async ([words, said], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,5\n');
   const folder = join(file, '..');

@@ -6,7 +6,7 @@ import { describeShadow, keySource, resolveBaseUrl } from '../../../settings/res
 import { type Credential, type RemoteTarget, setKey, unsetKey } from '../../../settings/write-config.ts';
 import { PetstockError, UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
-import { sentence } from '../../../shared/parsed.ts';
+import { capitalized, sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import { flagWords } from '../../invocation/command-line.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
@@ -79,7 +79,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const whose = inForce === undefined ? '' : `, for ${new URL(inForce).origin}`;
   const where = `of ${targetName(target)} in ${configFile(target.folder)}${whose}`;
   const ref = { store: target.store, name: `key.${target.env}` } as const;
-  const words = changed ? `Stored ${what} ${where}` : `It is already ${what} ${where}`;
+  const words = changed ? `Stored ${what} ${where}` : `Already stored: ${what} ${where}`;
   await reportChange(invocation, { ref, value, changed }, words);
   for (const thing of address === undefined ? (['key'] as const) : (['URL', 'key'] as const)) {
     const shadow = describeShadow(thing, target.env, context.env, target.store);
@@ -153,7 +153,7 @@ function commandOf({ command, shell = false }: SetKeyOptions): Credential | unde
 async function typedKey(context: Invocation['context'], target: RemoteTarget, options: SetKeyOptions): Promise<string> {
   const key = parseKey(await readSecret(context, `API key for ${targetName(target)}`));
   if (key.ok) return key.value;
-  throw new UsageError(`Nothing was stored: ${key.problem}.`, { hint: commandAgain(target, options) });
+  throw new UsageError(`${capitalized(key.problem)}. Nothing was stored`, { hint: commandAgain(target, options) });
 }
 
 function keyAsArgument(command: Command): UsageError {

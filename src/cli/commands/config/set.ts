@@ -94,7 +94,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
-    `nothing is stored yet for a store ${name}.${near} To store its address: ` +
+    `Nothing is stored yet for a store ${name}.${near} To store its address: ` +
       petstock`config set-url 'https://<your-store>/v1' --store ${name}`,
   );
 }

@@ -39,7 +39,7 @@ export function entryName(text: string, environment: EnvironmentName): EntryName
   const name = entryNames.find((known) => known === full);
   if (name !== undefined) return name;
   throw new UsageError(
-    `Unknown name${quoted(full)}.${didYouMean(full, entryNames)} There are ${entryNames.join(', ')}.`,
+    `Unknown name${quoted(full)}.${didYouMean(full, entryNames)} The names are ${entryNames.join(', ')}.`,
   );
 }
 

@@ -25,7 +25,7 @@ export const defineHistoryDiscard = define({
       const { record, state } = await findRun(invocation, found, text);
       const discarded = record.isDiscarded ? record : await discard(invocation, state, record);
       const { messages, results } = invocation;
-      const became = record.isDiscarded ? 'was discarded before' : 'is discarded';
+      const became = record.isDiscarded ? 'was already discarded' : 'is discarded';
       await messages.note(`Run ${record.run} ${became}: ${writtenText(discarded)}.`);
       const { unknown } = discarded.counts;
       if (unknown > 0) {

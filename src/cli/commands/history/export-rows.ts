@@ -1,4 +1,5 @@
 import { changeFormats } from '../../../change-files/read-rows.ts';
+import { counted } from '../../../inventory/items.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/terminal.ts';
@@ -17,10 +18,10 @@ export const defineHistoryExport = define({
   formats: changeFormats,
   operands: { '[file]': 'where to write it; default: stdout' },
   description:
-    'Writes every row that has an outcome, ordered by the time of the outcome: as NDJSON, one object per line with the properties of its run, for ' +
-    'grep and for audits, or as JSON, CSV or TSV, by -o or the name of the file. Each row has a higher seq than every row before it, and later rows ' +
-    'always have higher ones: continue with --after and the last seq, and nothing is missed. A row is only repeated if a resume has changed its outcome; run and row ' +
-    'identify it. An undo has rows of its own, with undoes. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'Writes every row that has an outcome, in the order of the outcomes, each with the properties of its run. The format is NDJSON, unless -o or the ' +
+    'name of the file chooses JSON, CSV or TSV. Later rows always have a higher seq: to continue later without a gap, pass the last seq to --after. ' +
+    'A row is only repeated if a resume has changed its outcome; run and row identify it. ' +
+    'An undo has rows of its own, with undoes. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     ['--since <date>', 'only rows settled from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
     ['--until <date>', 'only rows settled up to this time'],
@@ -57,9 +58,8 @@ export const defineHistoryExport = define({
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
-      const left =
-        open === 1 ? '1 row has no outcome yet. It is exported' : `${open} rows have no outcome yet. They are exported`;
-      const how = 'once the run was resumed (petstock history list --state incomplete).';
+      const left = `Not exported: ${counted(open, 'row')} without an outcome yet.`;
+      const how = 'To see the unfinished runs: petstock history list --state incomplete';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);
     });
   },

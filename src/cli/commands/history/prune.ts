@@ -13,13 +13,13 @@ import { namedTargetText, parseDate } from './selection.ts';
 
 export const defineHistoryPrune = define({
   description:
-    'Removes runs from the history, after a confirmation: they can no longer be shown or undone. Incomplete runs, which ' +
-    'can be resumed, stay unless --incomplete is given, and so does everything newer, because they depend on it. Without options, ' +
+    'Removes runs from the history, after a confirmation: they can no longer be shown or undone. Incomplete runs can ' +
+    'be resumed, so they and all newer runs stay, unless --incomplete is given. Without options, ' +
     'removes runs older than the setting keep-history. Covers every store and environment, unless --store, --env or their variables name one.',
   options: [
-    ['--before <date>', 'runs before this time: 2026-01-15, or 90d for those older than 90 days'],
-    ['--keep <n>', 'all but the latest n runs'],
-    ['--incomplete', 'also incomplete runs'],
+    ['--before <date>', 'remove runs before this time: 2026-01-15, or 90d for those older than 90 days'],
+    ['--keep <n>', 'keep the latest n runs'],
+    ['--incomplete', 'also remove incomplete runs'],
   ],
   examples: [['petstock history prune --before 90d'], ['petstock history prune --keep 1000 --yes']],
   action: async (invocation, { before, keep, incomplete = false }) => {
@@ -82,6 +82,6 @@ async function removeRuns(
 }
 
 function keptText(runs: number): string {
-  const stay = runs === 1 ? 'stays: it' : 'stay: each';
-  return `${counted(runs, 'run')} ${stay} is still running, can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
+  const stay = runs === 1 ? 'stays. It' : 'stay. Each';
+  return `${counted(runs, 'run')} ${stay} is running or can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
 }

@@ -39,7 +39,7 @@ export async function withNames(
   const { config, globals, messages } = invocation;
   const hasName = name !== undefined || (pet !== undefined && mayBeName(pet));
   if (!hasName || config.settings.codes !== undefined || isNarrowed(invocation)) return invocation;
-  await messages.note('Without the setting codes, only pets of the sandbox have names: these are its runs.');
+  await messages.note('Without the setting codes, only pets of the sandbox have names, so only its runs are searched.');
   const env = 'sandbox';
   const { openShopCodes } = await import('../../shop-codes.ts');
   const practice = { ...invocation, environment: { ...invocation.environment, value: env } as const };
@@ -63,7 +63,7 @@ export async function findRun(
   text: string,
 ): Promise<{ readonly record: RunRecord; readonly state: State }> {
   const hint = 'petstock history list';
-  if (state === undefined) throw new NotFoundError(`There is no run "${text}": the history is empty`, { hint });
+  if (state === undefined) throw new NotFoundError(`The history is empty, so there is no run "${text}"`, { hint });
   const { history } = state;
   if (text !== 'latest') return { record: await history.run(await history.find(text)), state };
   for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, state };

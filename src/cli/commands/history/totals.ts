@@ -19,11 +19,11 @@ export const defineHistoryTotals = define({
   formats: withPage,
   description:
     'Adds up by pet what came in and went out. The column Counted shows how many units stock-takes (inventory count) found above (+) or below (-) the expected ' +
-    'stock; their deliveries and sales (--add, --take) count as in and out. The column Now shows the last stock in the history, whatever the period. An undo ' +
+    'stock. Deliveries and sales that were counted (--add, --take) are in and out. The column Now shows the last stock in the history, whatever the period. An undo ' +
     'cancels its run in these sums; if the run was before the period, the undo itself counts as in or out. ' +
     'Conflicts and failed rows changed nothing; for a row that differs, the stock that the service wrote counts. Not known is the number of ' +
-    'writes that are not in these sums: the stock before them was not read, it is not known whether they were written, or they undo ' +
-    'such a write. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'writes that are not in these sums. Their previous stock was not read, their outcome is unknown, or they undo such a write. ' +
+    'Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
     [
       '--since <date>',

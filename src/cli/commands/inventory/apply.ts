@@ -58,8 +58,8 @@ export const defineApply = define({
     'Writes the stock levels of a file. Checks the whole file before anything is sent, shows the plan, ' +
     'and asks. Each change is in the history before it is sent, so that it can be resumed after a crash, ' +
     'and undone. Sends one request, plus one per row that changes.\n\n' +
-    'Columns, in any order: petId (or id), then quantity (or qty) or delta (or adjust), and optionally expected, reason, ' +
-    'ref, status, name (for you to read: they are not written, and a warning lists the rows where they differ). A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
+    'The columns are petId (or id), and quantity (or qty) or delta (or adjust), in any order. Optional columns are ' +
+    'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns of rows in which they differ. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
     `conflict and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
@@ -181,7 +181,7 @@ async function planFile(
     const codes = invocation.hasCodes ? [] : ['--codes', '<codes.csv>'];
     const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
-    const why = code === undefined ? '' : `. ${code} looks like a bar code, and apply takes pet ids`;
+    const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
     throw faultyFile(file, { problems, total: problems.length, unit }, { nothing: `nothing was written${why}`, hint });
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
@@ -258,7 +258,8 @@ function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, stri
         { hint: help },
       );
     }
-    if (columns.has(field)) throw new UsageError(`--column has ${field} twice. Leave one out`, { hint: help });
+    if (columns.has(field))
+      throw new UsageError(`--column gives two columns for ${field}. Leave one out`, { hint: help });
     if ([...columns.values()].includes(name)) {
       throw new UsageError(`--column uses the column "${name}" for two fields. Leave one out`, { hint: help });
     }

@@ -160,7 +160,7 @@ async function warnOfRest({ messages }: Invocation, left: string, counts: Counts
     ...(changed === quantity ? [] : [`change the status of ${counted(changed - quantity, 'pet')}`]),
   ];
   if (parts.length > 0)
-    await messages.warn(`a change file only sets quantities: this one can't ${parts.join(', or ')}.`);
+    await messages.warn(`A change file only sets quantities: this one can't ${parts.join(', or ')}.`);
 }
 
 function differenceText({ added, removed, changed }: Counts): string {

@@ -24,7 +24,7 @@ export async function requireChangeFile(
   file: string,
   replacing: ReplacingOptions,
 ): Promise<void> {
-  if (!existsSync(dirname(file))) throw new UsageError(`There is no folder ${dirname(file)} for ${option}`);
+  if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} for ${option} does not exist`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`${file} is a folder, but ${option} needs a file`);
   }

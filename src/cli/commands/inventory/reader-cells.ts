@@ -28,14 +28,14 @@ export class ReaderCellCheck {
     const status = [...this.#statusLines];
     if (status.length > 0)
       await messages.warn(
-        `the status ${this.#where(status)} differs from that of the service; apply does not change it`,
+        `The status ${this.#where(status)} differs from that of the service, and apply does not change it`,
       );
     const hasNames = [...this.cells.values()].some(({ name }) => name !== '');
     const names = hasNames ? await petNames() : undefined;
     const renamed = names === undefined ? [] : this.#renamed(names);
     if (renamed.length > 0)
       await messages.warn(
-        `the name ${this.#where(renamed)} differs from that in the codes file; apply does not change it`,
+        `The name ${this.#where(renamed)} differs from that in the codes file, and apply does not change it`,
       );
   }
 

@@ -37,7 +37,7 @@ async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches
 export async function warnOfStatus(invocation: Invocation, { petId, status }: InventoryItem): Promise<void> {
   if (isPetStatus(status)) return;
   const shown = status.length > 100 ? `${status.slice(0, 100)}…` : status;
-  await invocation.messages.warn(`the service gives pet ${petId} a status that this version does not know:`, shown);
+  await invocation.messages.warn(`The service gives pet ${petId} a status that this version does not know:`, shown);
 }
 
 /**

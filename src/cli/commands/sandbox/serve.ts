@@ -168,7 +168,7 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   }
   if (found === null || found.pets === pets) return;
   throw new UsageError(
-    `${file} already has ${found.pets} pets, and --pets ${pets} is only for a new file. Remove it to start again, or choose another file`,
+    `${file} already has ${found.pets} pets, and --pets ${pets} is only for a new file. Remove the file, or choose another one`,
     { hint: petstock`sandbox serve --file :memory: --pets ${pets ?? []}` },
   );
 }
@@ -186,11 +186,13 @@ async function announce({ context, results }: Invocation, service: RunningServic
     await teller.note(`  export PETSTOCK_URL_STAGING=${url}`);
     const shown = keyFile === undefined ? shellWord(key) : `"$(cat ${shellWord(keyFile)})"`;
     await teller.note(`  export PETSTOCK_API_KEY_STAGING=${shown}`);
-    if (admin !== null) await teller.note(`Administration at ${admin}. The token is ${adminToken}.`);
+    if (admin !== null) await teller.note(`The administration address is ${admin}. Its token is ${adminToken}.`);
   } else {
     await teller.note(whereKeyIs(context.folders.state, key, values));
     if (admin !== null)
-      await teller.note(`Administration at ${admin}. The token is shown with --json, or set by --admin-token.`);
+      await teller.note(
+        `The administration address is ${admin}. Its token is that of --admin-token, or shown with --json.`,
+      );
   }
   if (!results.wantsJson) return;
   await results.write(`${JSON.stringify({ url, key: keyFile === undefined ? key : null, admin, adminToken })}\n`);

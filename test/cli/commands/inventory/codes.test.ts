@@ -23,11 +23,13 @@ test('codes add puts a code into the file by its columns, and codes list lists a
 test('codes add refuses a name that the file or the pet cannot take', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId\n007,4\n');
   const refused = await shop.refused(['inventory', 'codes', 'add', '008', '5', 'Rex']);
-  expect(refused).toMatch(/codes\.csv has no column name: .* Nothing was added\.\nHint: .* codes add 008 5\n$/);
+  expect(refused).toMatch(
+    /codes\.csv has no column named name\. Nothing was added\. .*\.\nHint: .* codes add 008 5\n$/,
+  );
   writeFileSync(file, 'code,petId,name\n007,4,Rex\n009,6,\n');
   for (const code of ['007', '008']) {
     expect(await shop.refused(['inventory', 'codes', 'add', code, '4', 'Lady'])).toMatch(
-      /Error: Pet 4 has the name "Rex" in \S+codes\.csv: leave the name out, .* Nothing was added\.\n/,
+      /Error: Pet 4 has the name "Rex" in \S+codes\.csv\. Nothing was added\. Leave out the name, .*\.\n/,
     );
   }
   await shop.exits(['inventory', 'codes', 'add', '008', '4', 'Rex'], 0, 'Added 008 to ');
@@ -51,7 +53,7 @@ test('codes add and codes list report that the file is gone, although its names 
   const file = await withCodes(shop, 'code,petId,name\n007,4,Rex\n');
   await shop.run('inventory list --name rex');
   rmSync(file);
-  await shop.exits('inventory get rex', 0, 'petstock uses its previous bar codes and names.\n');
+  await shop.exits('inventory get rex', 0, 'petstock uses the bar codes and names that it read before.\n');
   expect(await shop.refused('inventory codes list')).toBe(`Error: There is no file ${file}.\n`);
   expect(await shop.refused('inventory codes add 008 4')).toBe(`Error: There is no file ${file}.\n`);
 });

@@ -22,7 +22,7 @@ test('reports each unknown column without --ignore-columns, and a name taken fro
   const command = `inventory apply ${changeFile(shop, supplier)} --column petId=SKU --column quantity=Name --yes`;
   const stderr = await shop.refused(command);
   expect(stderr).toContain('"Stock on hand" is not a column');
-  expect(stderr).toContain('petId is read from "SKU", so there can be no column "id" beside it');
+  expect(stderr).toContain('"SKU" is already the column for petId. Leave out "id"');
 });
 
 test('hints at options that work as printed', async ({ shop }) => {
@@ -40,7 +40,7 @@ test.for([
   ['FILE --column colour=SKU', 'The fields are petId'],
   ['FILE --column status=SKU', 'The fields are petId'],
   ['FILE --column petId=', 'such as petId=SKU'],
-  ['FILE --column petId=a --column id=b', '--column has petId twice'],
+  ['FILE --column petId=a --column id=b', '--column gives two columns for petId'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
 ] as const)('exits with 2 and sends nothing: %s', async ([words, said], { shop }) => {
@@ -54,7 +54,7 @@ describe('apply of a file with other column names', () => {
   test.for([
     [
       'id;price;pieces\n4;9;12\n',
-      `Which column is the stock: price or pieces? ${stock}. \`--ignore-columns\` lets the`,
+      `Which column is the stock: price or pieces? ${stock}. To ignore the others, add \`--ignore-columns\``,
     ],
     ['id,Stock\n4,12\n', `Which column is the stock: Stock? ${stock}\n`],
     ['SKU;Count;Name\n4;12;Rex\n', 'Which column is the pet id: SKU or Count? `--column petId=<name>`. Which column'],

@@ -100,7 +100,7 @@ test("prints a change file with expected quantities for --changes, and names wha
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,
     3,
-    "Warning: a change file only sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
+    "Warning: A change file only sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
   );
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
@@ -172,11 +172,11 @@ describe('diff before anything is sent', () => {
 
   test.for([
     ['csv', 'petId,quantity\n4,\n', 'line 2, quantity: the quantity is missing'],
-    ['csv', 'petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is on line 2 already'],
+    ['csv', 'petId,quantity\n4,3\n5,1\n4,3\n', 'line 4: pet 4 is already on line 2'],
     ['csv', 'petId,delta\n4,+3\n', 'line 2, delta: a stock list contains quantities, not changes'],
     ['csv', 'petId,quantity\n1.23E+18,3\n', 'rounded'],
     ['csv', '', 'the file is empty'],
-    ['ndjson', '{"petId":4,"quantity":1}\n{"petId":4,"quantity":1}\n', 'line 2: pet 4 is on line 1 already'],
+    ['ndjson', '{"petId":4,"quantity":1}\n{"petId":4,"quantity":1}\n', 'line 2: pet 4 is already on line 1'],
     // Without a header line these can be misread: two columns in either order, a text as quantity, a status first.
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],

@@ -109,8 +109,8 @@ describe('export in the formats of apply', () => {
   });
 
   test.for([
-    ['stock.json -o csv', 'stands for json'],
-    ['stock.csv -o ndjson', 'stands for csv'],
+    ['stock.json -o csv', 'has the extension of json'],
+    ['stock.csv -o ndjson', 'has the extension of csv'],
     ['stock.xlsx', 'workbook'],
     ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
     ['-o json --spreadsheet', 'are for CSV'],

@@ -55,7 +55,7 @@ test('lists several pets of a name with their ids, and sends nothing', async () 
     'watch --pet hamster',
   ]) {
     expect(await shop.refused(`inventory ${words}`)).toBe(
-      'Error: 2 pets have "hamster" in their name. Give the id of one. Nothing was sent.\n' +
+      'Error: 2 pets have "hamster" in their name. Nothing was sent. Give the id of one.\n' +
         '│ 5 Red  hamster\n│ 8 Blue hamster\nHint: petstock inventory list --name hamster --env staging\n',
     );
   }

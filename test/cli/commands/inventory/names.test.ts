@@ -43,7 +43,7 @@ test('hints after an unknown id that looks like a bar code at the command that t
 
 test('hints at a count for a file with bar codes as ids, never at leaving them out', async ({ shop }) => {
   const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
-  const told = 'Nothing was written. 4006381333931 looks like a bar code, and apply takes pet ids.\n';
+  const told = 'Nothing was written. 4006381333931 looks like a bar code, but apply takes pet ids.\n';
   for (const [header, hint] of [
     ['quantity', "count --codes '<codes.csv>'"],
     ['delta', "count --add --codes '<codes.csv>'"],
@@ -71,7 +71,7 @@ test('reports a file of codes that has moved, uses its content further, and rere
   expect(statSync(join(shop.folders.state, kept)).mode & 0o777).toBe(0o600);
   expect(moved.stderr.match(/^Warning: .*/gm)).toEqual([
     expect.stringMatching(
-      /setting codes: There is no file .*codes\.csv; petstock uses its previous bar codes and names/,
+      /There is no file .*codes\.csv \(setting codes\), so petstock uses the bar codes and names that it read before/,
     ),
   ]);
   changeFile(shop, 'code,petId\n55,7\n', 'codes.csv');
@@ -79,7 +79,9 @@ test('reports a file of codes that has moved, uses its content further, and rere
   changeFile(shop, 'code,petId\n4.00638E+12,7\n', 'codes.csv');
   const faulty = await shop.run('inventory get --code 55 -o tsv');
   expect(faulty.stdout).toMatch(/^7\t/);
-  expect(faulty.stderr).toContain('has an error; petstock uses its previous bar codes and names.\n│ line 2, code: ');
+  expect(faulty.stderr).toContain(
+    'has an error (setting codes), so petstock uses the bar codes and names that it read before.\n│ line 2, code: ',
+  );
 });
 
 test('shows names in every format, and with set', async () => {
@@ -208,8 +210,8 @@ test('warns in apply of rows whose status or name was edited, and writes their q
   const csv = changeFile(shop, rows);
   const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
   expect(applied.stderr).toBe(
-    'Warning: the status on line 3 differs from that of the service; apply does not change it.\n' +
-      'Warning: the name on line 4 differs from that in the codes file; apply does not change it.\n',
+    'Warning: The status on line 3 differs from that of the service, and apply does not change it.\n' +
+      'Warning: The name on line 4 differs from that in the codes file, and apply does not change it.\n',
   );
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
   const json = changeFile(
@@ -218,7 +220,7 @@ test('warns in apply of rows whose status or name was edited, and writes their q
     'c.json',
   );
   expect((await shop.run(`inventory apply ${json} --dry-run`)).stderr).toContain(
-    'Warning: the status of items 1 and 2 differs from that of the service',
+    'Warning: The status of items 1 and 2 differs from that of the service',
   );
 });
 

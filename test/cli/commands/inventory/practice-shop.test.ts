@@ -83,7 +83,7 @@ test('takes a name of the practice shop for its own runs in the history, unless 
   await shop.run('inventory adjust 4 -1 --env staging');
   await practice(shop, 'inventory adjust rabbit -1');
   for (const words of ['list --pet rabbit', 'list --name rabb', 'export --pet rabbit']) {
-    const { stdout } = await shop.exits(`history ${words} --json`, 0, 'names: these are its runs.');
+    const { stdout } = await shop.exits(`history ${words} --json`, 0, 'names, so only its runs are searched.');
     expect(JSON.parse(stdout), words).toMatchObject([{ env: 'sandbox' }]);
   }
   expect(await shop.json('history list --pet 4 --json')).toHaveLength(2);

@@ -28,7 +28,7 @@ export async function chooseSessions(
   if (named === undefined) return options.new ? [] : newestUnfinished(invocation, sessions, options);
   const found = named.map((text) => sessions.find(text));
   if (merge !== undefined && new Set(found.map(({ head }) => head.session)).size < Math.max(2, found.length)) {
-    throw new UsageError('--merge takes two sessions or more, each once', { hint: 'petstock inventory count --list' });
+    throw new UsageError('--merge takes two or more different sessions', { hint: 'petstock inventory count --list' });
   }
   for (const each of found) {
     // An applied session may be named, because its run may be one of version 0.2 that has to be resumed.
@@ -132,7 +132,8 @@ async function asksToGoOn(questions: Invocation['questions'], question: string):
 function requireAlike(first: CountSession, session: CountSession): void {
   const { service, mode } = session.head;
   const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
-  if (service !== first.head.service) throw new UsageError(`${both} are counts for two different services`);
+  if (service !== first.head.service)
+    throw new UsageError(`${both} can't be merged: they are for two different services`);
   if (mode !== first.head.mode) {
     throw new UsageError(`${both} can't be merged: one is ${modeName(first.head.mode)}, the other ${modeName(mode)}`);
   }
@@ -172,7 +173,7 @@ function requireFitting(session: CountSession, invocation: Invocation, { mode, a
   if (!isAt(head, invocation)) {
     const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
     const hint = commandFor(invocation, [name], invocation.options, head);
-    throw new UsageError(`Session ${name} counts ${places}. Nothing was sent`, { hint });
+    throw new UsageError(`Session ${name} is for ${places}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}, so --${mode} can't be used with it. Leave out --${mode}`);

@@ -162,8 +162,9 @@ export class Counting {
   #notTaughtBecause(operand: string, pet: bigint | undefined, last: TakenLine | undefined): string | undefined {
     if (pet === undefined) {
       const named = this.#named(operand).length;
-      const why = named > 0 ? `${grouped(named)} pets are named so: ` : operand === '' ? '' : 'no pet has this name: ';
-      return `${why}write code 22, for pet 22`;
+      const why =
+        named > 0 ? `${grouped(named)} pets have that name: ` : operand === '' ? '' : 'no pet has that name: ';
+      return `${why}to choose pet 22, for example, write code 22`;
     }
     const lastCode = quoted(last?.code ?? '');
     if (last?.kind === 'taught') return `${lastCode} is a code of pet ${last.pet} now: cancel that with - first`;

@@ -94,7 +94,7 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
   const total = problems.length;
   if (total === 0) return;
   if (known.isTyped) {
-    await messages.warn(`${total === 1 ? '1 line was' : `${grouped(total)} lines were`} ignored, and counted nothing:`);
+    await messages.warn(`${total === 1 ? '1 line was' : `${grouped(total)} lines were`} ignored:`);
     for (const { message } of problems) await messages.quote(message, { always: true });
     return;
   }
@@ -102,9 +102,7 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
   if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
   if (account.isEmpty || options.dryRun) throw error;
   const left = withLeft(error, run, { session, flags: { ...run.invocation.options, codes: undefined } });
-  throw left instanceof UsageError
-    ? left.with({ message: `${left.message}. Send it the corrected lines alone` })
-    : left;
+  throw left instanceof UsageError ? left.with({ message: `${left.message}. Send it only the corrected lines` }) : left;
 }
 
 /** Returns the options of the command that counts the remaining units, once their codes are in the file. */

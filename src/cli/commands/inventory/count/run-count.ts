@@ -88,7 +88,7 @@ function requireSameService({ invocation, connection }: RunAccess, chosen: reado
   for (const { head } of chosen) {
     if (head.service === serviceName) continue;
     throw new UsageError(
-      `Session ${shortOf({ head })} counts ${head.baseUrl}, but ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
+      `Session ${shortOf({ head })} is for ${head.baseUrl}, but ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
       { hint: commandFor(invocation, ['--new'], invocation.options, connection) },
     );
   }

@@ -94,7 +94,7 @@ export async function requireFinished(access: RunAccess, session: SessionContent
   }
   if (unknown === 0) return;
   const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
-  const message = `Session ${shortOf(session)} is finished: run ${run} has its counts, and it is not known whether ${rows} written. Nothing was sent`;
+  const message = `Session ${shortOf(session)} was applied by run ${run}. It is not known whether ${rows} written. Nothing was sent`;
   throw new UsageError(message, { hint: petstock`history show ${run} --state conflict` });
 }
 

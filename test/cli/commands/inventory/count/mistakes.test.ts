@@ -21,11 +21,11 @@ test.for([
   ['- 4', 'write - alone to cancel the last line'],
   ['--', 'write - alone to cancel the last line'],
   ['done now', 'write done alone to end the count'],
-  ['code', 'write code 22, for pet 22'],
+  ['code', 'to choose pet 22, for example, write code 22'],
   ['code 5', '"8" already means pet 8: scan an unknown code first'],
   ['X-1\ncode 999', 'there is no pet 999'],
-  ['X-1\ncode nosuch', 'no pet has this name: write code 22, for pet 22'],
-  ['X-1\ncode hamster', '2 pets are named so: write code 22, for pet 22'],
+  ['X-1\ncode nosuch', 'no pet has that name: to choose pet 22, for example, write code 22'],
+  ['X-1\ncode hamster', '2 pets have that name: to choose pet 22, for example, write code 22'],
   ['4.00638E+12\ncode 5', '"4.00638E+12" looks like a code that a spreadsheet rounded: format the column as text'],
   ['X-1\n4\ncode 5', '"4" already means pet 4: scan an unknown code first'],
   ['X-1\ncode 8\ncode 5', '"X-1" is a code of pet 8 now: cancel that with - first'],
@@ -89,9 +89,7 @@ test('ignores a mistaken line at a terminal with the bell, and reports it once m
   expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
   expect(stderr).toContain('\x07│ = 4: ignored, write = 42 7 to set pet 42 to 7\n');
   expect(stderr).toContain('4 x0: cancelled\n');
-  expect(stderr).toContain(
-    'Warning: 1 line was ignored, and counted nothing:\n│ = 4: write = 42 7 to set pet 42 to 7\n',
-  );
+  expect(stderr).toContain('Warning: 1 line was ignored:\n│ = 4: write = 42 7 to set pet 42 to 7\n');
   expect(asked).toHaveLength(1);
 });
 
