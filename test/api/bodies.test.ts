@@ -78,7 +78,7 @@ const answers = fc.array(
 );
 
 property(
-  'passes heads and bodies on as they were sent, however they are cut and however slow the reader is',
+  'passes on headers and bodies as sent, however they are cut and however slow the reader is',
   [fc.boolean(), answers],
   { numRuns: 40, testTimeout: 60_000 },
   async (isTls, wanted) => {
@@ -129,7 +129,7 @@ async function openServiceWith(body: Buffer, isTls: boolean) {
 test.each([
   ['HTTP', false],
   ['HTTPS', true],
-])('%s: notices that a connection has ended after a body that waited for its reader', async (_name, isTls) => {
+])('notices over %s that a connection has ended after a body that waited for its reader', async (_name, isTls) => {
   const service = await openServiceWith(bodyOf(3_000_000), isTls);
   for (let request = 1; request <= 2; request += 1) {
     let length = 0;
@@ -146,7 +146,7 @@ test.each([
   }
 });
 
-test('does not read on from a connection while the reader of its body does nothing', async () => {
+test('stops reading from a connection while nobody reads its body', async () => {
   const service = await openServiceWith(bodyOf(64 * 1024 * 1024), false);
   const response = await service.get();
   const [socket] = service.connections;

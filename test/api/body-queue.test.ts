@@ -67,14 +67,14 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('pushToPull tells its source when nobody wants more, and waits until the source has ended', async () => {
+test('tells the source of pushToPull when nobody wants more, and waits until it has ended', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);
   expect(ended()).toBe(true);
 });
 
-test('pushToPull ignores a failure of its source once nobody wants more', async () => {
+test('ignores a failure of the source of pushToPull once nobody wants more', async () => {
   const { seen, read } = counting(3, breakOff);
   await read(1);
   expect(seen).toEqual([1]);

@@ -15,12 +15,12 @@ async function* fromOneBuffer(bytes: Uint8Array, size: number): AsyncGenerator<U
 describe('wholeBody', () => {
   const bound = { most: 10, of: 'GET /store/orders' };
 
-  it('accepts a body that is as long as the bound', async () => {
+  it('accepts a body that is as long as the maximum', async () => {
     const body = await wholeBody(fromOneBuffer(Buffer.from('0123456789'), 3), bound);
     expect(Buffer.from(body).toString()).toBe('0123456789');
   });
 
-  it('rejects a body that is one byte longer, and names the request', async () => {
+  it('rejects a body that is one byte longer than the maximum, and names the request', async () => {
     const reading = wholeBody(fromOneBuffer(Buffer.from('0123456789X'), 3), bound);
     await expect(reading).rejects.toThrow('GET /store/orders');
   });

@@ -12,7 +12,7 @@ describe('requests of the client', () => {
     connection: 'keep-alive',
   };
 
-  test('sends a GET with exactly these headers, and a PATCH with a content type and the quantity alone', async () => {
+  test('sends exactly the documented headers, and only the quantity in a PATCH', async () => {
     const { server, list, client } = await openClient([answer(200, stock), answer(200, item)]);
     await list();
     await client.updateInventory(9223372036854775807n, -3);
@@ -71,7 +71,7 @@ describe('a client of the sandbox', () => {
     expect(governor.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
   });
 
-  test('works without rate limit headers', async () => {
+  test('reads a list without rate limit headers, and knows no limits then', async () => {
     const faults = ['*:without=x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,date'];
     const { list, governor } = visit(await openShop({ faults }));
     expect(await list()).toHaveLength(24);
@@ -125,7 +125,7 @@ describe('responses to the client', () => {
     expect(sentAt()).toHaveLength(2);
   });
 
-  test('returns the failure of any request as a value instead of throwing it', async () => {
+  test('returns the failure of a raw request as a value instead of throwing it', async () => {
     const { client } = await openClient([answer(404, '{"code":"c","message":"m","status":404}')]);
     const { failure, body } = await client.request('POST', '/x', '{}');
     expect(failure).toMatchObject({ name: 'NotFoundError' });

@@ -47,7 +47,7 @@ test('closes the connection of a body that was not read to its end', async () =>
   expect(clock.sleeps).toEqual([]);
 });
 
-test('leaves nothing at a signal that outlives 1,000 requests', async () => {
+test('leaves no reference on an abort signal that outlives 1,000 requests', async () => {
   const { signal } = new AbortController();
   const { server, client } = await openClient([answer(200, item)], { interrupted: signal });
   for (let round = 0; round < 10; round += 1) {
@@ -61,7 +61,7 @@ test('leaves nothing at a signal that outlives 1,000 requests', async () => {
   expect(kept).toEqual([]);
 });
 
-test('sends 50 requests at once without a leak warning of Node', async () => {
+test('sends 50 requests at once without a warning of Node', async () => {
   const warnings: Error[] = [];
   const listener = (warning: Error) => warnings.push(warning);
   process.on('warning', listener);

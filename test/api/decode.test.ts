@@ -66,7 +66,7 @@ describe('decoding items and lists', () => {
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];
     }),
     ['{"petID":7,"quantity":3,"status":"sold"}', '"petId"', ' is missing'],
-  ])('names the operation and the field that is missing or mistyped: %s', (text, field, fault) => {
+  ])('reports the operation and the field that is missing or mistyped: %s', (text, field, fault) => {
     expectNonsense(() => item(text), `is not valid: ${field} in the response${fault}`, 'item');
     const told = `is not valid: ${field} in item 2 of the response${fault}`;
     expectNonsense(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`), told, 'list');

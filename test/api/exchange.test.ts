@@ -44,7 +44,7 @@ describe('the time-out of a request', () => {
     ['a body that stops', hangInBody],
     ['a body that trickles for ever', trickle],
     ['a gzip that stops', hangInGzip],
-  ])('ends %s, and the retry succeeds', async (_what, answerer) => {
+  ])('ends a request at its time-out after %s, and retries it', async (_what, answerer) => {
     const { server, list, clock, sentAt } = await openClient([answerer, answer(200, stock)]);
     const items = list();
     await until(() => server.requests.length === 1);
@@ -56,7 +56,7 @@ describe('the time-out of a request', () => {
     await until(() => server.connections.open === 1);
   });
 
-  test('ends a request that is still connecting, and leaves no socket', async () => {
+  test('ends a request at its time-out while it is still connecting, and leaves no socket', async () => {
     const { url, silent } = await openSilentServer();
     const { list, clock } = createClientRig({ url });
     const items = list().catch((reason) => reason);
@@ -72,13 +72,13 @@ describe('the time-out of a request', () => {
 describe('an interruption of a request', () => {
   const reason = new Error('Ctrl-C');
 
-  test('rejects with its reason before anything is sent', async () => {
+  test('rejects with the reason of an interruption before anything is sent', async () => {
     const { server, list } = await openClient([answer(200, stock)], { interrupted: AbortSignal.abort(reason) });
     await expect(list()).rejects.toBe(reason);
     expect(server.connections.opened).toBe(0);
   });
 
-  test('rejects with its reason while the request is still connecting, and leaves no socket', async () => {
+  test('rejects with the reason of an interruption while still connecting, and leaves no socket', async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const settled = createClientRig({ url, interrupted: controller.signal })
@@ -91,7 +91,7 @@ describe('an interruption of a request', () => {
     expect(silent.opened).toBe(1);
   });
 
-  test('rejects with its reason between the transport and the network', async () => {
+  test('rejects with the reason of an interruption right before it connects', async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const onSend = () => controller.abort(reason);
@@ -107,7 +107,7 @@ describe('an interruption of a request', () => {
     ['in the body of a 429', hangInBodyOf(429)],
     ['in the body of a 503', hangInBodyOf(503)],
     ['in a gzip', hangInGzip],
-  ])('rejects with its reason %s', async (_what, answerer) => {
+  ])('rejects with the reason of an interruption %s', async (_what, answerer) => {
     const controller = new AbortController();
     const { server, list, clock } = await openClient([answerer], { interrupted: controller.signal });
     const settled = list().catch((error) => error);
@@ -123,7 +123,7 @@ describe('an interruption of a request', () => {
   test.each<[string, Answerer]>([
     ['in the wait before a retry', answer(503)],
     ['in the wait behind a gate', answer(429, '', { 'retry-after': '20' })],
-  ])('rejects with its reason %s', async (_what, answerer) => {
+  ])('rejects with the reason of an interruption %s', async (_what, answerer) => {
     const controller = new AbortController();
     const onSleep = () => controller.abort(reason);
     const { server, list } = await openClient([answerer], { interrupted: controller.signal, onSleep });
@@ -132,28 +132,31 @@ describe('an interruption of a request', () => {
   });
 });
 
-test.each([true, false])('leaves no socket of a request aborted while it reconnects, begun: %s', async (isBegun) => {
-  const seen = { requests: 0 };
-  const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
-    seen.requests += 1;
-    if (seen.requests === 1) response.end('{}');
-  });
-  const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
-  const transport = openTransport({ ca: [pem('authority')] });
-  const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
-  const [first, second] = [new AbortController(), new AbortController()];
-  for await (const _chunk of (await send(first.signal)).body);
-  const hanging = send(first.signal);
-  await until(() => seen.requests === 2);
-  first.abort(new Error('no answer'));
-  await expect(hanging).rejects.toThrow('no answer');
-  const next = send(second.signal).catch(({ message }) => message);
-  if (isBegun) await until(() => silent.opened === 1);
-  second.abort(new Error('given up'));
-  expect(await next).toBe('given up');
-  await turns(100);
-  await until(() => silent.open === 0);
-});
+test.each([true, false])(
+  'leaves no socket of a request aborted while it reconnects, connection begun: %s',
+  async (isBegun) => {
+    const seen = { requests: 0 };
+    const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
+      seen.requests += 1;
+      if (seen.requests === 1) response.end('{}');
+    });
+    const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
+    const transport = openTransport({ ca: [pem('authority')] });
+    const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
+    const [first, second] = [new AbortController(), new AbortController()];
+    for await (const _chunk of (await send(first.signal)).body);
+    const hanging = send(first.signal);
+    await until(() => seen.requests === 2);
+    first.abort(new Error('no answer'));
+    await expect(hanging).rejects.toThrow('no answer');
+    const next = send(second.signal).catch(({ message }) => message);
+    if (isBegun) await until(() => silent.opened === 1);
+    second.abort(new Error('given up'));
+    expect(await next).toBe('given up');
+    await turns(100);
+    await until(() => silent.open === 0);
+  },
+);
 
 test('continues the second of two connecting requests if the first is aborted', async () => {
   const { url, silent } = await openSilentServer();

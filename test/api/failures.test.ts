@@ -43,7 +43,7 @@ test.each<readonly [number, string, string]>([
   }
 });
 
-test('cuts the message and the code of the service', () => {
+test('truncates the message and the code of the service to 1,000 characters', () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
   const { serviceError, message } = errorOfAnswer(400, long);
   expect(serviceError).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
@@ -68,7 +68,7 @@ test('fills in the status of the response and our own words if the Error body la
 });
 
 property(
-  'makes an error with a message and a status of whatever the service sends',
+  'makes an error with a message and the status of the response from any body',
   [fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json())],
   (status, text) => {
     const error = errorOfAnswer(status, text);

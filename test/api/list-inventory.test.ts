@@ -44,7 +44,7 @@ async function openReader(
 }
 
 describe('a long inventory list', () => {
-  test('yields batches before the list has ended', async () => {
+  test('yields batches of a list before the list has ended', async () => {
     let end = () => {};
     const { server, client } = await openClient([
       begin((response) => {
@@ -60,7 +60,7 @@ describe('a long inventory list', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('closes the connection if its reader stops early', async () => {
+  test('closes the connection if the reader of a list stops early', async () => {
     const { server, client, clock } = await openClient([begin(leave)]);
     for await (const batch of itemsOf(client.scanInventory())) {
       expect(batch).toEqual(items.slice(0, batchSize));
@@ -71,14 +71,14 @@ describe('a long inventory list', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test("closes the connection if its reader fails, and rejects with the reader's error", async () => {
+  test('closes the connection if the reader of a list fails, and rejects with that error', async () => {
     const failure = new Error('no room');
     const { server, error } = await openReader(begin(leave), () => Promise.reject(failure));
     expect(await error).toBe(failure);
     await until(() => server.connections.open === 0);
   });
 
-  test('waits for a slow reader however long that takes', async () => {
+  test('waits for a slow reader of a list however long that takes', async () => {
     const { client, clock } = await openClient([begin((response) => response.end(rest))]);
     let seen = 0;
     for await (const batch of client.scanInventory()) {

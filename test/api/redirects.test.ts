@@ -69,7 +69,7 @@ describe('redirects to anywhere else', () => {
     ['scheme', (own: string) => own.replace('http:', 'https:')],
     ['host', (own: string) => own.replace('127.0.0.1', 'localhost')],
     ['port', (own: string) => own.replace(/:(\d+)\//, (_whole, port) => `:${(Number(port) % 65535) + 1}/`)],
-  ])('refuses a URL that differs only in its %s', async (_part, change) => {
+  ])('refuses a redirect to a URL that differs only in its %s', async (_part, change) => {
     const { server, list } = await openClient([
       (response) => redirect(307, change(`${server.url}/inventory`))(response),
       ok,
@@ -93,7 +93,7 @@ describe('redirects to anywhere else', () => {
     '/v1/a%2F%2e%2e%2F../other',
     '/v1/%',
     '..',
-  ])('refuses %s of the same origin, at once or after another redirect', async (location) => {
+  ])('refuses a redirect to %s of the same origin, at once or after another redirect', async (location) => {
     for (const answers of [[redirect(307, location)], [redirect(302, '/v1/stock'), redirect(307, location)]]) {
       const { server, list } = await openClient(answers);
       await expect(list()).rejects.toThrow(
@@ -127,7 +127,7 @@ describe('redirects to anywhere else', () => {
     'javascript:alert(1)',
     'data:application/json,[]',
     'mailto:a@b',
-  ])('does not follow %s, at once or after another redirect', async (location) => {
+  ])('does not follow a redirect to %s, at once or after another redirect', async (location) => {
     const other = await openServer(ok);
     const { host, port } = new URL(other.origin);
     const elsewhere = redirect(302, location.replace('<host>', host).replace('<port>', port));

@@ -62,7 +62,7 @@ describe('failures of a gateway or the network', () => {
     ['retries: 0', 0, [], 0],
     ['retries: 1', 1, [], 1],
     ['retries: 6', 6, [], 6],
-  ])('%s: gives up after %i retries, in the words of the service', async (_what, tries, before, retries) => {
+  ])('gives up with the message of the service: %s, after %i retries', async (_what, tries, before, retries) => {
     const { server, list, clock } = await openClient([...before, answer(503, errorBody(503))], { retries });
     await expect(list()).rejects.toMatchObject(down);
     expect(server.requests).toHaveLength(tries + 1);
@@ -155,13 +155,13 @@ describe('a 429 response', () => {
     ['with Retry-After', { 'retry-after': '20' }, 20_000],
     ['with a date', { 'retry-after': 'Thu, 15 Jan 2026 12:00:40 GMT' }, 20_000],
     ['without any header', {}, 60_000],
-  ])('lets nothing be sent before its time has come: %s', async (_what, headers, wait) => {
+  ])('delays the next request after a 429 %s', async (_what, headers, wait) => {
     const { list, sentAt } = await openClient([answer(429, 'too many', headers), ok], { random: 0 });
     await list();
     expect(sentAt()).toEqual([0, wait]);
   });
 
-  test('lets a POST be resent, which was not carried out', async () => {
+  test('resends a POST after a 429', async () => {
     const refusal = answer(429, '', { 'retry-after': '5' });
     const { server, client, sentAt } = await openClient([refusal, answer(200, '{}')], { random: 0 });
     expect((await client.request('POST', '/inventory', '{"a":1}')).status).toBe(200);
@@ -169,7 +169,7 @@ describe('a 429 response', () => {
     expect(server.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 
-  test('fails the third time in a row, in the words of the service and with the time to wait', async () => {
+  test('fails at the third 429 in a row, with the message of the service and the time to wait', async () => {
     const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('a 429 response', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('keeps its gate if its body never ends', async () => {
+  test('waits as long as a 429 asks even if its body never ends', async () => {
     const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
     const { server, list, clock, sentAt } = await openClient([endless, ok], { random: 0 });
     const items = list();
@@ -193,7 +193,7 @@ describe('a 429 response', () => {
     expect(sentAt()).toEqual([0, 20_000]);
   });
 
-  test('does not count as a retry', async () => {
+  test('does not count a 429 as a retry', async () => {
     const [refusal, failure] = [answer(429, '', { 'retry-after': '1' }), answer(503)];
     const { list } = await openClient([failure, failure, refusal, failure, failure, ok]);
     expect(await list()).toHaveLength(1);

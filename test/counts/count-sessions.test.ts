@@ -90,7 +90,7 @@ test('notices with the next scan that the state was removed', async () => {
   expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
 });
 
-test('keeps every digit of an id, a code as it is, and bar codes', async () => {
+test('stores every digit of an id, codes as they are, and bar codes', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const codes = {
@@ -109,7 +109,7 @@ test('keeps every digit of an id, a code as it is, and bar codes', async () => {
   expect(sessions.find(shortOf(session))).toMatchObject({ scans, codes, holder: undefined, end: undefined });
 });
 
-test('merges all or nothing, and counts nothing twice', async () => {
+test('merges sessions once, and refuses to merge them again', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const sources = [1, 2].map(() => {

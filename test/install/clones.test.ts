@@ -47,7 +47,7 @@ test('builds a clone with yarn 4 without a node_modules', async ({ machine, clon
   await built(machine, clone);
 });
 
-test('refuses a Node at once that is too old for the tools', async () => {
+test('refuses at once a Node that is too old for the tools', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const machine = newMachine([nodeRelease(folder, '20.18.1')]);

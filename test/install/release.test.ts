@@ -19,7 +19,9 @@ function stepOf(job: string, words: string): string {
   return step?.run ?? `echo "release.yml has no step ${words}"; false`;
 }
 
-test('makes a release that npm and GitHub accept, by the steps of the workflow', { timeout: 1_200_000 }, () => {
+test('makes and publishes a release by the steps of the workflow, with npm and gh replaced', {
+  timeout: 1_200_000,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-workflow-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const clone = join(folder, 'clone');

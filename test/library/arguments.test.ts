@@ -66,14 +66,14 @@ describe('arguments that are not exact', () => {
     [{ stateFolder: 7 }, 'stateFolder'],
     [{ stateUrl: 7 }, 'stateUrl'],
     [{ stateUrl: 'mysql://db.example/pets' }, 'stateUrl'],
-  ])('createPetstoreClient throws a UsageError for %o', (options, words) => {
+  ])('throws a UsageError for createPetstoreClient(%o)', (options, words) => {
     const complete = { baseUrl: 'https://store.example/v1', key: 'psk_key', ...options } as PetstoreClientOptions;
     const error = { name: 'UsageError', message: expect.stringContaining(words) };
     expect(() => createPetstoreClient(complete)).toThrow(expect.objectContaining(error));
   });
 
   test.each([{ pets: -1 }, { port: 70_000 }, { limits: { minute: 1.5, day: 2 } }, { faults: ['*:nonsense'] }])(
-    'startSandbox throws a UsageError for %o',
+    'throws a UsageError for startSandbox(%o)',
     async (options) => {
       await expect(startSandbox(options)).rejects.toBeInstanceOf(UsageError);
     },

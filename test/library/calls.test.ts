@@ -65,7 +65,7 @@ test('ends a list by its signal, or early, and leaves no listener behind', async
   expect(getEventListeners(all.signal, 'abort')).toEqual([]);
 });
 
-test('close waits for calls in flight, and refuses later ones', async () => {
+test('waits in close for calls in flight, and refuses later ones', async () => {
   const { shop, client } = await open();
   const written = client.updateInventory(1, 5);
   await Promise.all([client.close(), client.close()]);
@@ -76,7 +76,7 @@ test('close waits for calls in flight, and refuses later ones', async () => {
   await clientOf(shop).close();
 });
 
-test('startSandbox gives a URL and a key to tests of other programs', async () => {
+test('starts a sandbox with a URL and a key for clients, and with faults that a test sets', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
   const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
@@ -97,7 +97,7 @@ test.each([
   ['in a folder', async () => ({ stateFolder: (await temporaryFolders()).state })],
   ['in a database', async () => ({ stateUrl: await temporaryDatabase() })],
 ])(
-  'ends a program that forgets to close a client with its state %s',
+  'lets a program exit that has not closed a client with its state %s',
   async (_place, state) => {
     const { service } = await openShop();
     const script = `import { createPetstoreClient } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)};

@@ -24,7 +24,7 @@ test('adds up ten deltas that are applied at once', async () => {
   expect([stock.get(4n), stock.get(5n)]).toEqual([49, 21]);
 });
 
-test('records updateInventory as a run, which an undo of an earlier run does not destroy', async () => {
+test('records updateInventory as a run, which an undo of an earlier run does not overwrite', async () => {
   const { shop, client } = await open();
   await shop.run('inventory adjust 4 +1');
   const written = await client.updateInventory(4, 12);
@@ -51,7 +51,7 @@ test('names the run of an interrupted apply, and resumes it', async () => {
   await expect(client.resume('zzzz')).rejects.toThrow('There is no run');
 });
 
-test('gives programs the history and the limits', async () => {
+test('returns the history, its rows and the limits', async () => {
   const told: number[] = [];
   const { client } = await open({ onLimit: ({ remaining }) => told.push(remaining) }, { minute: 100, day: 1000 });
   expect(await client.limits()).toEqual([]);
@@ -84,7 +84,7 @@ test('turns an error thrown by a listener into a process warning and still retur
   await vi.waitFor(() => expect(new Set(warned)).toEqual(new Set(['a mistake of onLimit', 'a mistake of onWait'])));
 });
 
-test('explains in whole sentences that the limit stops a write', async () => {
+test('reports in whole sentences that the limit stops a write', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
   await expect(client.updateInventory(4, 5)).rejects.toThrow(

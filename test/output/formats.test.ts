@@ -34,10 +34,16 @@ const object = '{"petId":9007199254740993,"quantity":0,"status":"sold","before":
 
 test.each<[Format, string, View, RenderTestOptions, string]>([
   ['json', 'a list, an item a line, with every digit', list, {}, `[\n${items.join(',\n')}\n]\n`],
-  ['json', 'the same', list, { width: 10, color: true, header: false }, `[\n${items.join(',\n')}\n]\n`],
+  [
+    'json',
+    'the same list, whatever the width and colour',
+    list,
+    { width: 10, color: true, header: false },
+    `[\n${items.join(',\n')}\n]\n`,
+  ],
   ['json', 'an empty list', empty, {}, '[]\n'],
   ['json', 'one row as an object', one, {}, object],
-  ['json', 'what a row lacks as null', lacking, {}, '[\n{"a":1,"b":null},\n{"a":true,"b":null}\n]\n'],
+  ['json', 'missing values as null', lacking, {}, '[\n{"a":1,"b":null},\n{"a":true,"b":null}\n]\n'],
   [
     'json',
     'the value of the view instead of its rows',
@@ -48,14 +54,14 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
   ['json', 'null', { ...list, json: null }, {}, 'null\n'],
   ['ndjson', 'a list, an object a line', list, {}, `${items.join('\n')}\n`],
   ['ndjson', 'one row', one, {}, object],
-  ['ndjson', 'nothing of an empty list', empty, {}, ''],
+  ['ndjson', 'nothing for an empty list', empty, {}, ''],
   ['ndjson', 'the items of the value of the view', { ...list, json: [{ a: 1n }, 2] }, {}, '{"a":1}\n2\n'],
   ['ndjson', 'the value of the view', { ...list, json: { a: [1] } }, {}, '{"a":[1]}\n'],
   ['csv', 'a list with a header and every digit', list, {}, header + lines],
-  ['csv', 'the same', list, { width: 10, color: true }, header + lines],
+  ['csv', 'the same list, whatever the width and colour', list, { width: 10, color: true }, header + lines],
   ['csv', 'a list without a header', list, { header: false }, lines],
   ['csv', 'the header of an empty list', empty, {}, header],
-  ['csv', 'nothing of an empty list', empty, { header: false }, ''],
+  ['csv', 'nothing for an empty list', empty, { header: false }, ''],
   ['csv', 'one row', one, {}, 'petId,quantity,status,before\n9007199254740993,0,sold,-2\n'],
   [
     'csv',
@@ -67,7 +73,7 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
   ['tsv', 'a list without a header, with every digit', list, {}, tabs],
   ['tsv', 'a list with a header', list, { header: true }, 'petId\tquantity\tstatus\n'.concat(tabs)],
   ['tsv', 'the header of an empty list', empty, { header: true }, 'petId\tquantity\tstatus\n'],
-  ['tsv', 'nothing of an empty list', empty, {}, ''],
+  ['tsv', 'nothing for an empty list', empty, {}, ''],
   ['tsv', 'a payload', payload('{"id":9223372036854775807,"name":"Rex"}'), {}, '9223372036854775807\tRex\n'],
   ['tsv', 'a list of payloads', payload('[{"id":1},{"name":"Rex","id":2}]'), {}, '1\t\n2\tRex\n'],
   ['tsv', 'an object in a payload', payload('{"owner":{"id":7}}'), {}, '{"id":7}\n'],
@@ -79,13 +85,13 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
     '1.10\t["a",9007199254740993]\t\ttrue\n',
   ],
   ['json', 'a payload as it is, with every digit', payload(exact), {}, `${exact}\n`],
-])('%s prints %s', async (format, _what, view, options, text) => {
+])('prints as %s: %s', async (format, _what, view, options, text) => {
   const pieces = await renderPieces(format, view, options);
   expect(pieces.join('')).toBe(text);
   expect(pieces).not.toContain('');
 });
 
-test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('finds no columns in %s', (json) => {
+test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('finds no columns in the payload %s', (json) => {
   expect(payloadView(parseJson(json))).toBeUndefined();
 });
 
@@ -101,17 +107,20 @@ describe('csv', () => {
     [' x\t', ' x\t'],
     [null, ''],
     [false, 'false'],
-  ])('quotes %j as %j', async (value, text) => {
+  ])('writes %j as %j in CSV', async (value, text) => {
     expect(await render('csv', rowsView([{ value, n: 1 }]), { header: false })).toBe(`${text},1\n`);
   });
 
-  test.each(['=1+2', '+1', '-1', '@x', '\t=1', '\r=1', "'=1"])('keeps a spreadsheet from running %j', async (value) => {
-    const view = rowsView([{ value, n: -1 }]);
-    expect(await render('csv', view, { header: false })).toMatch(/^"?'.*,-1\n$/s);
-    expect(await render('csv', view, { header: false, raw: true })).not.toMatch(/^"?'[^=]/);
-  });
+  test.each(['=1+2', '+1', '-1', '@x', '\t=1', '\r=1', "'=1"])(
+    'keeps a spreadsheet from running %j in CSV, unless --raw is given',
+    async (value) => {
+      const view = rowsView([{ value, n: -1 }]);
+      expect(await render('csv', view, { header: false })).toMatch(/^"?'.*,-1\n$/s);
+      expect(await render('csv', view, { header: false, raw: true })).not.toMatch(/^"?'[^=]/);
+    },
+  );
 
-  it('writes text exactly to a file, and without control characters to a terminal', async () => {
+  it('writes CSV exactly to a file, and without control characters to a terminal', async () => {
     const view = rowsView([{ a: 'x\x1b[2J\u202ey\nz', b: 1 }]);
     expect(await render('csv', view, { header: false })).toBe('"x\x1b[2J\u202ey\nz",1\n');
     expect(await render('csv', view, { header: false, width: 80 })).toBe('"xy\nz",1\n');
@@ -132,11 +141,11 @@ describe('tsv', () => {
     ['a\tb', 'a\\tb'],
     ['a\r\nb', 'a\\r\\nb'],
     [null, ''],
-  ])('writes %j as %j', async (value, text) => {
+  ])('writes %j as %j in TSV', async (value, text) => {
     expect(await render('tsv', rowsView([{ value, n: 1 }]))).toBe(`${text}\t1\n`);
   });
 
-  it('writes no control characters to a terminal', async () => {
+  it('writes no control characters of TSV to a terminal', async () => {
     expect(await render('tsv', rowsView([{ a: 'x\x1b]0;owned\x07\x9b2Jy\r' }]), { width: 80 })).toBe('xy\n');
   });
 
@@ -168,7 +177,7 @@ describe('exactJson', () => {
     [{ isLosslessNumber: true, value: '],"x":[' }, '{"isLosslessNumber":true,"value":"],\\"x\\":["}'],
     [undefined, 'null'],
     [[[], {}], '[[],{}]'],
-  ])('writes %o', (value, text) => expect(exactJson(value)).toBe(text));
+  ])('writes %o as JSON', (value, text) => expect(exactJson(value)).toBe(text));
 
   property('agrees with JSON.stringify on what JSON can hold', [fc.jsonValue()], (value) => {
     expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));

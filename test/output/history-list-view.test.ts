@@ -25,13 +25,13 @@ function list(format: Format, runs: readonly RunRecord[], { rows = [only], isSha
 const largeJson =
   '{"run":"20260115T120020Z-k3x9","at":"2026-01-15T12:00:20.123Z","env":"production","store":"north","baseUrl":"https://shop.example/v1","command":"inventory apply","user":"anna","host":"till-1","file":"stock.csv","reason":"stock-take","undoes":null,"undoneBy":["20260115T130000Z-aaaa","20260115T140000Z-bbbb"],"changes":1203,"units":4000,"pets":[4,9007199254740993,9223372036854775807],"counts":{"applied":1195,"unchanged":7,"failed":2,"conflict":3,"notAttempted":0,"unknown":2,"differs":1,"skipped":0,"notEdited":0,"planned":0,"pending":0},"state":"done"}';
 describe('historyListView', () => {
-  it('prints JSON as the contract has it', async () => {
+  it('prints runs as JSON and NDJSON', async () => {
     expect(await list('json', [largeRun])).toBe(`[\n${largeJson}\n]\n`);
     expect(await list('ndjson', [largeRun])).toBe(`${largeJson}\n`);
     expect(await list('json', [])).toBe('[]\n');
   });
 
-  it('prints flat CSV and TSV', async () => {
+  it('prints a list of runs as flat CSV', async () => {
     expect(await list('csv', [largeRun, runOf()])).toBe(
       [
         'run,at,env,store,baseUrl,command,user,host,file,reason,undoes,undoneBy,changes,units,pets,applied,unchanged,failed,conflict,notAttempted,unknown,differs,skipped,notEdited,planned,pending,state',
@@ -80,7 +80,7 @@ describe('historyListView', () => {
     [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone␛[39m'],
     [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],
-  ])('shows the result of %j: %s', async (changes, result) => {
+  ])('shows the result of a run with %j: %s', async (changes, result) => {
     const line = await list('table', [runOf(changes)], { color: true, header: false });
     expect(visible(line).trim().split(/ {2,}/)[3]).toBe(result);
   });
@@ -90,7 +90,7 @@ describe('historyListView', () => {
     expect(await list('table', [runOf({ reason: 'sold' })], { rows: [row] })).toMatch(/22: \? → 3 +set .* sold$/m);
   });
 
-  it('reads no further than is wanted', async () => {
+  it('reads at most 1,000 runs if the reader stops early', async () => {
     let read = 0;
     async function* endless() {
       for (;;) {

@@ -28,7 +28,7 @@ const show = (format: Format, run: RunRecord, some: readonly RecordedRow[], widt
   );
 
 describe('historyRunView', () => {
-  it('prints the run with its rows as JSON', async () => {
+  it('prints a run with its rows as JSON', async () => {
     const lines = (await show('json', largeRun, rows.slice(1, 4))).split('\n');
     expect(lines[0]).toMatch(/^\{"run":"20260115T120020Z-k3x9",.*"state":"done","rows":\[$/);
     expect(lines.slice(1)).toEqual([
@@ -41,7 +41,7 @@ describe('historyRunView', () => {
     expect((await show('ndjson', largeRun, rows)).trim().split('\n')).toHaveLength(6);
   });
 
-  it('prints its rows as CSV', async () => {
+  it('prints the rows of a run as CSV', async () => {
     expect(await show('csv', largeRun, rows.slice(1, 3))).toBe(
       [
         'row,line,petId,before,after,result,quantity,error,reason,ref,at',
@@ -51,7 +51,7 @@ describe('historyRunView', () => {
     );
   });
 
-  it('prints a table of the columns that have values', async () => {
+  it('prints a run as a table of the columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
       "Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Undone by  Reason   Ref
          2                42       7     12          applied                                                                                  │ count
@@ -70,7 +70,7 @@ describe('historyRunView', () => {
     expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
-  it('prints a head for people, and sets apart what others have typed', () => {
+  it('returns the facts of a run, and separates text that others have typed', () => {
     expect(historyRunFacts(largeRun)).toEqual({
       own: [
         'Run 20260115T120020Z-k3x9: inventory apply',
@@ -105,7 +105,7 @@ describe('historyRunView', () => {
   });
 });
 
-it('exports the facts of the run on every line', async () => {
+it('exports each row with the facts of its run', async () => {
   const row = rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' });
   expect(
     await render(

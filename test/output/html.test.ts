@@ -10,7 +10,7 @@ const page = (items: Parameters<typeof inventoryListView>[0]) =>
     inventoryListView(items, { low: { standard: 5 }, page: stockPage('north/<production>', { standard: 5 }, now) }),
   );
 
-test('prints a page with the store and the date, and marks what is low', async () => {
+test('prints a page with the store and the date, and marks low stock', async () => {
   const items = [
     { petId: 9007199254740993n, quantity: 1234, status: 'available' },
     { petId: 4n, quantity: 5, status: 'available' },
@@ -28,7 +28,7 @@ test('prints a page with the store and the date, and marks what is low', async (
   ]);
 });
 
-test('escapes text, and runs or loads nothing', async () => {
+test('escapes text in a page, which runs and loads nothing', async () => {
   const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
   const text = await page([[{ petId: 1n, quantity: 1, status }]]);
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
@@ -36,7 +36,7 @@ test('escapes text, and runs or loads nothing', async () => {
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
 });
 
-test('heads a page with what was left out, or with the days of a history', async ({ shop }) => {
+test('heads a page with its filters, and a history with its days', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,5,Rabbit\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   for (const [command, heading] of [
@@ -64,7 +64,7 @@ test('heads a page with what was left out, or with the days of a history', async
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
 });
 
-test('prints pages for three commands, and refuses others before anything is sent', async ({ shop }) => {
+test('prints pages for three commands, and refuses one for set before anything is sent', async ({ shop }) => {
   await shop.run('inventory set 4 5');
   const [{ run }] = await shop.json('history list --json');
   for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {

@@ -15,9 +15,7 @@ test.each([
     ['petId', 'status,petId'],
     ['petId', 'status'],
   ],
-])('shows the fields of --fields %j', (texts, value) =>
-  expect(parseFields(texts, inventoryFields)).toEqual({ ok: true, value }),
-);
+])('parses --fields %j', (texts, value) => expect(parseFields(texts, inventoryFields)).toEqual({ ok: true, value }));
 
 test.each([
   ['name', '"name" is not a field'],
@@ -54,7 +52,7 @@ describe('inventoryListView', () => {
     [3, ['out of stock', 'low', '', '']],
     [12, ['out of stock', 'low', 'low', '']],
     [-1, ['', '', '', '']],
-  ])('marks quantities up to %i', async (standard, marks) => {
+  ])('marks available stock as low up to %i', async (standard, marks) => {
     const items = [0, 3, 12, 13].map((quantity) => ({ petId: 1n, quantity, status: 'available' }));
     const lines = (await render('table', inventoryListView([items], { low: { standard } }), { header: false })).split(
       '\n',
@@ -62,7 +60,7 @@ describe('inventoryListView', () => {
     expect(lines.slice(0, -1).map((line) => /out of stock|low/.exec(line)?.[0] ?? '')).toEqual(marks);
   });
 
-  it('prints a row that lacks its values', async () => {
+  it('prints a row whose values are missing', async () => {
     expect(await render('table', { ...itemsView(), rows: [[{ petId: 1n }]] }, { header: false })).toBe('1\n');
   });
 });
@@ -80,7 +78,7 @@ describe('summaryView', () => {
   const summary = async (items: readonly InventoryItem[] = [...stock, ...largeStock]) =>
     summaryView(await summarize(batchesOf(items, 4)));
 
-  it('draws bars in a table if there is room', async () => {
+  it('draws bars in the table of a summary if there is room', async () => {
     expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
       "Status     Pets  Share              Units
       available     2    33%  ███░░░░░░░    262
@@ -95,7 +93,7 @@ describe('summaryView', () => {
     expect(await render('table', await summary(), { width: 40 })).not.toMatch(/[█░…]/);
   });
 
-  it('prints JSON', async () => {
+  it('prints a summary as JSON', async () => {
     const text =
       '{"pets":6,"units":262,"byStatus":{"available":{"pets":2,"units":262},"pending":{"pets":2,"units":0},"sold":{"pets":1,"units":3},"on_loan":{"pets":1,"units":-3}}}\n';
     expect(await render('json', await summary())).toBe(text);
@@ -105,13 +103,13 @@ describe('summaryView', () => {
     );
   });
 
-  it('prints CSV and TSV', async () => {
+  it('prints a summary as CSV and TSV', async () => {
     const text = 'available,2,262\npending,2,0\nsold,1,3\non_loan,1,-3\ntotal,6,262\n';
     expect(await render('csv', await summary())).toBe(`status,pets,units\n${text}`);
     expect(await render('tsv', await summary())).toBe(text.replaceAll(',', '\t'));
   });
 
-  it('tells a status named total from the total', async () => {
+  it('distinguishes a status named total from the total', async () => {
     const view = await summary([{ petId: 1n, quantity: 1, status: 'total' }]);
     expect((await render('table', view, { color: true })).split('\n').slice(-3).map(visible)).toEqual([
       'total         1   100%  ␛[36m██████████␛[39m      1',

@@ -24,15 +24,18 @@ describe('inventoryColumnsView', () => {
   });
   type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
 
-  test.each(['json', 'ndjson', 'csv', 'tsv'] as const)('prints columns as it prints rows in %s', async (format) => {
-    const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
-      const view = { low, fields };
-      const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
-      const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
-      expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
-    };
-    await fc.assert(fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, bothWays));
-  });
+  test.each(['json', 'ndjson', 'csv', 'tsv'] as const)(
+    'prints columns of items in %s as it prints rows',
+    async (format) => {
+      const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
+        const view = { low, fields };
+        const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
+        const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
+        expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
+      };
+      await fc.assert(fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, bothWays));
+    },
+  );
 });
 
 describe('pieces', () => {
@@ -55,7 +58,7 @@ describe('pieces', () => {
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
-  test('leaves JSON unclosed if the list breaks off', async () => {
+  test('leaves a JSON list unclosed if its source breaks off', async () => {
     async function* broken() {
       yield columnsOf(plenty(50_000));
       throw new Error('broke off');
@@ -77,7 +80,7 @@ property('writes every int64 in digits', [ids], (petId) => {
   expect(columnsOf([{ petId, quantity: 1, status: 'sold' }]).petIdText(0)).toBe(`${petId}`);
 });
 
-test('writes quantities of any length in a column of their own', async () => {
+test('writes quantities of any length', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
   const view = inventoryColumnsView(batchesOf(items, 3), { low, fields: ['quantity'] });

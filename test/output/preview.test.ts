@@ -46,13 +46,13 @@ test('shows changes in columns, and the reasons of conflicts and failures withou
   expect(await lines(rows, options)).toEqual(painted.map(stripVTControlCharacters));
 });
 
-test('shows one row as the contract has it, with exact differences', async () => {
+test('shows a single row on one line, with an exact difference', async () => {
   expect(await lines([bulkRow(42n, 7, 12)])).toEqual(['42   7 → 12  (+5)']);
   const [line] = await lines([bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1)]);
   expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
 });
 
-test('counts rows if there is more than one, and apart those to 0 and below', async () => {
+test('counts rows if there are several, and separately those to 0 and below', async () => {
   expect(await lines([])).toEqual(['No rows.']);
   expect(await lines([unchanged])).toEqual(['1 unchanged.']);
   const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added.'];
@@ -62,7 +62,7 @@ test('counts rows if there is more than one, and apart those to 0 and below', as
   expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', 'That is BELOW ZERO.']);
 });
 
-test('leaves out what the question shows', async () => {
+test('leaves out of the preview what the question shows', async () => {
   const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
   const changes = ['1   3 → 0  (-3)', '2   3 → 4  (+1)'];
   const estimate = '2 changes, 3 requests';
@@ -89,7 +89,7 @@ test('shows 20 rows of a long plan, and conflicts, failures and zeros among them
   ]);
 });
 
-test('cuts reasons and uses less space on a narrow terminal', async () => {
+test('truncates reasons and uses less space on a narrow terminal', async () => {
   expect((await lines([unchanged, ...faulty], { width: 40 })).join('\n')).toMatchInlineSnapshot(`
     "43 9 → 1 conflict the stock is 9, not 7
     44 9 → ? conflict the stock is 9, not 7

@@ -31,7 +31,7 @@ test.each<[string, Partial<ProgressNumbers>, string]>([
   ['nothing to do', { ...start, total: 0 }, '[██████████████]  0/0'],
 ])('draws a progress line: %s', (_what, changes, text) => expect(line(changes)).toBe(text));
 
-test('leaves out the less important on a narrow terminal', () => {
+test('leaves out the less important parts of a progress line on a narrow terminal', () => {
   const forms = (changes?: Partial<ProgressNumbers>) => {
     const first = new Map<string, number>();
     for (let width = 120; width >= 0; width -= 1) first.set(line(changes, width), width);
@@ -60,7 +60,7 @@ test('leaves out the less important on a narrow terminal', () => {
   `);
 });
 
-test('paints the line', async () => {
+test('paints the progress line', async () => {
   const paint = await createPaint(true);
   expect(visible(progressLine({ ...half, waiting: 1000 }, 79, paint))).toMatchInlineSnapshot(
     `"[␛[36m█████␛[39m␛[2m░░░░░░░░░␛[22m]  512/1,200  ␛[31m2 failed␛[39m  ␛[33m… waiting for the rate limit: 1 s␛[39m"`,
@@ -71,4 +71,4 @@ test.each<[Partial<ProgressNumbers>, string]>([
   [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
   [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
   [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],
-])('words %j as %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));
+])('words the progress %j as %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));

@@ -21,7 +21,7 @@ const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRu
 const view = bulkReportView(report);
 
 describe('bulkReportView', () => {
-  it('prints one object as JSON, as the contract has it, and one row a line as NDJSON', async () => {
+  it('prints a report as one JSON object, and as NDJSON with one row a line', async () => {
     const text = await render('json', view);
     expect(text).toBe(
       [
@@ -47,7 +47,7 @@ describe('bulkReportView', () => {
     expect([await render('ndjson', nothing), await render('table', nothing)]).toEqual(['', '']);
   });
 
-  it('prints the same fields as columns of CSV and TSV, of an error its message', async () => {
+  it('prints a report as CSV and TSV, with the message of an error', async () => {
     const lines = (await render('csv', view)).split('\n');
     const failed = '4,3,0,-1,failed,"too many, by ""far""",';
     expect(lines.slice(0, 4)).toEqual([
@@ -60,7 +60,7 @@ describe('bulkReportView', () => {
     expect(await render('tsv', view)).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
   });
 
-  it('leaves unchanged rows and empty columns out of a table', async () => {
+  it('leaves unchanged rows and empty columns out of the table of a report', async () => {
     const painted = await render('table', view, { width: 120, color: true, header: false });
     expect(visible(painted)).toMatchInlineSnapshot(`
       "2  1  5    8       ␛[32mapplied␛[39m

@@ -28,7 +28,7 @@ describe('a table of rows that fit', () => {
     expect(await table(itemsView(stock), { width: 80 })).toBe(stripVTControlCharacters(colored));
   });
 
-  it('cuts words and never digits of large ids in 32 columns', async () => {
+  it('truncates words, never digits of large ids, in 32 columns', async () => {
     expect(await table(itemsView(largeStock), { width: 32 })).toMatchInlineSnapshot(`
       "             Pet ID Qty Status
          9007199254740993 250 availab…
@@ -38,19 +38,19 @@ describe('a table of rows that fit', () => {
     expect(await table(itemsView(largeStock), { width: 1 })).toContain(' 250 ava…\n');
   });
 
-  it('cuts nothing without a width', async () => {
+  it('truncates nothing in a table without a width', async () => {
     const note = 'word '.repeat(60).trim();
     expect(await table(rowsView([{ note, id: 1n }]))).toContain(`${note}  1\n`);
     const short = Array.from({ length: 200 }, (_, index) => ({ note: 'word', id: BigInt(index) }));
     expect(await table(rowsView(short, [{ note, id: 1n }]))).toContain(`${note}  `);
   });
 
-  test.each([{}, { width: 80 }, { header: true }])('prints nothing for an empty list: %o', async (options) => {
+  test.each([{}, { width: 80 }, { header: true }])('prints no table for an empty list: %o', async (options) => {
     expect(await renderPieces('table', itemsView(), options)).toEqual([]);
     expect(await renderPieces('table', itemsView([], []), options)).toEqual([]);
   });
 
-  it('shows absent and null as empty', async () => {
+  it('shows absent and null values as empty cells', async () => {
     const view = rowsView([
       { a: 'x', b: null, c: true },
       { a: null, b: 'y' },
@@ -58,7 +58,7 @@ describe('a table of rows that fit', () => {
     expect(await table(view, { width: 80 })).toBe('a  b  c\nx     true\n   y\n');
   });
 
-  it('removes control characters from values and titles', async () => {
+  it('removes control characters from values and titles of a table', async () => {
     const status = 'a\x1b]0;owned\x07b\x1b[2Jc\r\nd\u202ee\x9b31mf';
     const item = itemsView([{ petId: 1n, quantity: 9, status }]);
     expect(await table(item, { width: 80, header: false })).toBe('1  9  abc def\n');
@@ -103,7 +103,7 @@ describe('a table of more than 200 rows', () => {
     status: 'available',
   }));
 
-  it('streams a table with room for any id, or a narrow one with a later id whole', async () => {
+  it('prints the ids of rows after the first 200 whole', async () => {
     const endsAt = async (width: number) => {
       const lines = (await table(itemsView(many), { width })).split('\n');
       expect(lines).toHaveLength(203);
@@ -127,7 +127,7 @@ describe('a table of more than 200 rows', () => {
     `);
   });
 
-  it('spells a remark out if no row before had one', async () => {
+  it('shows the remark of a later row if no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
     const last = { petId: 1n, quantity: 0, status: 'available' };
     const lines = await table(itemsView([...plenty, last]), { width: 40 });
@@ -141,7 +141,7 @@ describe('a table of more than 200 rows', () => {
     expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
   });
 
-  it('looks the same as a table of 200 rows', async () => {
+  it('lays out a table of 201 rows like one of 200', async () => {
     const view = rowsView(many.map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
     const ofFirst = rowsView(many.slice(0, 200).map((item) => ({ ...item, petId: `${item.petId}`.padEnd(20) })));
     const options = { width: 39, color: true };
@@ -158,7 +158,7 @@ describe('a table of more than 200 rows', () => {
 });
 
 property(
-  'never cuts a number, and exceeds the width only if it has to',
+  'never truncates a number, and exceeds only a width below 53 columns',
   [itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean()],
   async (items, width, color) => {
     const lines = (await table(itemsView(items), { width, color })).split('\n').slice(1, -1);
@@ -179,16 +179,20 @@ const rows = fc.array(row, { minLength: 1, maxLength: 12 });
 const titles = fc.tuple(words, words, words);
 const red: Column['cell'] = (value, _row, paint) => (value === '' ? '' : paint.red(`${value}`));
 
-property('draws as long tables do', [rows, titles, fc.boolean(), fc.boolean()], async (some, names, header, color) => {
-  const columns: Column[] = [
-    { field: 'id', title: names[0], align: 'right', cell: red },
-    { field: 'name', title: names[1] },
-    { field: 'count', title: names[2], align: 'right', cell: red },
-    { field: 'remark', title: '', remark: true, cell: red },
-  ];
-  const paint = await createPaint(color);
-  const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
-  const layout = layOut(columns, cells, { header, width: undefined });
-  const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
-  expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
-});
+property(
+  'draws a short table as it draws a long one',
+  [rows, titles, fc.boolean(), fc.boolean()],
+  async (some, names, header, color) => {
+    const columns: Column[] = [
+      { field: 'id', title: names[0], align: 'right', cell: red },
+      { field: 'name', title: names[1] },
+      { field: 'count', title: names[2], align: 'right', cell: red },
+      { field: 'remark', title: '', remark: true, cell: red },
+    ];
+    const paint = await createPaint(color);
+    const cells = some.map((row: Row) => tableCells(columns, row, { paint, width: undefined }));
+    const layout = layOut(columns, cells, { header, width: undefined });
+    const expected = (header ? headerLine(layout, paint) : '') + cells.map(lineWriter(layout)).join('');
+    expect(await render('table', { shape: 'list', columns, rows: [some] }, { header, color })).toBe(expected);
+  },
+);

@@ -17,7 +17,7 @@ const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 /** A wait of 40 s for a window, with what two clocks may drift apart in it. */
 const fortySeconds = 40_009;
 
-test('lastSeen returns the last reported limits, from which known limits subtract what was sent since', async () => {
+test('returns the last reported limits, and subtracts what was sent since from known limits', async () => {
   const { clock, governor, ask, limits } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   // The clock of the service is an hour behind ours.
@@ -106,15 +106,18 @@ test.each(['9999999999', '9'.repeat(400)])('closes the gate for 32 days after Re
   await governor.admit(unaborted);
 });
 
-test.each([hour, -hour, day, -day])('waits as long if the local clock is stepped by %i ms', async (step) => {
-  const clock = createVirtualClock();
-  const sleep: typeof clock.sleep = (ms, signal) => {
-    if (clock.sleeps.length === 1) clock.step(step);
-    return clock.sleep(ms, signal);
-  };
-  const { waitAfter } = createRig({ clock: { ...clock, sleep } });
-  expect(await waitAfter(ok(told(0, 40 * second, clock.now())))).toBe(fortySeconds);
-});
+test.each([hour, -hour, day, -day])(
+  'waits just as long for a window if the local clock is stepped by %i ms',
+  async (step) => {
+    const clock = createVirtualClock();
+    const sleep: typeof clock.sleep = (ms, signal) => {
+      if (clock.sleeps.length === 1) clock.step(step);
+      return clock.sleep(ms, signal);
+    };
+    const { waitAfter } = createRig({ clock: { ...clock, sleep } });
+    expect(await waitAfter(ok(told(0, 40 * second, clock.now())))).toBe(fortySeconds);
+  },
+);
 
 property(
   'sends nothing inside a gate, whatever the jitter, and however the wall clock is stepped',
@@ -147,7 +150,7 @@ test('does not try again within a millisecond if the store rounds times down', a
   expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
-test('does not wait for the next day unless that is allowed', async () => {
+test('refuses to wait for the next day by default', async () => {
   const { clock, governor, ask } = createRig();
   await ask(ok(told(0, 12 * hour, clock.now())));
   const ofDay = { limit: 60, resetAt: clock.now() + 12 * hour };
@@ -191,7 +194,7 @@ test('reports a spent limit, not an outage, if it lasts longer than the Retry-Af
 });
 
 describe('maxWait', () => {
-  test('adds up successive waits', async () => {
+  test('adds up successive waits to maxWait', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
     await ask(refused({ 'retry-after': '50' }));
     await ask(ok());
@@ -200,7 +203,7 @@ describe('maxWait', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
   });
 
-  test('allows a wait of exactly its length, and none at all if it is 0', async () => {
+  test('allows a wait of exactly maxWait, and none at all if it is 0', async () => {
     const whole = createRig({ maxWait: 60 * second });
     await whole.waitAfter(refused({ 'retry-after': '60' }));
     expect(whole.clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
@@ -210,7 +213,7 @@ describe('maxWait', () => {
     expect(none.clock.sleeps).toEqual([]);
   });
 
-  test('of 0 lets a request wait for an earlier one of its own process', async () => {
+  test('lets a request wait for an earlier one of its own process even if maxWait is 0', async () => {
     const { clock, governor, beside } = await known(2, { maxWait: 0 });
     await beside().governor.admit(unaborted);
     const own = await governor.admit(unaborted);
@@ -235,7 +238,7 @@ describe('maxWait', () => {
 describe('an abort of an admission', () => {
   const reason = new Error('Ctrl-C');
 
-  test('rejects before there is anything to wait for, and leaves the next request its turn', async () => {
+  test('rejects an aborted admission at once, and leaves the next request its turn', async () => {
     await expect(createRig().governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
     const { clock, governor } = await known(1);
     await governor.admit(AbortSignal.abort(reason)).catch(() => {});
@@ -243,7 +246,7 @@ describe('an abort of an admission', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test('rejects a whole queue of waiting requests at once', async () => {
+  test('rejects a whole queue of waiting requests once their signal aborts', async () => {
     const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
@@ -255,7 +258,7 @@ describe('an abort of an admission', () => {
     expect(clock.monotonic()).toBe(1000);
   });
 
-  test("rejects a wait for another process's request, unannounced in its first second", async () => {
+  test('rejects an aborted wait for another process, and announces no wait within a second', async () => {
     const { clock, governor, beside } = createRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
@@ -271,7 +274,7 @@ describe('an abort of an admission', () => {
 });
 
 describe('a permit', () => {
-  test('expires once its time has run out', async () => {
+  test('refuses to send with a permit that is more than 30 s old', async () => {
     const { clock, governor } = await known(50);
     const permit = await governor.admit(unaborted);
     clock.advance(30_000);
@@ -280,14 +283,14 @@ describe('a permit', () => {
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('expires if another process meets a 429', async () => {
+  test('refuses to send with a permit after a 429 of another process', async () => {
     const { governor, beside } = await known(50);
     const permit = await governor.admit(unaborted);
     await beside().ask(refused({ 'retry-after': '60' }));
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('expires with a 429 that this process has recorded in the same tick', async () => {
+  test('refuses to send with a permit after a 429 recorded in the same tick', async () => {
     const turn = {};
     const limits = new (class extends MemoryLimits {
       override peek = (scope: string) => copyOf(super.peek(scope));
@@ -301,7 +304,7 @@ describe('a permit', () => {
     expect(second?.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('counts against the window if it is forfeited, and not if it is released', async () => {
+  test('counts a forfeited permit against the window, but not a released one', async () => {
     const { clock, governor } = await known(1);
     for (let round = 0; round < 5; round += 1) await (await governor.admit(unaborted)).release();
     expect(clock.monotonic()).toBe(0);
@@ -347,11 +350,17 @@ describe('a restart of the machine', () => {
 
   test.each([
     // answer, for how long it was off, how much of that the wall clock knows, when the next request leaves
-    ['during a gate leaves the rest of it to wait', gate, 5000, 5000, 60_000],
-    ['longer than a gate leaves nothing to wait', gate, 300_000, 300_000, 310_000],
-    ['during a gate, with a wall clock in 1970, begins the gate again', gate, 5000, in1970, 75_000],
-    ['during a spent window leaves the rest of it to wait', spent(40 * second), 5000, 5000, 40_006],
-    ['during a spent window, with a wall clock in 1970, sends a probe', spent(12 * hour), 5000, in1970, 15_000],
+    ['waits for the rest of a gate after a restart during it', gate, 5000, 5000, 60_000],
+    ['waits for nothing after a restart that took longer than the gate', gate, 300_000, 300_000, 310_000],
+    ['begins a gate again after a restart during it with a wall clock in 1970', gate, 5000, in1970, 75_000],
+    ['waits for the rest of a spent window after a restart during it', spent(40 * second), 5000, 5000, 40_006],
+    [
+      'sends a probe after a restart during a spent window with a wall clock in 1970',
+      spent(12 * hour),
+      5000,
+      in1970,
+      15_000,
+    ],
   ])('%s', async (_what, answer, away, wallSays, sentAt) => {
     const limits = new MemoryLimits();
     const before = createVirtualClock({ boot: 'one' });
@@ -376,7 +385,7 @@ describe('a process that has died', () => {
     ['whose pid another program has taken', { pid: 77, startedAt: 'later' }],
     ['of another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
     ['of another host', { pid: 77, host: 'office' }],
-  ])('frees its probe at once if its death is certain: %s', async (_what, changes) => {
+  ])('frees the probe of a dead process at once if its death is certain: %s', async (_what, changes) => {
     const dead = processWith(changes);
     const sentAt = await probeAfter(dead, () => false);
     // Its lease has ended by then.
@@ -387,7 +396,7 @@ describe('a process that has died', () => {
     expect(asked[0]).toEqual(dead);
   });
 
-  test('has its requests counted as sent', async () => {
+  test('counts the requests of a dead process as sent', async () => {
     const { governor, beside } = await known(5);
     await governor.admitSeveral({ min: 1, max: 5 }, unaborted);
     expect(await beside({ isGone: () => true }).ask(ok())).toBe(fortySeconds);
@@ -416,7 +425,7 @@ describe('records of the governor', () => {
     return { governor, clock, store: limits, log: limits.log, one, two };
   };
 
-  test('are written at once for the last response in flight, and else with the next admission', async () => {
+  test('writes responses with the next admission while others are in flight', async () => {
     const { governor, log, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     await two?.forfeit();
@@ -424,7 +433,7 @@ describe('records of the governor', () => {
     expect(log).toEqual(['answer lost intent']);
   });
 
-  test('are written after a moment, or by flush', async () => {
+  test('writes responses after 100 ms, or at a flush', async () => {
     const { governor, log, clock, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     expect(log).toEqual([]);
@@ -440,14 +449,14 @@ describe('records of the governor', () => {
   test.each([
     [429, {}],
     [503, { 'retry-after': '5' }],
-  ])('are written at once for a %i', async (status, headers) => {
+  ])('writes a %i response at once', async (status, headers) => {
     const { log, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     await two?.recordResponse({ status, headers }).persisted;
     expect(log).toEqual(['answer answer']);
   });
 
-  test("hold back admitted requests after a 429 that can't be written, and fail the next admission", async () => {
+  test("holds back admitted requests after a 429 that can't be written, and fails the next admission", async () => {
     const { governor, store, log, one, two } = await started();
     store.fault = new Error('full');
     await one.recordResponse(refused()).persisted;

@@ -17,13 +17,17 @@ const first = told(undefined, 100);
 
 test.each<[string, ClockOffset, Partial<ClockOffset>]>([
   [
-    'tells the offset to within a second and its round trip',
+    'learns the offset from a response to within a second and its round trip',
     narrow(undefined, { date, sentAt: 100, receivedAt: 300 }),
     { least: date - 300, most: date + 900, at: 300, guessed: false, single: true },
   ],
-  ['narrows what is known', told(first, 700), { least: date - 100.12, most: date + 300 }],
-  ['replaces a guess', told(guess(date, 100), 100, -500), { least: date - 600, guessed: false }],
-])('a response %s', (_what, offset, expected) => {
+  ['narrows the known offset with another response', told(first, 700), { least: date - 100.12, most: date + 300 }],
+  [
+    'replaces a guessed offset with the first response',
+    told(guess(date, 100), 100, -500),
+    { least: date - 600, guessed: false },
+  ],
+])('%s', (_what, offset, expected) => {
   expect(offset).toMatchObject(expected);
 });
 
@@ -80,12 +84,8 @@ property(
   },
 );
 
-property(
-  'whenReached returns the moment at which a time is certainly reached',
-  [fc.integer({ min: 0, max: 86_400_000 })],
-  (wait) => {
-    const offset = told(undefined, 0);
-    expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
-    expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
-  },
-);
+property('finds the moment at which a time is certainly reached', [fc.integer({ min: 0, max: 86_400_000 })], (wait) => {
+  const offset = told(undefined, 0);
+  expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
+  expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
+});

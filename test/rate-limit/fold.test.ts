@@ -325,11 +325,11 @@ describe('encodeState and decodeState', () => {
     applyResponse('x', 300, { ...ofDay, remaining: 50 }),
   );
 
-  test('keep all that is known', () => {
+  test('encodes and decodes all of the state', () => {
     expect(decodeState(encodeState(rich))).toEqual(rich);
   });
 
-  test('name a process of many requests once, and each process by itself', () => {
+  test('stores the process of many requests once', () => {
     const others = { ...intents('x y', 210), by: 'other' };
     const state = stateAfter(...probed, intents('a b c', 200), others, intents('d', 220));
     const json = encodeState(state);
@@ -337,26 +337,26 @@ describe('encodeState and decodeState', () => {
     expect(decodeState(json)).toEqual(state);
   });
 
-  test('read the process of a forged request as text', () => {
+  test('reads the process of a forged request as text', () => {
     const { inFlight } = decodeState('{"inFlight":[["a",{"by":null}],["b",{"by":7}],["c",{"by":{}}],["d",{}]]}');
     expect([...inFlight.values()].map(({ by }) => typeof by)).toEqual(Array(4).fill('string'));
   });
 
-  test('fill in what an earlier version did not store', () => {
+  test('fills in what an earlier version did not store', () => {
     expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
     const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
     expect(inFlight.get('a')).toEqual({ sentAt: 1, expires: 0, overBefore: 0, by: '', probe: false });
     expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
 
-  test('cut a gate of centuries that an earlier version has stored', () => {
+  test('shortens a gate of centuries that an earlier version has stored', () => {
     const gate = { at: 5e12 + 100, wall: now + 5e12, length: 5e12, reason: 'refused' as const };
     const read = { at: 100 + maxGateMs, wall: now + maxGateMs, length: maxGateMs };
     expect(decodeState(encodeState({ ...rich, gate })).gate).toMatchObject(read);
   });
 });
 
-test('forget clears what the service reported, and keeps requests in flight', () => {
+test('clears what the service reported, and keeps requests in flight', () => {
   const state = stateAfter(...probed, intents('a b', 200), applyResponse('b', 250, { status: 429, retryAfter: 5000 }));
   forget(state);
   const { inFlight, over, bootedAt } = state;
@@ -372,6 +372,6 @@ test.each([
   ['since 29000000', 'since 29000001', true],
   ['since 29000000', 'since 28999998', true],
   ['since 29000000', 'since 29000060', false],
-])('isSameBoot of %j and %j is %s', (a, b, same) => {
+])('decides whether the boots %j and %j are the same: %s', (a, b, same) => {
   expect(isSameBoot(a, b)).toBe(same);
 });

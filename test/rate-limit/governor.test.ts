@@ -18,7 +18,7 @@ function looking(turn?: () => object, maxAge?: number) {
 }
 
 describe('memoizePerTick', () => {
-  test('calls once for all who ask within one tick', async () => {
+  test('calls a memoized function once for all who ask within one tick', async () => {
     const { look } = looking(createSystemClock(process.hrtime.bigint).turn);
     expect([look(), look()]).toEqual([1, 1]);
     await Promise.resolve();
@@ -27,7 +27,7 @@ describe('memoizePerTick', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('calls again within one tick once more than 1 ms has passed', () => {
+  test('calls a memoized function again within one tick after more than 1 ms', () => {
     const turn = {};
     const { time, look } = looking(() => turn);
     expect(look()).toBe(1);
@@ -46,7 +46,7 @@ describe('memoizePerTick', () => {
     expect([look(), look()]).toEqual([2, 2]);
   });
 
-  test('calls each time if the clock knows no ticks', () => {
+  test('calls a memoized function each time if the clock knows no ticks', () => {
     const { look } = looking();
     expect([look(), look()]).toEqual([1, 2]);
   });

@@ -55,18 +55,18 @@ describe('Retry-After', () => {
     ['Wed, 21 Oct 2015 07:28:00 GMT, 3600', 3_600_000],
     ['30,300', 300_000],
     ['90, soon', 90_000],
-  ])('is read from %j as %j ms', (value, expected) => {
+  ])('reads Retry-After %j as %j ms', (value, expected) => {
     expect(parseRetryAfter({ 'retry-after': value }, [now])).toBe(expected);
   });
 
-  test('is counted from the earliest clock if it is a date', () => {
+  test('counts a Retry-After date from the earliest clock', () => {
     const headers = { 'retry-after': 'Thu, 15 Jan 2026 12:01:20 GMT' };
     expect(parseRetryAfter(headers, [now + 3_600_000, now])).toBe(60_000);
     expect(parseRetryAfter(headers, [now, now - 4000])).toBe(64_000);
   });
 
   property(
-    'is a wait that a Date can end, whatever the length of the number',
+    'reads Retry-After as a wait that a Date can hold, whatever the length of the number',
     [fc.integer({ min: 1, max: 400 })],
     (length) => {
       const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, [now]);
@@ -74,7 +74,7 @@ describe('Retry-After', () => {
     },
   );
 
-  property('is never read as a negative wait', [fc.oneof(fc.string(), fc.integer().map(String))], (value) => {
+  property('never reads Retry-After as a negative wait', [fc.oneof(fc.string(), fc.integer().map(String))], (value) => {
     expect(parseRetryAfter({ 'retry-after': value }, [now]) ?? 0).toBeGreaterThanOrEqual(0);
   });
 });
@@ -94,18 +94,18 @@ describe('X-RateLimit-*', () => {
     [{ 'x-ratelimit-reset': '253402300799' }, { ...known, reset: 253_402_300_799_000 }],
     // A timestamp in milliseconds is not taken for one in seconds.
     [{ 'x-ratelimit-reset': '253402300800' }, undefined],
-  ])('are read with %j as %o', (changes, expected) => {
+  ])('reads X-RateLimit headers with %j as %o', (changes, expected) => {
     expect(parseRateLimit({ ...all, ...changes })).toEqual(expected);
   });
 
   const unreadable = ['', '-', '+1', '1.0', '1e2', '60, 60', ' 60', '６０', '99999999999999999999', ['60', '60']];
-  test.for([undefined, ...unreadable])('are all unknown if one is %j', (value) => {
+  test.for([undefined, ...unreadable])('reads no X-RateLimit header if one is %j', (value) => {
     for (const name of Object.keys(all)) expect(parseRateLimit({ ...all, [name]: value }), name).toBeUndefined();
   });
 });
 
 describe('parseDate', () => {
-  test('is tested in a time zone other than UTC', () => {
+  test('runs these tests in a time zone other than UTC', () => {
     expect(new Date(now).getTimezoneOffset()).toBe(300);
   });
 
@@ -120,7 +120,7 @@ describe('parseDate', () => {
     // Two digits are of a year at most 50 years ahead.
     ['Friday, 02-Jan-76 00:00:00 GMT', Date.UTC(2076, 0, 2)],
     ['Friday, 02-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 2)],
-  ])('parses %s', (text, expected) => {
+  ])('parses the date %s', (text, expected) => {
     expect(parseDate({ date: text }, now)).toBe(expected);
   });
 

@@ -145,9 +145,12 @@ test.each([
   [-3, undefined, 9e6, { limit: 60, left: 0, resetAt: start + 9e6 }],
   [1, undefined, 9e6, undefined],
   [0, undefined, 9000, undefined],
-])('exhaustedDailyQuota with %i left, a bulk run: %s, reset in %i ms: %o', (count, isBulk, endsIn, spent) => {
-  expect(exhaustedDailyQuota(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
-});
+])(
+  'decides whether the daily quota is spent: %i left, a bulk run: %s, reset in %i ms: %o',
+  (count, isBulk, endsIn, spent) => {
+    expect(exhaustedDailyQuota(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
+  },
+);
 
 /** An answer of a window of which 10 of 20 were left, and three of ours had been counted, when it was sent. */
 const told = (changes: Partial<SeenWindow>) =>
@@ -189,6 +192,9 @@ test.each([
   [5, 1, 0, 2, 2],
   [5, 1, 0, 0.1, 4],
   [9, 3, 0, 1, 0],
-])('foreignRate of %i left of 10, %i of ours, %i in flight, in %f s: %f', (least, own, inFlight, seconds, rate) => {
-  expect(foreignRate(before({ least, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
-});
+])(
+  'infers the rate of others: %i left of 10, %i of ours, %i in flight, in %f s: %f',
+  (least, own, inFlight, seconds, rate) => {
+    expect(foreignRate(before({ least, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
+  },
+);

@@ -9,7 +9,7 @@ const busy = async (): Promise<never> => {
 };
 
 test.each([
-  ['the pet is entered', { tryAcquire: busy, release: async () => {} }, busy],
+  ['the pet is locked', { tryAcquire: busy, release: async () => {} }, busy],
   ['the stock is read', { tryAcquire: async () => undefined, release: async () => {} }, busy],
 ])('releases all permits if the state fails before %s', async (_what, place, look) => {
   const { governor, clock, limits } = createRig();

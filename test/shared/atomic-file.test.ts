@@ -40,7 +40,7 @@ async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<st
 }
 
 describe('writeFileAtomically', () => {
-  test('writes a new file', async ({ here }) => {
+  test('writes a new file with the usual mode', async ({ here }) => {
     await writeFileAtomically(here.at('new.csv'), pieces('é', 'b\n', ''));
     expect([here.read('new.csv'), here.names()]).toEqual(['éb\n', ['new.csv']]);
     expect(here.modeOf('new.csv') & ~0o644).toBe(0);
@@ -65,7 +65,7 @@ describe('writeFileAtomically', () => {
     expect([here.read('old.csv'), here.names()]).toEqual(['old', ['old.csv']]);
   });
 
-  test('writes where a link leads', async ({ here }) => {
+  test('writes to the target of a link', async ({ here }) => {
     here.link();
     await writeFileAtomically(here.at('link'), ['new']);
     expect([here.read('b/real'), here.names(), fs.readdirSync(here.at('b'))]).toEqual(['new', ['b', 'link'], ['real']]);
@@ -77,7 +77,7 @@ describe('writeFileAtomically', () => {
     ['below a file', 'file/new.csv', 'there is no such folder'],
     ['a folder', 'sub', 'it is a folder'],
     ['a name that is too long', 'x'.repeat(300), 'the name is too long'],
-  ] as const)('names the reason if the path is %s', async ([, name, reason], { here }) => {
+  ] as const)("reports why a file can't be written: %s", async ([, name, reason], { here }) => {
     here.write('file', '');
     fs.mkdirSync(here.at('sub'));
     const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
@@ -87,7 +87,7 @@ describe('writeFileAtomically', () => {
     expect(here.names()).toEqual(['file', 'sub']);
   });
 
-  test.runIf(hasFullDevice)('writes directly to a device, and reports a full disk', async () => {
+  test.runIf(hasFullDevice)('writes directly to a device, and reports a full one', async () => {
     await writeFileAtomically('/dev/null', ['text']);
     const failure = new FailureError("/dev/full can't be written: the disk is full");
     await expect(writeFileAtomically('/dev/full', ['text'])).rejects.toThrow(failure);
@@ -147,7 +147,7 @@ describe('syncing to disk', () => {
     ]);
   });
 
-  test('syncs the folder where a link leads', async ({ here }) => {
+  test('syncs the folder of the target of a link', async ({ here }) => {
     here.link();
     const { seen, sync } = watchedSync(here);
     await writeFileAtomically(here.at('link'), ['1'], { sync });
@@ -228,7 +228,7 @@ test.for([
 });
 
 describe('createFileAtomically', () => {
-  test('creates a file once, whoever comes first, for this user alone', async ({ here }) => {
+  test('creates a file once for several callers, for this user alone', async ({ here }) => {
     const texts = ['one', 'two', 'three'];
     const created = await Promise.all(texts.map((text) => createFileAtomically(here.at('key'), text)));
     expect(created.filter((one) => one)).toHaveLength(1);
@@ -237,7 +237,7 @@ describe('createFileAtomically', () => {
   });
 });
 
-test('replaces and creates nothing, and reports it, if the new file is gone before its rename', async ({ here }) => {
+test('replaces and creates nothing if the new file is gone before its rename', async ({ here }) => {
   const sync: Partial<DiskSync> = {
     file: async () => fs.rmSync(here.at(here.names()[0] ?? '')),
     folder: async () => {},

@@ -30,7 +30,7 @@ const clockGettime = (wanted: number) => ({
   },
 });
 
-test("returns Node's own time on Node", () => {
+test("returns Node's own time of the machine on Node", () => {
   const before = process.hrtime.bigint();
   const now = machineTime(process)();
   expect(now >= before && now <= process.hrtime.bigint()).toBe(true);
@@ -63,7 +63,7 @@ test.each([
   ['linux', 'libc.so.6'],
   ['darwin', '/usr/lib/libSystem.B.dylib'],
   ['win32', 'kernel32.dll'],
-] as const)('loads no library by a name that %s does not have', (platform, library) => {
+] as const)('tries only the library that %s has', (platform, library) => {
   const asked: string[] = [];
   expect(machineTime(bun(platform, {}, asked))).toThrow("The clock of this machine can't be read.");
   expect(asked).toEqual([library]);

@@ -9,7 +9,7 @@ const read = (text: string) => {
 };
 
 describe('parseDatabaseUrl', () => {
-  it('reads a URL as libpq does', () => {
+  it('reads a database URL as libpq does', () => {
     expect(read('postgres://ann:p%40ss@db.example:6543/pets?sslmode=verify-full&connect_timeout=3')).toEqual({
       user: 'ann',
       password: 'p@ss',
@@ -41,7 +41,7 @@ describe('parseDatabaseUrl', () => {
     ['postgres://db.example/pets?sslmode=prefer', 'prefer'],
     ['postgres://127.0.0.1,[::1],localhost/pets', 'prefer'],
     ['postgresql:///pets?host=/run/pg', 'prefer'],
-  ])('reads %s with sslmode %s: it checks certificates unless the host is this machine', (url, mode) => {
+  ])('reads %s with sslmode %s', (url, mode) => {
     expect(read(url).tls.mode).toBe(mode);
   });
 
@@ -52,7 +52,7 @@ describe('parseDatabaseUrl', () => {
     ['postgresql:///pets?host=a,b&port=1,2', ['a:1', 'b:2']],
     ['postgresql:///pets?host=a,b&port=6543', ['a:6543', 'b:6543']],
     ['postgresql://:6543/pets', ['localhost:6543']],
-  ])('reads every host of %s', (text, hosts) => {
+  ])('reads every host of %s, and masks its password', (text, hosts) => {
     expect(read(text).hosts.map(({ host, port }) => `${host}:${port}`)).toEqual(hosts);
     expect(maskDatabaseUrl(text)).toBe(text.replace(':pw@', ':***@'));
   });
@@ -74,12 +74,12 @@ describe('parseDatabaseUrl', () => {
     ['postgresql://a,b:1/Geheim@db.example/pets', 'not a URL'],
     ['postgresql://db.example/pets?connect_timeout=soon', 'connect_timeout'],
     ['postgresql://db.example/pets?connect_timeout=10s', 'connect_timeout'],
-  ])('refuses %s', (text, fault) => {
+  ])('refuses the database URL %s', (text, fault) => {
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining(fault) });
     expect(maskDatabaseUrl(text)).not.toMatch(/geheim/i);
   });
 
-  it('reads the names of files as they are, whatever is in them', () => {
+  it('keeps every character of a file name in a database URL', () => {
     const url = withAbsoluteFiles('postgresql://db.example/pets?sslrootcert=/a+b%20c.pem&sslmode=verify-full');
     expect(read(url).tls.authority).toBe('/a+b c.pem');
   });
@@ -121,7 +121,7 @@ describe('parseDatabaseUrl', () => {
     expect(JSON.stringify(parsed)).not.toContain('Geheim');
   });
 
-  it('refuses white space, which two readers take for different things', () => {
+  it('refuses white space in a database URL', () => {
     const text = 'postgresql://db.example/pets?ssl\tmode=disable';
     expect(parseDatabaseUrl(text)).toMatchObject({ ok: false, problem: expect.stringContaining('contains a space') });
   });
@@ -129,7 +129,7 @@ describe('parseDatabaseUrl', () => {
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
 
   property(
-    'shows no part of a password, not even of a URL with a fault',
+    'shows no part of a password, not even of an invalid database URL',
     [password, fc.constantFrom('user', 'parameter'), fc.constantFrom('db', 'db,other:5432')],
     (secret, place, hosts) => {
       const coded = encodeURIComponent(secret);

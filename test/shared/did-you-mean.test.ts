@@ -15,7 +15,7 @@ test.each([
   [settings, 'max-zero', ['max-zeros']],
   [settings, 'output', ['ouput']],
   [settings, undefined, ['colour']],
-])('picks from %j %s for each of %j', (words, expected, typed) => {
+])('picks from %j the word %s for each of %j', (words, expected, typed) => {
   for (const word of typed) expect(nearest<string>(word, words), word).toBe(expected);
 });
 
@@ -36,11 +36,15 @@ describe('editDistance', () => {
     expect(editDistance(left, right)).toBe(distance),
   );
 
-  property('is the same both ways, and at most the length of the longer word', [word, word], (left, right) => {
-    const distance = editDistance(left, right);
-    expect(distance).toBe(editDistance(right, left));
-    expect(distance === 0).toBe(left === right);
-    expect(distance).toBeLessThanOrEqual(Math.max(left.length, right.length));
-    expect(distance).toBeGreaterThanOrEqual(Math.abs(left.length - right.length));
-  });
+  property(
+    'counts the same edits both ways, and at most the length of the longer word',
+    [word, word],
+    (left, right) => {
+      const distance = editDistance(left, right);
+      expect(distance).toBe(editDistance(right, left));
+      expect(distance === 0).toBe(left === right);
+      expect(distance).toBeLessThanOrEqual(Math.max(left.length, right.length));
+      expect(distance).toBeGreaterThanOrEqual(Math.abs(left.length - right.length));
+    },
+  );
 });

@@ -31,11 +31,11 @@ const open = 'another program, such as Excel, has it open: close it there and tr
 const mayNotWrite = 'you have no permission to write there';
 
 test.each([
-  ['can not be written', 'EBUSY', fileErrorReason, open],
-  ['can not be written', 'EPERM', fileErrorReason, mayNotWrite],
-  ['can not be written', 'EWHAT', fileErrorReason, 'of the system'],
-  ['can not be read', 'ENOENT', readErrorReason, 'there is no such file'],
-  ['can not be read', 'EISDIR', readErrorReason, 'it is a folder, not a file'],
-  ['can not be read', 'EACCES', readErrorReason, 'you have no permission to read it'],
-  ['can not be read', 'EBUSY', readErrorReason, open],
+  ["can't be written", 'EBUSY', fileErrorReason, open],
+  ["can't be written", 'EPERM', fileErrorReason, mayNotWrite],
+  ["can't be written", 'EWHAT', fileErrorReason, 'of the system'],
+  ["can't be read", 'ENOENT', readErrorReason, 'there is no such file'],
+  ["can't be read", 'EISDIR', readErrorReason, 'it is a folder, not a file'],
+  ["can't be read", 'EACCES', readErrorReason, 'you have no permission to read it'],
+  ["can't be read", 'EBUSY', readErrorReason, open],
 ])('explains why a file %s: %s', (_what, code, reasonOf, reason) => expect(reasonOf(failure(code))).toBe(reason));

@@ -11,7 +11,7 @@ test.each([
   ['$(id)', "'$(id)'"],
   ["it's", "'it'\\''s'"],
   ['', "''"],
-])('quotes %s as %s', (text, word) => expect(shellWord(text)).toBe(word));
+])('quotes the word %s as %s', (text, word) => expect(shellWord(text)).toBe(word));
 
 test.each([
   ['-s.csv', './-s.csv'],
@@ -35,7 +35,7 @@ test.each([
   [petstock`${[]} list`, 'petstock list'],
 ])('builds the command %s', (line, expected) => expect(line).toBe(expected));
 
-test('quotes in hints what was typed', async ({ shop }) => {
+test('quotes typed text in hints', async ({ shop }) => {
   const resume = await shop.run(['inventory', 'apply', 'stock.csv', '--resume', '$(id)']);
   expect(resume.stderr).toContain("Hint: petstock inventory apply --resume '$(id)'\n");
   const serve = await shop.run(['sandbox', 'serve', '--host', '10.0.0.1;id']);

@@ -20,7 +20,7 @@ describe('toInteger', () => {
     ['50e-1', 5n],
     ['0e-5', 0n],
     ['9.223372036854775807e18', 9223372036854775807n],
-  ])('reads %s exactly', (text, expected) => expect(toInteger(parseJson(text))).toBe(expected));
+  ])('reads the integer %s exactly', (text, expected) => expect(toInteger(parseJson(text))).toBe(expected));
 
   test.each([
     ...'0.5 5.5 -5.5 5.0000000000000001 1.55e1 5e-1 55e-1 1e-2 0.1e0 "5" null true [] {}'.split(' '),
@@ -112,21 +112,21 @@ test.each([
 ])('reads strings with %s', (_what, text, expected) => expect(parseJson(text)).toBe(expected));
 
 describe('JSON objects', () => {
-  test('keep a name that occurs twice with the same value', () => {
+  test('accepts a name that appears twice with the same value', () => {
     expect(parseJson('{"a":"x","a":"x"}')).toEqual({ a: 'x' });
   });
 
-  test('treat __proto__ as a name like any other', () => {
+  test('treats __proto__ as a name like any other', () => {
     const value = parseJson('{"__proto__":{"petId":1}}');
     expect(isJsonObject(value) && Object.hasOwn(value, '__proto__')).toBe(true);
     expect(isJsonObject(value) && value.petId).toBeUndefined();
   });
 
-  test.each(['{}', '{"isLosslessNumber":true}'])('are recognized: %s', (text) =>
+  test.each(['{}', '{"isLosslessNumber":true}'])('recognizes a JSON object: %s', (text) =>
     expect(isJsonObject(parseJson(text))).toBe(true),
   );
 
-  test.each(['[]', '5', 'null', '"{}"', 'true'])('are not mistaken: %s', (text) => {
+  test.each(['[]', '5', 'null', '"{}"', 'true'])('recognizes what is not a JSON object: %s', (text) => {
     expect(isJsonObject(parseJson(text))).toBe(false);
   });
 });

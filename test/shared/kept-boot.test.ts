@@ -55,12 +55,12 @@ describe('keptBoot on a system without boot ids', () => {
 
   const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
 
-  property('notices no restart where there was none', [uptimes], (moments) => {
+  property('reports no restart while the time since the boot only grows', [uptimes], (moments) => {
     const boots = moments.toSorted((a, b) => a - b).map(machine());
     expect(new Set(boots).size).toBe(1);
   });
 
-  test('replaces a damaged file, as after a restart', ({ folder }) => {
+  test('replaces a damaged boot file, as after a restart', ({ folder }) => {
     const bootAfter = machine(folder);
     const first = bootAfter(7);
     const [name = ''] = readdirSync(folder);
@@ -70,7 +70,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(bootAfter(9)).toBe(second);
   });
 
-  test('falls back to the time of the boot if no folder can be made', ({ folder }) => {
+  test('falls back to the time of the boot if no folder can be created', ({ folder }) => {
     writeFileSync(join(folder, 'state'), 'a file');
     expect(steppedBoot(join(folder, 'state'), 0)).toMatch(/^since \d+$/);
   });

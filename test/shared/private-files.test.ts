@@ -23,7 +23,7 @@ function linkTo(target: string): string {
 }
 
 describe('readPrivateFile', () => {
-  it('returns undefined for a file that is missing', () => {
+  it('returns undefined for a private file that is missing', () => {
     expect(readPrivateFile(join(newFolder(), 'missing'))).toBeUndefined();
   });
 
@@ -31,14 +31,14 @@ describe('readPrivateFile', () => {
     expect(readPrivateFile(fileOf(0o600))).toEqual({ text: 'psk_1', warning: undefined });
   });
 
-  it('narrows a file that others can read, and warns once', () => {
+  it('makes a file private that others can read, and warns once', () => {
     const path = fileOf(0o644);
     expect(readPrivateFile(path)?.warning).toBe(`${path} could be read by others. It is now private (0600)`);
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
     expect(readPrivateFile(path)?.warning).toBeUndefined();
   });
 
-  it.runIf(isRoot && isMainThread)('leaves a file of root to root, and warns that others can read it', () => {
+  it.runIf(isRoot && isMainThread)('leaves a file of root unchanged, and warns that others can read it', () => {
     const path = fileOf(0o644);
     process.seteuid?.(1234);
     try {
@@ -62,11 +62,11 @@ describe('readPrivateFile', () => {
 });
 
 describe('readTrustedFile', () => {
-  it('reads a file that others may read, up to its bound', () => {
+  it('reads a trusted file that others may read, up to its maximum', () => {
     expect(readTrustedFile(fileOf(0o644), 5)).toBe('psk_1');
   });
 
-  it('rejects a file that is longer than its bound', () => {
+  it('rejects a trusted file that is longer than its maximum', () => {
     expect(() => readTrustedFile(fileOf(0o644), 4)).toThrow('it is too large');
   });
 });

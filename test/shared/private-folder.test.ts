@@ -109,7 +109,7 @@ test.runIf(isRoot)('refuses a folder or a link of another user, and does not cha
   expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
 });
 
-test.runIf(isRoot && isMainThread)('lets a user read a folder of root, and not write to it', () => {
+test.runIf(isRoot && isMainThread)('accepts a folder of root to read, but not to write to', () => {
   const path = folderOf(0o755);
   fs.chmodSync(join(path, '..'), 0o755);
   process.seteuid?.(1234);
@@ -157,7 +157,7 @@ test.runIf(process.platform === 'linux').each([
   ['/dev/null', '/dev/null', 'it is not a folder'],
   ['/dev/null/x', '/dev/null/x', 'a part of its path is a file'],
   ['/sys/x', '/sys/x', 'you have no permission to write there'],
-])('refuses %s', (path, named, reason) => {
+])('refuses the folder %s', (path, named, reason) => {
   expect(() => makePrivateFolder(path)).toThrow(`The folder ${named} can't be used: ${reason}`);
 });
 
@@ -177,7 +177,7 @@ const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
 const depths = fc.nat({ max: 3 });
 
 property(
-  'creates or refuses a folder, and leaves what was there as it was',
+  'creates or refuses a folder, and leaves existing ones unchanged',
   [kinds, modes, depths],
   (kind, mode, depth) => {
     const path = join(newFolder(), 'a');

@@ -29,7 +29,7 @@ describe('createSystemProcesses', () => {
   const system = { boot, kill: process.kill.bind(process) };
   const real = createSystemProcesses({ ...system, pid: process.pid });
 
-  it('knows its own process', () => {
+  it('identifies its own process', () => {
     const stat = readFileSync('/proc/self/stat', 'utf8');
     expect(real.self).toMatchObject({ pid: process.pid, boot: 'b', namespace: expect.stringMatching(/^pid:\[\d+\]$/) });
     expect(stat.split(' ')).toContain(real.self.startedAt);
@@ -50,7 +50,7 @@ describe('createSystemProcesses', () => {
     expect(real.isStopped(other)).toBe(false);
   });
 
-  it('tells a reused pid by its start time', () => {
+  it('recognizes a reused pid by its start time', () => {
     const proc = fakeProc(5, 'S', '1000');
     const processes = createSystemProcesses({ pid: 5, boot, kill: () => true, proc });
     expect(processes.self.startedAt).toBe('1000');
@@ -67,7 +67,7 @@ describe('createSystemProcesses', () => {
     }
   });
 
-  it('goes by the pid alone on a system without namespaces, and not on a Linux that hides them', () => {
+  it('decides by the pid alone on a system without namespaces, but not on a Linux that hides them', () => {
     const given = { pid: 5, boot, proc: '/nowhere' };
     const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });

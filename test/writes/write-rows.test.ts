@@ -19,7 +19,7 @@ const scripts = fc.array(
 type Shop = ReturnType<typeof simulatedShop>;
 
 property(
-  'writes over no unseen stock, sends nothing without its intent, and reports the truth',
+  'overwrites no unseen stock, sends nothing without its intent, and reports what was written',
   [scripts, fc.integer({ min: 1, max: 8 }), fc.boolean()],
   { numRuns, testTimeout: 5000 + numRuns * 20 },
   async (script, concurrency, failFast) => {
@@ -88,7 +88,7 @@ describe('writeRows of a plain set', () => {
     ['committed, 206', 1],
     // Not again while its first request may still arrive.
     ['late', 1],
-  ])('applies it after %s, with %i requests', async (behaviour, times) => {
+  ])('applies a plain set after %s, with %i requests', async (behaviour, times) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
     const { settled } = await writeRows(plain, shop.options);
     expect(settled.get(1)).toEqual({ result: 'applied' });
@@ -96,13 +96,16 @@ describe('writeRows of a plain set', () => {
     expect([shop.sent, shop.commits.get(1)]).toEqual([Array(times).fill(1), 1]);
   });
 
-  test.each(['400', '401'] as const)('leaves it unknown if it was lost first, and then met a %s', async (refusal) => {
-    const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
-    const { unknown, settled } = await writeRows(plain, shop.options);
-    expect([...unknown.keys()]).toEqual([1]);
-    expect(settled.size).toBe(0);
-    expect(shop.outcomes.at(-1)?.result).toBe('unknown');
-  });
+  test.each(['400', '401'] as const)(
+    'leaves a plain set unknown that was lost first, and then met a %s',
+    async (refusal) => {
+      const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
+      const { unknown, settled } = await writeRows(plain, shop.options);
+      expect([...unknown.keys()]).toEqual([1]);
+      expect(settled.size).toBe(0);
+      expect(shop.outcomes.at(-1)?.result).toBe('unknown');
+    },
+  );
 });
 
 test('sends a row only after another intent if its lease ended after the first', async () => {
@@ -169,14 +172,14 @@ describe('a row whose pet another command has', () => {
 
   test.each<[string, (tries: number) => Grant, string, number[], string | undefined]>([
     [
-      'is a conflict that names the run if the pet was written',
+      'makes a row a conflict that names the run if another run wrote its pet',
       () => ({ kind: 'superseded', run, command: 'inventory adjust' }),
       'conflict',
       [1, 3],
       `${run} (inventory adjust)`,
     ],
     [
-      'waits if the pet is locked for a moment',
+      'waits with a row whose pet is locked for a moment',
       (tries) => (tries < 4 ? busy() : free),
       'applied',
       [1, 3, 2],
@@ -189,7 +192,7 @@ describe('a row whose pet another command has', () => {
     expect(shop.sent).toEqual(sent);
   });
 
-  test('is not attempted if the pet stays locked, and the run can be resumed', async () => {
+  test('does not attempt a row whose pet stays locked, and hints to resume the run', async () => {
     const { shop, ...progress } = await written(
       3,
       grantingTwo(() => busy(run)),
@@ -206,7 +209,7 @@ describe('a row whose pet another command has', () => {
     });
   });
 
-  test('does not give up on the pet because of waits for the rate limit', async () => {
+  test('does not give up on a locked pet because of waits for the rate limit', async () => {
     const { settled, stoppedBy } = await written(3, (shop) => ({
       ...grantingTwo((tries) => (tries < 4 ? busy(run) : free))(shop),
       governor: {

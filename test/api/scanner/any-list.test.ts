@@ -51,7 +51,7 @@ const shortest = fc
 
 describe('InventoryScanner and the JSON parser', () => {
   property(
-    'read any spelling of any items alike',
+    'reads any spelling of any items as the JSON parser does',
     [spelledList, pieceLengths, sizes],
     options,
     (list, lengths, size) => {
@@ -69,7 +69,7 @@ describe('InventoryScanner and the JSON parser', () => {
     ['lists with odd fields', odd, 0.05],
     ['the shortest spelling, with bytes changed or not', short, 0],
     ['any spelling, with bytes changed', spelled, 0.01],
-  ])('accept or reject the same bytes: %s', { timeout }, (_what, bodies, least) => {
+  ])('accepts and rejects the same bytes as the JSON parser: %s', { timeout }, (_what, bodies, least) => {
     const outcomes = { accepted: 0, refused: 0 };
     const agree = fc.property(bodies, pieceLengths, sizes, (body, lengths, size) => {
       const expected = outcome(() => parse(body));
@@ -105,14 +105,14 @@ test.each([
   [`"x":{${names(1000)}}`, 'is read'],
   [`"x":{${names(999)}}`, 'refused'],
   [`"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'refused'],
-])('decides like the parser about a name that occurs twice: %.60s', (fields, expected) => {
+])('decides like the JSON parser whether a name appears twice: %.60s', (fields, expected) => {
   const body = listOf(fields);
   const found = outcome(() => scan(inPieces(body, [7])));
   expect(found).toEqual(outcome(() => parse(body)));
   expect(found === 'refused' ? 'refused' : 'is read').toBe(expected);
 });
 
-test('reads items with other fields by the pattern alone, unless a name is there twice', () => {
+test('reads items with other fields by the pattern alone, unless a name appears twice', () => {
   const exact = inventoryDecoder();
   const usual = '{"a":1,"petId":1,"b":"x","quantity":2,"c" : null,"status":"sold","d":-1.5e3,"e":true}';
   const repeated = ['"a":1,"a":1', '"a":1,"status":"sold"'].map(

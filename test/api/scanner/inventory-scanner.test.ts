@@ -49,14 +49,14 @@ describe('InventoryScanner and the JSON parser', () => {
     ...numbers.map((number) => `{"petId":1,"quantity":${number},"status":"a"}`),
     ...control,
     ...shapes,
-  ])('agree on whether %j is an item', (text) => {
+  ])('judges like the JSON parser whether %j is an item', (text) => {
     const body = Buffer.from(`[{"petId":7,"quantity":8,"status":"b"},${text}]`);
     const expected = outcome(() => parse(body));
     for (const lengths of [[1000], [1], [45, 7]])
       expect(outcome(() => scan(inPieces(body, lengths)))).toEqual(expected);
   });
 
-  test('reject a list that ends too early, wherever it ends', () => {
+  test('rejects a list that ends too early, wherever it ends', () => {
     const body = Buffer.from(
       ' [{"petId":1,"quantity":2,"status":"sold"} , {"petId":3.0,"x":["]"],"quantity":4,"status":"a"}]',
     );
@@ -92,7 +92,7 @@ describe('errors of InventoryScanner', () => {
     ['\ufeff', 'is empty'],
     ['<html>', 'is HTML, not JSON'],
     ['OK', 'is not valid JSON'],
-  ])('tell what is wrong, and where: %s', (body, told) => {
+  ])('reports what is wrong with a list, and where: %s', (body, told) => {
     for (const lengths of [[1000], [1], [5, 3]])
       expect(failure(body, lengths)).toBe(`The response to GET /inventory ${told}`);
   });
@@ -102,16 +102,16 @@ describe('errors of InventoryScanner', () => {
     ['between items', Buffer.from([0x5b, 0xff, 0x5d])],
     ['half of a byte order mark', Buffer.from([0xef, 0xbb])],
     ['a surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-  ])('report bytes that are not UTF-8: %s', (_what, body) => {
+  ])('reports bytes that are not UTF-8: %s', (_what, body) => {
     expect(failure(body, [1])).toBe('The response of the service is not UTF-8 text');
   });
 
-  test('count items over all batches', () => {
+  test('numbers items over all batches in an error', () => {
     const items = Array.from({ length: 25 }, () => one);
     expect(failure(`[${items.join(',')},5]`, [64])).toContain('item 26');
   });
 
-  test('reject an endless body that is no list, instead of keeping it', () => {
+  test('rejects an endless body that is not a list', () => {
     const scanner = new InventoryScanner(exactDecoder(operation));
     expect(() => {
       for (let turn = 0; turn < 12; turn += 1) [...scanner.read(Buffer.alloc(100_000, '<'))];
@@ -119,7 +119,7 @@ describe('errors of InventoryScanner', () => {
   });
 });
 
-test('reads an item that is larger than any chunk in reasonable time', () => {
+test('reads an item that is larger than any chunk', () => {
   const large = `{"note":"${'x'.repeat(1_000_000)}","petId":1,"quantity":2,"status":"sold"}`;
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
