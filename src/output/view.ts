@@ -14,8 +14,8 @@ export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /**
-   * Tables never truncate it, however narrow; lines may then be longer than the terminal. Numbers are never truncated
-   * anyway.
+   * Whether tables never truncate the column, however narrow they are; lines may then be longer than the terminal.
+   * Numbers are never truncated anyway.
    */
   readonly whole?: true;
   /**

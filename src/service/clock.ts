@@ -5,15 +5,18 @@ export interface Clock {
   now(): number;
 }
 
-/** Milliseconds. A storage that takes longer to respond is useless to clients, and monitoring tries again. */
+/**
+ * Maximum wait for the storage in milliseconds. A storage that takes longer to respond is useless to clients, and
+ * monitoring tries again.
+ */
 const BOUND_MS = 2_000;
 
-/** Resolves with the result, or with `late` if it takes too long. */
+/** Resolves with the result of a promise, or with `late` after `BOUND_MS`. */
 export function within<Result>(promise: Promise<Result>, late: Result): Promise<Result> {
   return Promise.race([promise, sleep(BOUND_MS, late, { ref: false })]);
 }
 
-/** Returns a function whose callers share one pending call. */
+/** Returns a function that starts `work`, or returns the pending call of another caller. */
 export function shared<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let underWay: Promise<Result> | null = null;
   return () => {

@@ -3,19 +3,22 @@ import { DAY_MS, windowAt } from './limits/admission.ts';
 import type { InventoryItem, PetStatus, SeedStock, StockItem } from './seed/stock.ts';
 import type { KeyRecord, ServiceStorage } from './storage/storage.ts';
 
-/** Omitted properties stay unchanged. */
+/** A change of a pet. Omitted properties stay unchanged. */
 export interface PetChange {
   readonly quantity?: bigint | undefined;
   readonly status?: PetStatus | undefined;
 }
 
-/** A stock, and the usage of the keys. */
+/** A stock, and the keys with their usage. */
 export interface Snapshot {
   readonly stock: SeedStock;
   readonly keys: readonly KeyRecord[];
 }
 
-/** Changes a service from outside its API: for the administration port, and for the program that started it. @throws StorageError */
+/**
+ * Changes a service from outside its API: for the administration port, and for the program that started it. Each method
+ * may throw StorageError.
+ */
 export class Controls {
   /** @param first the initial stock; a reset restores it */
   constructor(
@@ -50,7 +53,7 @@ export class Controls {
     return this.store.replace(stock, { forgetsUsage: false });
   }
 
-  /** Restores the initial stock or replaces it by another one, and clears the usage of the keys. */
+  /** Restores the initial stock, or replaces it with another one, and clears the usage of the keys. */
   reset(stock = this.first): Promise<void> {
     return this.store.replace(stock, { forgetsUsage: true });
   }
@@ -73,7 +76,7 @@ export class Controls {
 
   /**
    * Bans a key.
-   * @param seconds null: lifts the ban, and clears the strikes
+   * @param seconds null lifts the ban, and clears the strikes
    * @returns null if there is no such key
    */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {
@@ -83,7 +86,7 @@ export class Controls {
     });
   }
 
-  /** Returns the whole stock, and the usage of the keys. */
+  /** Returns the whole stock, and the keys with their usage. */
   async snapshot(): Promise<Snapshot> {
     const items: StockItem[] = [];
     for await (const page of this.store.inventory()) {
@@ -95,7 +98,7 @@ export class Controls {
     return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
   }
 
-  /** Restores a snapshot, but not its clock. */
+  /** Restores the stock of a snapshot, and the usage of its keys. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
     await this.store.replace(stock, { forgetsUsage: true });
     for (const { id, usage } of keys) await this.store.changeUsage(id, () => usage);

@@ -2,9 +2,12 @@ export interface JournalEntry {
   /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
   readonly method: string;
-  /** `/v1/inventory/5`, or `/v1/inventory/{petId}` if the id is not valid. Paths outside the API are not recorded. */
+  /**
+   * For example, `/v1/inventory/5`, or `/v1/inventory/{petId}` if the id is not valid. A path outside the API is
+   * recorded as `…`.
+   */
   readonly path: string;
-  /** The received part of the body, cut at 1024 characters; null if none was read. */
+  /** The received part of the body, cut at 1024 characters; null if no body was read. */
   readonly body: string | null;
   /** The status that was sent; null while the request is pending, and if no response was sent. */
   readonly status: number | null;
@@ -19,7 +22,7 @@ export interface OpenEntry {
   status: number | null;
 }
 
-/** The last requests of one process, oldest first. The oldest are dropped when there are too many. */
+/** The latest 10,000 requests of one process, oldest first. The oldest are dropped when there are more. */
 export class Journal {
   readonly #entries: (JournalEntry & OpenEntry)[] = [];
 

@@ -23,7 +23,7 @@ const KEYS_SHOWN = 200;
 interface Watched {
   readonly storage: ServiceStorage;
   isUsable(): Promise<boolean>;
-  /** Histogram bounds for durations. */
+  /** Measures durations. */
   readonly clock: Clock;
   readonly minuteMs: number;
 }
@@ -31,7 +31,7 @@ interface Watched {
 /** Metrics whose names end in `_total` although they are not counters. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** Metrics for Prometheus. Their labels have few values, whatever clients send. */
+/** Creates the metrics for Prometheus. Their labels have few values, whatever clients send. */
 export function createMetrics(watched: Watched) {
   const { clock } = watched;
   const register = new Registry();
@@ -104,7 +104,10 @@ function countersIn(register: Registry) {
   };
 }
 
-/** The gauges of one snapshot of the storage. prom-client collects each of them separately, and all at the same time. */
+/**
+ * Adds the gauges of one snapshot of the storage. prom-client collects each gauge separately, but all at the same time,
+ * so they share the snapshot.
+ */
 function addGauges(register: Registry, watched: Watched): void {
   const collect = shared(() => look());
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>

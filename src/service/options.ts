@@ -22,9 +22,12 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly isKeyOfFile?: boolean | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
-  /** When requests after a 429 ban the key; default: after 10 strikes for 300 s. False: never. */
+  /** When requests after a 429 ban the key. Default: after 10 strikes for 300 s. False for never. */
   readonly ban?: BanRule | false | undefined;
-  /** Requests without a valid key that an address may send per minute before it gets 429 instead of 401; default 600. False: any number. */
+  /**
+   * Number of requests without a valid key that an address may send per minute before it gets 429 instead of 401;
+   * default 600. False for any number.
+   */
   readonly addressLimit?: number | false | undefined;
   /** Origins of web pages that may call the service from a browser; `*` for all. Default: none. */
   readonly cors?: readonly string[] | undefined;
@@ -32,7 +35,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly quantityBounds?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
   /** Faults to inject; for the grammar see `parseFault`. */
   readonly faults?: readonly string[] | undefined;
-  /** Port of the administration server; 0 uses a free one. Undefined: no such server. */
+  /** Port of the administration server; 0 uses a free one. Undefined for no such server. */
   readonly adminPort?: number | undefined;
   /** Address of the administration server; default: loopback. On any other address it uses HTTPS if the service does. */
   readonly adminHost?: string | undefined;
@@ -47,8 +50,8 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   /** Networks of proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8`. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
   /**
-   * How long an idle connection stays open for the next request, in seconds; default 75. It should be longer than that of a proxy in
-   * front of it.
+   * How long an idle connection stays open for the next request, in seconds; default 75. A proxy in front of the
+   * service should close idle connections earlier.
    */
   readonly keepAliveSeconds?: number | undefined;
   /** Called for each request when it has ended. */

@@ -33,7 +33,10 @@ export type Service = ReturnType<typeof createService>;
 export function createService(parts: Parts) {
   const { storage, addresses, cors, metrics, isUsable } = parts;
   let mayBeDown = false;
-  /** Checks again when a storage operation fails, and then after each one until the storage is back. Both are logged. */
+  /**
+   * Checks the storage when an operation fails, and then after each operation until the storage is back. Both events
+   * are logged.
+   */
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
@@ -68,7 +71,10 @@ export function createService(parts: Parts) {
   };
 }
 
-/** Returns a check whether the storage can be used. Callers share it, so that they can't take the connections away from clients. */
+/**
+ * Returns a function that checks whether the storage can be used. Callers share a pending check, so that they can't
+ * take the connections away from clients.
+ */
 export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
   const look = shared(() =>
     storage.check().then(

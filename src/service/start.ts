@@ -19,7 +19,7 @@ import type { ServiceStorage } from './storage/storage.ts';
  * @throws FaultSpecError if a fault can't be parsed
  * @throws StorageError if the file or the database can't be used
  * @throws TlsError, RangeError for a certificate or a trusted proxy that can't be used
- * @throws the system's error if it can't listen, for example EADDRINUSE
+ * @throws the system's error if the service can't listen, for example EADDRINUSE
  */
 export async function startService(options: ServiceOptions) {
   for (const spec of options.faults ?? []) parseFault(spec);
@@ -33,16 +33,16 @@ export async function startService(options: ServiceOptions) {
       keepsKnown: grant === undefined,
       origin,
     });
-    // No service is better than one that returns lists and refuses every change.
+    // A service that returns lists but refuses every change must not start.
     await storage.check();
     const replacedKeys = origin === undefined ? [] : await keysOf(storage, origin, key);
     const service = await assemble(options, storage, new Controls(storage, stock));
     return {
       ...(await serve(service, options)),
-      /** A valid key of this service: psk_… */
+      /** The key of this service, such as `psk_…`. */
       key,
       keyId: idOfKey(key),
-      /** Whether requests with it are refused because it was revoked. */
+      /** Whether the key was revoked, so that requests with it are refused. */
       isKeyRevoked: revokedAt !== null,
       /** Ids of valid keys that the key file contained before. */
       replacedKeys,
@@ -121,12 +121,15 @@ async function serve(service: Service, options: ServiceOptions) {
     now: () => service.storage.now(),
     /** The last requests, oldest first; empty without `testControls`. */
     journal: () => service.journal.entries(),
-    /** Replaces all faults. @throws FaultSpecError at once */
+    /**
+     * Replaces all faults.
+     * @throws FaultSpecError if a fault can't be parsed; then nothing is replaced
+     */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
     advanceClock: (seconds: number) => service.storage.advance(seconds * 1000),
     /**
-     * Reads certificate and key again.
-     * @throws TlsError; then the previous ones stay in use
+     * Reads the certificate and its key again.
+     * @throws TlsError if they can't be used; then the previous ones stay in use
      */
     reloadTls: () => {
       api.reloadTls();
@@ -149,7 +152,10 @@ async function serve(service: Service, options: ServiceOptions) {
   };
 }
 
-/** Returns null unless requested. It uses TLS only if other machines can reach it; loopback does not need TLS. */
+/**
+ * Starts the administration server; returns null if none is requested. The server uses TLS only if other machines can
+ * reach it; loopback does not need TLS.
+ */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
   const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
   if (adminPort === undefined) return null;

@@ -6,7 +6,7 @@ import { collectBody } from '../http/exchange.ts';
 import { exactInt64, readPetId } from '../routes/values.ts';
 import type { PetStatus, Seed } from '../seed/stock.ts';
 
-/** Far more faults than anyone would inject. */
+/** Maximum size of a body in bytes, enough for far more faults than anyone would inject. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies PetStatus[];
@@ -19,10 +19,10 @@ export function refused(message: string): Refusal {
 }
 
 /**
- * Returns a reader of JSON bodies of one shape. It requires a JSON content type, because a web page can't send one to this port without
- * asking first (CORS). It refuses unknown fields, because a misspelt one would otherwise change something else. It throws Refusal 400,
- * Refusal 413 for more than 1 MiB, or SyntaxError.
- * @param shape with the names of all fields in quotes before a colon
+ * Returns a reader of JSON bodies of one shape. It requires a JSON content type, because a web page can't send JSON to
+ * this port without asking first (CORS). It refuses unknown fields, because a misspelt field would otherwise change
+ * something else. It throws Refusal 400, Refusal 413 for more than 1 MiB, or SyntaxError.
+ * @param shape the shape for messages, with the names of all fields in quotes before a colon
  * @param read returns the content of the fields; undefined if the body does not have the shape
  */
 function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefined) {
@@ -40,7 +40,10 @@ function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefi
   };
 }
 
-/** @throws JsonSyntaxError; Refusal for JSON with very many names, or nested more deeply than the stack has room for */
+/**
+ * Parses a body.
+ * @throws JsonSyntaxError; Refusal for JSON with very many names, or nested more deeply than the stack allows
+ */
 function parseBody(text: string): Json {
   try {
     return parseJson(text);
@@ -67,7 +70,7 @@ export const readAdvance = bodies('{"advanceSeconds":<n>}, n at least 0', ({ adv
 
 export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
 
-/** Requests to count as used; omitted windows stay unchanged. */
+/** Reads how many requests to count as used. An omitted window stays unchanged. */
 export const readUsage = bodies('{"minute":<n>,"day":<n>}, integers of at least 0', ({ minute, day }) =>
   isCount(minute) && isCount(day) ? { minute, day } : undefined,
 );
@@ -92,7 +95,10 @@ export function notAPet(): Refusal {
   return refused(`The body must have the shape ${PET_SHAPE}.`);
 }
 
-/** @throws Refusal */
+/**
+ * Returns the pet id in a path.
+ * @throws Refusal if it is not valid
+ */
 export function petIdOf(text: string): bigint {
   const petId = readPetId(text);
   if (petId === null) throw refused('The pet id must be a 64-bit integer in decimal.');

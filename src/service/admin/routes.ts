@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
 import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
-/** A response: a body as JSON, or text of another type. A body that is a string is sent as a message. */
+/** A response with a body as JSON, or with text of another type. A body that is a string is sent as a message. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
@@ -24,7 +24,7 @@ interface Call {
 
 type Routes = Readonly<Record<string, (call: Call) => Promise<Reply>>>;
 
-/** The `Date` header has a year of four digits. */
+/** The latest time of the clock. The year in a `Date` header has four digits. */
 const LAST_DATE = Date.UTC(9999, 11, 31);
 
 /** Routes without secrets, for monitoring. */
@@ -79,7 +79,7 @@ const ADMINISTRATION: Routes = {
   },
 };
 
-/** For tests of clients; a production service has none of them. */
+/** Routes for tests of clients. A production service has none of them. */
 const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
@@ -99,16 +99,22 @@ const TEST_CONTROLS: Routes = {
   },
 };
 
-/** `open`: no token; `metrics`: the metrics token; `token`: the token of the port. */
+/** `open` needs no token, `metrics` needs the metrics token, and `token` needs the token of the port. */
 export type Access = 'open' | 'metrics' | 'token';
 
 interface Found {
   readonly access: Access;
-  /** The route with its method; undefined for requests that change nothing, and for unknown paths. */
+  /** The route with its method, for the log; undefined for requests that change nothing, and for unknown paths. */
   readonly action?: string;
-  /** The pet or key in the request; null if there is none. Any text that is not an id may be a misplaced secret. */
+  /**
+   * The pet or key in the path; null if there is none. Any text that is not an id is left out, because it may be a
+   * misplaced secret.
+   */
   readonly target: string | null;
-  /** @throws Refusal, SyntaxError, FaultSpecError, StorageError */
+  /**
+   * Carries out the request.
+   * @throws Refusal, SyntaxError, FaultSpecError, StorageError
+   */
   reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
 }
 
@@ -159,7 +165,10 @@ function faultsOf({ faults }: Service): Reply {
   return ok({ faults: faults.specs });
 }
 
-/** @param seconds null: lifts the ban and clears the strikes */
+/**
+ * Bans a key.
+ * @param seconds null lifts the ban and clears the strikes
+ */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {
   if (service.rules.ban === null && seconds !== null) {
     throw refused("This service was started with --no-ban, so keys can't be banned.");
@@ -168,7 +177,7 @@ async function changeBan(service: Service, id: string, seconds: number | null): 
   return record === null ? noKey(id) : ok(shown(record, service));
 }
 
-/** A key with its usage in the current windows. */
+/** Returns a key with its usage in the current windows. */
 function shown({ id, name, plan, limits, createdAt, revokedAt, usage }: KeyRecord, { storage, rules }: Service) {
   const now = storage.now();
   const of = (window: 'minute' | 'day', length: number) => ({

@@ -32,16 +32,17 @@ interface AdminOptions {
 }
 
 /**
- * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET /readyz` does while
- * stock changes are committed and the service is not about to stop, but never with test controls. `GET /metrics` has its own token;
- * without one, loopback needs none. Everything else (see `routes.ts`) requires `Authorization: Bearer <token>`, because other programs
- * and users of this machine can reach the port, too.
+ * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET
+ * /readyz` returns 200 while stock changes are committed and the service is not about to stop, but never with test
+ * controls. `GET /metrics` has its own token; without that token, loopback needs none. Everything else (see
+ * `routes.ts`) requires `Authorization: Bearer <token>`, because other programs and users of this machine can reach the
+ * port, too.
  */
 export class AdminServer {
   readonly #server: ReturnType<typeof createServer> | TlsServer;
   readonly #tellRefused: Tell;
 
-  /** @throws TlsError */
+  /** @throws TlsError if the certificate can't be used */
   constructor(
     private readonly service: Service,
     private readonly options: AdminOptions,
@@ -55,7 +56,10 @@ export class AdminServer {
     return listen(this.#server, port, host);
   }
 
-  /** @throws TlsError */
+  /**
+   * Reads the certificate again.
+   * @throws TlsError if it can't be used
+   */
   reloadTls(): void {
     const { tls } = this.options;
     if (tls !== undefined) renewTls(this.#server, tls);
@@ -79,7 +83,7 @@ export class AdminServer {
 
   async #reply(request: IncomingMessage): Promise<Reply> {
     const { host = [], authorization = [] } = request.headersDistinct;
-    // If there are two, a proxy may have checked the other one.
+    // If there are two of them, a proxy may have checked the other value.
     if (host.length > 1 || authorization.length > 1)
       throw malformed('There is more than one Host or Authorization header.');
     const { access, action, target, reply } = findRoute(request);

@@ -12,7 +12,7 @@ const NOTHING: Injection = { delayMs: 0, harm: null };
 export class FaultSet {
   #armed: readonly { readonly fault: Fault; matched: bigint }[];
 
-  /** @throws FaultSpecError */
+  /** @throws FaultSpecError for a fault that can't be parsed */
   constructor(specs: readonly string[]) {
     this.#armed = armed(specs);
   }
@@ -21,12 +21,18 @@ export class FaultSet {
     return this.#armed.map(({ fault }) => fault.spec);
   }
 
-  /** @throws FaultSpecError; then nothing was added */
+  /**
+   * Adds faults.
+   * @throws FaultSpecError for a fault that can't be parsed; then nothing is added
+   */
   add(specs: readonly string[]): void {
     this.#armed = [...this.#armed, ...armed(specs)];
   }
 
-  /** Replaces all faults. @throws FaultSpecError; then nothing was changed */
+  /**
+   * Replaces all faults.
+   * @throws FaultSpecError for a fault that can't be parsed; then nothing is changed
+   */
   replace(specs: readonly string[]): void {
     this.#armed = armed(specs);
   }
@@ -55,7 +61,10 @@ function matches({ method, path }: Fault, ofRequest: string, target: string): bo
   return segments.length === path.length && path.every((part, at) => part === '*' || part === segments[at]);
 }
 
-/** @param matched number of requests that the fault has matched, from 1 */
+/**
+ * Reports whether a fault takes effect.
+ * @param matched number of requests that the fault has matched, from 1
+ */
 function isDue(occurrence: Occurrence, matched: bigint): boolean {
   switch (occurrence.kind) {
     case 'always':
@@ -69,7 +78,7 @@ function isDue(occurrence: Occurrence, matched: bigint): boolean {
   }
 }
 
-/** Delays have a random sequence of their own, so that they don't change which requests are affected. */
+/** Delays have a random sequence of their own, so that they don't change which requests the fault affects. */
 const DELAY_SEED = 0x5eed;
 
 function delayMs({ delay, occurrence }: Fault, matched: bigint): number {

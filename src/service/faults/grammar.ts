@@ -1,10 +1,10 @@
 /** When a fault takes effect, among the requests that it matches. */
 export type Occurrence =
   | { readonly kind: 'always' }
-  /** The n-th, the 2n-th, … */
+  /** Affects the n-th request, the 2n-th, … */
   | { readonly kind: 'every'; readonly n: number }
   | { readonly kind: 'first'; readonly n: number }
-  /** Each one with this probability; the same seed chooses the same ones. */
+  /** Affects each request with this probability; the same seed chooses the same requests. */
   | { readonly kind: 'probability'; readonly p: number; readonly seed: number };
 
 /** The effect of a fault. It begins after the request was authenticated and charged. */
@@ -32,9 +32,9 @@ export interface Delay {
 
 export interface Fault {
   readonly spec: string;
-  /** Null: any method. */
+  /** Null for any method. */
   readonly method: string | null;
-  /** Segments below the base URL; '*' matches any one. Null: any path. */
+  /** Segments below the base URL; `*` matches any one segment. Null for any path. */
   readonly path: readonly string[] | null;
   readonly occurrence: Occurrence;
   readonly delay: Delay | null;
@@ -72,7 +72,7 @@ function parsePart(spec: string, part: string): Parts {
   return result;
 }
 
-/** Each returns the part, or what is wrong with its value. */
+/** Parsers of parts by name. Each returns the part, or what is wrong with its value. */
 const PARTS: Readonly<Record<string, (value: string | null) => Parts | string>> = {
   every: counted((n) => ({ kind: 'every', n })),
   first: counted((n) => ({ kind: 'first', n })),
@@ -128,7 +128,7 @@ function wholeNumber(text: string | null): number | null {
 }
 
 /**
- * Reads a fault specification: what it matches, then its parts, with colons between.
+ * Parses a fault specification: the requests that it matches, and its parts, separated by colons.
  *
  * ```
  * <spec>   = <match> { ":" <part> }
@@ -139,23 +139,23 @@ function wholeNumber(text: string | null): number | null {
  *   every=<n>            the n-th, the 2n-th, …
  *   first=<n>            the first n
  *   p=<0..1>             each with this probability
- *   seed=<n>             with p: other requests, the same ones each time (1)
+ *   seed=<n>             with p: selects other requests, the same each time (default: 1)
  *
  * <what>   at least one
  *   delay=<ms>           waits first; delay=<ms>-<ms> for a seeded spread. Alone, or with one of:
- *   status=<400..599>    answers with this error and does nothing
- *   retry-after=<text>   with status: the value of Retry-After, as it is
+ *   status=<400..599>    responds with this error and does nothing
+ *   retry-after=<text>   with status: the value of Retry-After, sent unchanged
  *   reset                resets the connection and does nothing
- *   hang                 never answers and does nothing
- *   truncate             answers, and hangs up in the middle of the body
- *   malform              answers with a body that is not JSON
- *   without=<name>,…     answers without these headers
- *   commit-then-drop     does what was asked, and hangs up without an answer
+ *   hang                 never responds and does nothing
+ *   truncate             responds, and closes the connection in the middle of the body
+ *   malform              responds with a body that is not JSON
+ *   without=<name>,…     responds without these headers
+ *   commit-then-drop     carries out the request, and closes the connection without a response
  * ```
  *
  * A colon separates parts only when a letter follows it, so that `retry-after=` can be a date.
  * Examples: `PATCH /inventory/*:every=3:status=503`, `*:first=2:reset`, `GET /inventory:p=0.1:seed=7:truncate`.
- * @throws FaultSpecError that says what is wrong with it
+ * @throws FaultSpecError that says what is wrong with the specification
  */
 export function parseFault(spec: string): Fault {
   const [match = '', ...parts] = spec.split(/:(?=[a-z])/);

@@ -2,7 +2,7 @@
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON text, in chunks if it may be large. Absent: no content. */
+  /** JSON text, in chunks if it may be large. Absent if there is no content. */
   readonly body?: string | AsyncGenerator<string, void>;
 }
 

@@ -9,12 +9,12 @@ const IN_FLIGHT_MS = 5_000;
 /** The open connections of a server and their pending exchanges, so that it can be stopped at once. */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
-  /** All raw sockets below TLS; an idle one would keep the server from stopping. */
+  /** All raw sockets below TLS. An idle socket would keep the server from stopping. */
   readonly #shakingHands = new Set<Duplex>();
   #draining = false;
   #stopping = false;
 
-  /** @param isTls requests then arrive on a socket of their own, on top of the connection */
+  /** @param isTls whether requests arrive on a socket of their own, on top of the connection */
   constructor(server: Server, isTls: boolean) {
     const open = (socket: Duplex) => {
       this.#open.set(socket, new Set());
@@ -34,7 +34,10 @@ export class Connections {
     for (const exchanges of this.#open.values()) endWith([...exchanges].at(-1));
   }
 
-  /** The latest pending exchange on this connection. With pipelining, others may precede it. */
+  /**
+   * Returns the latest pending exchange on a connection; undefined if there is none. With pipelining, other exchanges
+   * may precede it.
+   */
   latestOn(socket: Duplex): Exchange | undefined {
     return [...(this.#open.get(socket) ?? [])].at(-1);
   }
@@ -44,7 +47,7 @@ export class Connections {
     const before = this.latestOn(socket);
     this.#open.get(socket)?.add(exchange);
     if (this.#draining) {
-      // With pipelining, this is the last one to be answered.
+      // With pipelining, this is the last exchange to be answered.
       if (before?.response.headersSent === false) before.response.shouldKeepAlive = true;
       endWith(exchange);
     }

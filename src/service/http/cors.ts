@@ -8,7 +8,7 @@ const EXPOSED =
 
 /** The web pages that may call the service from a browser (CORS of the Fetch Standard). */
 export class Cors {
-  /** @param origins as browsers send them: `https://shop.example`; `*` for all */
+  /** @param origins the origins as browsers send them, such as `https://shop.example`; `*` for all */
   constructor(private readonly origins: readonly string[]) {}
 
   headers({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
@@ -20,7 +20,8 @@ export class Cors {
   }
 
   /**
-   * Answers the preflight that a browser sends, without the key, before a request with a key. Null for any other request.
+   * Returns the headers for a preflight, which a browser sends, without the key, before a request with a key. Null for
+   * any other request.
    * @param allowed the methods of the path, as in `Allow`
    * @throws Refusal 403 for a page that may not call the service
    */

@@ -10,7 +10,7 @@ const BASE = '/v1';
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
 interface RequestTarget {
-  /** Relative to the base URL, as it was sent, without the query: `/inventory/5`. */
+  /** The path relative to the base URL, as it was sent, without the query: `/inventory/5`. */
   readonly path: string;
   /** The segments of the path, decoded unless its percent-encoding is malformed; null if it is outside the base URL. */
   readonly segments: readonly string[] | null;
@@ -55,7 +55,7 @@ interface Parts {
   readonly route: Route | null;
   /** When the request arrived, by the service's clock: milliseconds since the Unix epoch. */
   readonly time: number;
-  /** The client's address; if proxies are trusted, the one that they report. */
+  /** The client's address; if proxies are trusted, the address that they report. */
   readonly address: string;
   /** How long the client may stop reading a streamed response, in milliseconds. */
   readonly readMs: number;
@@ -66,7 +66,7 @@ export type Exchange = ReturnType<typeof createExchange>;
 export function createExchange(parts: Parts, journal: Journal) {
   const { request, route, time } = parts;
   const { method = 'GET' } = request;
-  // Only the parts that may be shown: text that is not a path or an id of the API may be a key.
+  // Contains only the parts that may be shown. Text that is not a path or an id of the API may be a key.
   const path = route === null ? '…' : `${BASE}${route.path.replace('{petId}', route.petId ?? '{petId}')}`;
   return {
     ...parts,
@@ -95,7 +95,10 @@ export function isCut({ request: { socket }, response }: Exchange): boolean {
 
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** The client disconnected before its body was complete, or the HTTP parser refused the body. No one is left to receive a response. */
+/**
+ * Thrown if the client disconnected before its body was complete, or the HTTP parser refused the body. No client is
+ * left to receive a response.
+ */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';
 }
@@ -103,7 +106,7 @@ export class BodyCutOff extends Error {
 /**
  * Returns the body as text.
  * @throws Refusal 413 if it is larger than MAX_BODY_BYTES, 400 if it is not UTF-8
- * @throws BodyCutOff if it ends early
+ * @throws BodyCutOff if the body ends early
  */
 export async function readBody(exchange: Exchange): Promise<string> {
   const bytes = await collectBody(exchange.request, MAX_BODY_BYTES, () => {
@@ -120,9 +123,10 @@ export async function readBody(exchange: Exchange): Promise<string> {
 }
 
 /**
- * Returns the body of a request. A body that is too large is read to its end, so that the client can receive the response, but not kept.
+ * Returns the body of a request. A body that is too large is read to its end, so that the client can receive the
+ * response, but not kept.
  * @param begin called before reading starts
- * @throws Refusal 413 if the body is too large, BodyCutOff if it ends early
+ * @throws Refusal 413 if the body is too large, BodyCutOff if the body ends early
  */
 export function collectBody(request: IncomingMessage, maxBytes: number, begin = () => {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {

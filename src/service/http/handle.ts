@@ -24,18 +24,21 @@ export async function handle(exchange: Exchange, service: Service, match: Match 
   }
 }
 
-/** A preflight has no key and costs nothing. */
+/** Returns the response to a preflight, which has no key and costs nothing; null for any other request. */
 function preflightAnswer({ method, request }: Exchange, { cors }: Service, match: Match | null): Answer | null {
   const allowed = match === null ? 'OPTIONS' : allowedMethods(match.route);
   const headers = cors.preflight(method, request.headers, allowed);
   return headers === null ? null : { status: 204, headers };
 }
 
-/** @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned */
+/**
+ * Charges a request to its key or to its address.
+ * @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned
+ */
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
   const { storage, addresses, rules } = service;
   const credentials = exchange.request.headersDistinct.authorization ?? [];
-  // If there are two, a proxy may have checked the other one.
+  // If there are two of these headers, a proxy may have checked the other value.
   const token = credentials.length > 1 ? null : bearerToken(credentials[0]);
   const ofKey = token === null ? null : await service.timed('admit', () => storage.admit(token, rules));
   exchange.validKey = ofKey === null ? null : token;
@@ -76,12 +79,13 @@ function unauthorized(token: string | null): Refusal {
   return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
-/** Seconds. A database that restarts or fails over is back by then, and meanwhile no request waits long. */
+/**
+ * When to retry, in seconds. A database that restarts or fails over is back by then, and meanwhile no request waits
+ * long.
+ */
 const WHEN_BACK = { 'Retry-After': '2' };
 
-/**
- * Finds the operation and carries it out. A refusal is a response like any other, so that faults can affect it, too.
- */
+/** Finds the operation and carries it out. A refusal is returned as a response, so that faults can affect it, too. */
 async function operation(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
   try {
     return await operate(exchange, service, match);
@@ -95,7 +99,10 @@ async function operation(exchange: Exchange, service: Service, match: Match | nu
   }
 }
 
-/** @throws Refusal if there is no such operation, or it does not accept the request */
+/**
+ * Carries out the operation of a request.
+ * @throws Refusal if there is no such operation, or if it does not accept the request
+ */
 async function operate(exchange: Exchange, service: Service, match: Match | null): Promise<Answer> {
   requireWellFormed(exchange);
   const { method } = exchange;
@@ -152,13 +159,16 @@ async function answerFaulty(exchange: Exchange, service: Service, operate: () =>
   await send(exchange, await operate(), service.headersOf(exchange), harm);
 }
 
-/** Over TLS the raw connection is not accessible, so it is ended without TLS's closing message. In bun the socket is not a `TLSSocket`. */
+/**
+ * Resets the connection. Over TLS, the raw connection is not accessible, so it is ended without TLS's closing message.
+ * In bun, the socket is not a `TLSSocket`.
+ */
 function reset({ request: { socket } }: Exchange): void {
   if ('encrypted' in socket && socket.encrypted) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Ends early if the client closes the connection. */
+/** Waits; ends early if the client closes the connection. */
 async function pause({ response }: Exchange, milliseconds: number): Promise<void> {
   const gone = new AbortController();
   const abort = () => gone.abort();

@@ -10,7 +10,7 @@ export interface LogEntry {
   /** The X-Request-Id of the response. */
   readonly id: string;
   readonly address: string;
-  /** The id of the key, as in lists of keys; null without a valid one. Never the key itself. */
+  /** The id of the key, as in lists of keys, never the key itself; null without a valid key. */
   readonly key: string | null;
   /** The beginning of the key: `psk_Ab3d`; null if `key` is null. */
   readonly keyPrefix: string | null;
@@ -37,10 +37,13 @@ export type Tell = (
   fields?: Readonly<Record<string, string | number | null>>,
 ) => void;
 
-/** Milliseconds after a line in which further events of its kind are only counted. */
+/** How long after a logged event further events are only counted, in milliseconds. */
 const QUIET_MS = 10_000;
 
-/** Returns a logger for events that strangers can cause as often as they like: it logs the first one at once, and later ones as a count. */
+/**
+ * Returns a logger for events that strangers can cause as often as they like. It logs the first event at once, and
+ * later events as a count.
+ */
 export function throttled(tell: Tell, clock: Clock): Tell {
   let [toldAt, count] = [Number.NEGATIVE_INFINITY, 0];
   return (level, message, fields) => {
@@ -74,12 +77,12 @@ export function unreadEntry(now: number, id: string, address: string, status: nu
   return { time: new Date(now).toISOString(), id, address, ...unknown, status, ms: 0 };
 }
 
-/** Returns the part of a key that may be shown: 8 characters, but at most a quarter of it. */
+/** Returns the part of a key that may be shown: 8 characters, but at most a quarter of the key. */
 function prefixOf(key: string): string {
   return key.slice(0, Math.min(8, Math.floor(key.length / 4)));
 }
 
-/** Returns `StorageError: disk I/O error: …` in one line; for a bug, also its place in the code. */
+/** Returns `StorageError: disk I/O error: …` in one line. For a bug, returns its stack in one line. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));

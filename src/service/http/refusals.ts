@@ -39,10 +39,10 @@ function requireNoCoding({ request: { headers } }: Exchange): void {
   if (!asked.every((one) => TAKEN_CODINGS.test(one.replace(/;.*$/s, '').trim()))) throw notImplemented(CODINGS);
 }
 
-/** A token (RFC 9110, 5.1). */
+/** Matches a token (RFC 9110, 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Node's own default, beyond which it drops headers. */
+/** Maximum number of headers: Node's own default, beyond which Node drops headers. */
 const MAX_HEADERS = 2_000;
 
 /**
@@ -87,7 +87,9 @@ export function parserRefusal(error: ParserError): Refusal | null {
   }
 }
 
-/** Returns the method of the request line at which the parser failed; undefined if that is not a request line. */
+/**
+ * Returns the method of the request line at which the parser failed; undefined if the text there is not a request line.
+ */
 function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefined {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;

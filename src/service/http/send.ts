@@ -3,7 +3,10 @@ import type { Harm } from '../faults/grammar.ts';
 import { type Answer, JSON_TYPE } from './answer.ts';
 import { type Exchange, isCut } from './exchange.ts';
 
-/** Sends a response. Resolves once the operating system has taken it, or the client has disconnected. @param harm a fault that damages it */
+/**
+ * Sends a response. Resolves once the operating system has taken the response, or the client has disconnected.
+ * @param harm a fault that damages the response
+ */
 export async function send(
   exchange: Exchange,
   answer: Answer,
@@ -40,8 +43,8 @@ function contentHeaders(body: Answer['body']): Record<string, string> {
 }
 
 /**
- * Writes as fast as the client reads, and handles other requests between two chunks. A client that stops reading for too long is
- * disconnected, because its snapshot would make the write-ahead log grow without limit.
+ * Writes a body as fast as the client reads, and handles other requests between two chunks. A client that stops reading
+ * for too long is disconnected, because its snapshot would make the write-ahead log grow without limit.
  */
 async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
   const { request, response } = exchange;
@@ -64,7 +67,7 @@ async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, 
   }
 }
 
-/** Resolves when there is room again, or when the client has disconnected. */
+/** Resolves when the socket accepts more, or when the client has disconnected. */
 function drained({ request, response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -93,7 +96,7 @@ export async function discard(body: Answer['body']): Promise<void> {
   await body.return();
 }
 
-/** Replaces the first character of the text by an invalid one. */
+/** Makes JSON invalid by another first character. */
 function malformed(body: Answer['body']): Answer['body'] {
   if (typeof body !== 'object') return body === undefined ? undefined : `<${body.slice(1)}`;
   return (async function* () {

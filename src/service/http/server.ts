@@ -15,23 +15,23 @@ import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** Time limits for a client, in milliseconds. */
 export interface ServerTimeouts {
-  /** For its headers. */
+  /** For the headers of a request. */
   readonly headersMs: number;
-  /** For its whole request. */
+  /** For the whole request. */
   readonly requestMs: number;
-  /** For pauses while it reads a streamed response; default 60 s. */
+  /** For each pause while the client reads a streamed response; default 60 s. */
   readonly readMs?: number;
 }
 
 export interface ApiOptions {
   readonly timeouts: ServerTimeouts;
-  /** How long an idle connection stays open for the next request. */
+  /** How long an idle connection stays open for the next request, in milliseconds. */
   readonly keepAliveMs: number;
   /** With these files, only HTTPS is served. */
   readonly tls?: TlsFiles | undefined;
   /** Networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxy?: readonly string[] | undefined;
-  /** Any further connection is refused. */
+  /** Maximum number of connections. Any further connection is refused. */
   readonly maxConnections: number;
 }
 
@@ -76,7 +76,7 @@ export class ApiServer {
       .on('clientError', (error: ParserError, socket) => this.#misread(socket, parserRefusal(error)));
   }
 
-  /** Resolves with the port number. */
+  /** Starts listening. Resolves with the port number. */
   async listen(port: number, host: string): Promise<number> {
     return listen(this.#server, port, host);
   }
@@ -120,14 +120,20 @@ export class ApiServer {
     });
   }
 
-  /** The parser fails again for each further packet. The first response counts, and the rest is read and ignored. */
+  /**
+   * Refuses a request that the parser could not read. The parser fails again for each further packet, but only the
+   * first failure gets a response; the rest is read and ignored.
+   */
   #misread(socket: Duplex, refusal: Refusal | null): void {
     if (refusal !== null && this.#refused.has(socket)) return;
     this.#refused.add(socket);
     this.#refuse(socket, refusal);
   }
 
-  /** Responds if there is no response object. A response that has begun is not interrupted, and pending ones are sent first. */
+  /**
+   * Sends a refusal after all pending responses to complete requests. Closes the connection instead if the refusal is
+   * null, or if a response to the incomplete request has begun.
+   */
   #refuse(socket: Duplex, refusal: Refusal | null): void {
     const exchange = this.#connections.latestOn(socket);
     if (refusal === null || !socket.writable) {
@@ -161,7 +167,7 @@ export class ApiServer {
  */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    // bun omits the port.
+    // bun's error has no port.
     const fail = (error: Error) => reject(Object.assign(error, { port }));
     server.once('error', fail);
     server.listen(port, host, () => {
@@ -175,8 +181,9 @@ export function listen(server: Server, port: number, host: string): Promise<numb
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * @param trusted networks of proxies: `10.0.0.0/8`, `192.0.2.7`, `fd00::/8`. `X-Forwarded-For` is read from its end, as long as its
- * addresses belong to one of them; the addresses before the first other one may be invented.
+ * Returns a function that finds out the address of a client.
+ * @param trusted networks of proxies, such as `10.0.0.0/8`, `192.0.2.7` or `fd00::/8`. `X-Forwarded-For` is read from
+ * its end, as long as its addresses belong to one of them; addresses before the first other one may be invented.
  * @throws RangeError for an invalid network
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {

@@ -10,12 +10,15 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** The certificate or its key can't be read, or they don't belong together. */
+/** Thrown if the certificate or its key can't be read, or if they don't belong together. */
 export class TlsError extends Error {
   override readonly name = 'TlsError';
 }
 
-/** Reads the certificate and key from the disk. @throws TlsError */
+/**
+ * Reads the certificate and its key from the disk.
+ * @throws TlsError if they can't be used
+ */
 export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
   try {
     // Reading a pipe would block, and no signal could end that.
@@ -29,7 +32,10 @@ export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; reado
   }
 }
 
-/** Makes a listening TLS server use the files now on the disk, for new connections. @throws TlsError; then nothing has changed */
+/**
+ * Makes a listening TLS server use the present files for new connections.
+ * @throws TlsError if they can't be used; then nothing has changed
+ */
 export function renewTls(server: Server | PlainServer, files: TlsFiles): void {
   const pair = readTls(files);
   if ('setSecureContext' in server) return void server.setSecureContext(pair);

@@ -10,7 +10,10 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 
-/** Returns a new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 that reveals a typing error. */
+/**
+ * Returns a new API key: `psk_`, 30 random base62 characters (178 bits), and a checksum of 6 characters that reveals a
+ * typing error.
+ */
 export function generateKey(): string {
   const random = randomText();
   return `psk_${random}${checksum(random)}`;

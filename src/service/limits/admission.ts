@@ -9,7 +9,7 @@ export interface Window {
 
 export const DAY_MS = 86_400_000;
 
-/** A window in the past of every clock: its first use opens a new one. */
+/** A window in the past of every clock. Its first use opens a new window. */
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
@@ -22,7 +22,7 @@ export function windowAt(window: Window, now: number, length: number): Window {
   return { start: Math.floor(now / length) * length, length, used: 0n };
 }
 
-/** Milliseconds since the Unix epoch. */
+/** Returns the end of a window, in milliseconds since the Unix epoch. */
 export function windowEnd(window: Window): number {
   return window.start + window.length;
 }
@@ -42,17 +42,17 @@ export const PLANS: Readonly<Record<Plan, Limits>> = {
   business: { minute: 1_000n, day: 100_000n },
 };
 
-/** When refused requests lead to a ban. */
+/** The rule by which refused requests lead to a ban. */
 export interface BanRule {
   /** Refused requests that are tolerated within a minute; one more bans the key. */
   readonly strikes: number;
-  /** How long the ban lasts. */
+  /** How long a ban lasts. */
   readonly seconds: number;
 }
 
 /** The record of a key's refused requests. Times are milliseconds since the Unix epoch. */
 interface Conduct {
-  /** The refusal that started the minute in which strikes are counted. */
+  /** When the first refusal started the minute in which strikes are counted; null if there was none. */
   readonly firstRefusalAt: number | null;
   readonly strikes: number;
   readonly bannedUntil: number | null;
@@ -60,17 +60,20 @@ interface Conduct {
 
 const GOOD_CONDUCT: Conduct = { firstRefusalAt: null, strikes: 0, bannedUntil: null };
 
-/** Requests refused this soon after the first were already in flight by then, so they are not strikes. */
+/**
+ * Requests that are refused within this many milliseconds of the first refusal were already in flight, so they are not
+ * strikes.
+ */
 const GRACE_MS = 1_000;
 
-/** Returns the end of the ban at `now`, or null. */
+/** Returns the end of the ban in effect at `now`; null if there is none. */
 function bannedUntil(conduct: Conduct, now: number): number | null {
   return conduct.bannedUntil !== null && now < conduct.bannedUntil ? conduct.bannedUntil : null;
 }
 
 /**
- * Returns the conduct after one more refused request. Strikes are counted for the length of one minute window from the first refusal; the
- * next refusal after that is a first one again.
+ * Returns the conduct after one more refused request. Strikes are counted for the length of one minute window from the
+ * first refusal; the next refusal after that counts as the first again.
  */
 function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: number): Conduct {
   const since = conduct.firstRefusalAt === null ? -1 : now - conduct.firstRefusalAt;
@@ -81,7 +84,7 @@ function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: nu
   return { ...GOOD_CONDUCT, bannedUntil: now + rule.seconds * 1000 };
 }
 
-/** Everything that is stored about one key (or one address) between requests. */
+/** What is stored about one key, or one address, between requests. */
 export interface Usage {
   readonly minute: Window;
   readonly day: Window;
@@ -93,7 +96,7 @@ export const UNUSED: Usage = { minute: NEVER, day: NEVER, conduct: GOOD_CONDUCT 
 export interface LimitRules {
   /** Length of the minute window; shorter in tests. */
   readonly minuteMs: number;
-  /** Null: keys are never banned. */
+  /** Null if keys are never banned. */
   readonly ban: BanRule | null;
 }
 
@@ -101,20 +104,23 @@ export interface LimitRules {
 export interface ShownLimit {
   readonly limit: bigint;
   readonly remaining: bigint;
-  /** Its end, in milliseconds since the Unix epoch. */
+  /** The end of the window, in milliseconds since the Unix epoch. */
   readonly resetAt: number;
 }
 
-/** `at`: when it was decided, in milliseconds since the Unix epoch. */
+/** A decision about a request. `at` is when it was made, in milliseconds since the Unix epoch. */
 export type Admission = { readonly usage: Usage; readonly shown: ShownLimit; readonly at: number } & (
   | { readonly outcome: 'admitted' }
-  /** `retryAt`: when the next request can be admitted, in milliseconds since the Unix epoch. */
+  /** `retryAt` is when the next request can be admitted, in milliseconds since the Unix epoch. */
   | { readonly outcome: 'limited'; readonly retryAt: number }
-  /** `begins`: this request caused the ban. */
+  /** `begins` says whether this request caused the ban. */
   | { readonly outcome: 'banned'; readonly retryAt: number; readonly begins: boolean }
 );
 
-/** Decides about one request at `now`. It is charged to both windows or to neither. Pure; the storage makes it atomic. */
+/**
+ * Decides about one request at `now`. The request is charged to both windows or to neither. This function is pure; the
+ * storage makes its decision atomic.
+ */
 export function admit(usage: Usage, limits: Limits, rules: LimitRules, now: number): Admission {
   const minute = windowAt(usage.minute, now, rules.minuteMs);
   const day = windowAt(usage.day, now, DAY_MS);
@@ -163,10 +169,10 @@ const NEVER_REACHED = 1_000_000_000n;
 const KEPT = 10_000;
 
 /**
- * Limits requests without a valid key per address, so that they never use up a key's quota. Such a caller gets 401; only a flood gets
- * 429. Kept in memory, per process, for a limited number of addresses: the one known longest is dropped first. This protects the process
- * and is not a quota.
- * @param perMinute requests that an address may make; null: any number
+ * Limits requests without a valid key per address, so that they never use up a key's quota. Such a caller gets 401;
+ * only a flood gets 429. Usage is kept in memory, per process, for at most 10,000 addresses: the address known longest
+ * is dropped first. This protects the process and is not a quota.
+ * @param perMinute number of requests that an address may make; null for any number
  */
 export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
   const rules: LimitRules = { minuteMs, ban: null };
@@ -183,7 +189,7 @@ export function addressBuckets(minuteMs: number, perMinute: bigint | null) {
       usages.set(address, admission.usage);
       return admission;
     },
-    /** Returns the headers at `now` without charging anything. */
+    /** Returns the limit to show at `now`, without charging anything. */
     peek: (address: string, now: number): ShownLimit => {
       const { minute, day } = usages.get(address) ?? UNUSED;
       return shownLimit({ minute: windowAt(minute, now, minuteMs), day: windowAt(day, now, DAY_MS) }, limits);

@@ -1,7 +1,7 @@
-/** A JSON value; an OpenAPI document consists of them. */
+/** A JSON value, such as an OpenAPI document. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** The pet in the examples, which the service has. */
+/** The pet in the examples of the document. The service has this pet. */
 export interface Example {
   readonly petId: number;
   readonly quantity: number;
@@ -77,7 +77,9 @@ export const HEADERS: Readonly<Record<string, Json>> = {
 
 const ON_ALL = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'Cache-Control'];
 
-/** Returns the common headers and these. A suffix like `-Of-503` distinguishes headers of the same name and is removed. */
+/**
+ * Returns the common headers and `more`. A suffix like `-Of-503` distinguishes headers of the same name and is removed.
+ */
 function headers(more: readonly string[]): Json {
   return Object.fromEntries([...ON_ALL, ...more].map((name) => [name.replace(/-Of-.*$/, ''), ref(`headers/${name}`)]));
 }

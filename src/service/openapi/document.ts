@@ -1,7 +1,10 @@
 import type { ServiceStorage } from '../storage/storage.ts';
 import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
 
-/** Returns the first pet in the inventory whose numbers fit into a double; the one of the default stock if there is none. */
+/**
+ * Returns the first pet in the inventory whose numbers fit into a double; the first pet of the default stock if there
+ * is none.
+ */
 export async function examplePet(storage: ServiceStorage): Promise<Example> {
   const pages = storage.inventory();
   const { value: page } = await pages.next();
@@ -88,8 +91,8 @@ OPTIONS returns 204 and Allow. Any other method on a known path returns 405 and 
 
 /**
  * Returns the contract of the service as an OpenAPI 3.1 document.
- * @param baseUrl where it is served: `http://127.0.0.1:4010/v1`
- * @param pet an existing pet for the examples; default: the first of the default stock
+ * @param baseUrl the address of the service, such as `http://127.0.0.1:4010/v1`
+ * @param pet an existing pet for the examples; default: the first pet of the default stock
  */
 export function openApiDocument(baseUrl: string, pet: Example = FIRST_PET) {
   return {

@@ -14,7 +14,7 @@ interface Call {
 type Operation = (call: Call) => Promise<Answer>;
 
 interface Route {
-  /** Below the base URL, with the name of its parameter: `/inventory/{petId}`. */
+  /** The path below the base URL, with the name of its parameter: `/inventory/{petId}`. */
   readonly path: string;
   readonly operations: Readonly<Record<string, Operation>>;
   /** Headers of every response on this path, whatever its status. */
@@ -79,7 +79,10 @@ async function updateInventory({ exchange, service, parameter }: Call) {
   return itemAnswer(item);
 }
 
-/** Matches `application/json` with any parameters. */
+/**
+ * Checks that the body is `application/json`, with any parameters, and not compressed.
+ * @throws Refusal 415 otherwise
+ */
 function requireJson({ request }: Exchange): void {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {
@@ -95,11 +98,14 @@ function unsupported(message: string, headers: Readonly<Record<string, string>>)
   return new Refusal(415, 'unsupported_media_type', message, headers);
 }
 
-/** GET /pets/{petId} is deprecated with a sunset date that the specification leaves open: both dates are ours. */
+/**
+ * The headers of the deprecated GET /pets/{petId}. The specification leaves both dates open, so this service has chosen
+ * them.
+ */
 const DEPRECATED = {
-  /** RFC 9745 */
+  /** See RFC 9745. */
   Deprecation: `@${Date.UTC(2026, 0, 1) / 1000}`,
-  /** RFC 8594 */
+  /** See RFC 8594. */
   Sunset: new Date(Date.UTC(2027, 11, 31, 23, 59, 59)).toUTCString(),
 };
 
@@ -132,7 +138,7 @@ export function matchRoute(segments: readonly string[]): Match | null {
   return null;
 }
 
-/** Returns the value of the Allow header for the whole service: `OPTIONS *`. */
+/** Returns the value of the Allow header for `OPTIONS *`: the methods of the whole service. */
 export function allMethods(): string {
   return [...new Set(ROUTES.flatMap((route) => allowedMethods(route).split(', ')))].sort().join(', ');
 }

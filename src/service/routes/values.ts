@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, numberText, parseJson } from '../../shared/json.ts';
 import { Refusal } from '../http/answer.ts';
 
-/** Smallest and largest quantity that a stock update may set; null: only the bounds of int64. */
+/** Smallest and largest quantity that a stock update may set; null if only int64 bounds it. */
 export interface QuantityBounds {
   readonly min: bigint | null;
   readonly max: bigint | null;
@@ -15,8 +15,8 @@ export function isInt64(value: bigint): boolean {
 }
 
 /**
- * Returns the exact int64 of a JSON number; 5, 5.0 and 0.5e1 are the same integer. Null if it has a fraction or is too large. However
- * large the exponent, at most 19 digits are processed.
+ * Returns the exact int64 of a JSON number; 5, 5.0 and 0.5e1 are the same integer. Null if the number has a fraction or
+ * is too large. However large the exponent, at most 19 digits are processed.
  */
 export function exactInt64(number: string): bigint | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
@@ -62,7 +62,11 @@ export function parseQuantity(body: string, bounds: QuantityBounds): bigint {
   return quantity;
 }
 
-/** Refuses JSON that JSON.parse would refuse, and an object that has two different values for one name. */
+/**
+ * Parses a body.
+ * @throws Refusal 400 for JSON that JSON.parse would refuse, and for an object that has two different values for one
+ * name
+ */
 function parseBody(text: string): Json {
   try {
     return parseJson(text);

@@ -9,7 +9,10 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Returns the n-th of these numbers, from 1, without the earlier ones, so that several processes can draw from one sequence. */
+/**
+ * Returns the n-th number of `seededRandom`, from 1, without the earlier ones, so that several processes can draw from
+ * one sequence.
+ */
 export function randomAt(seed: number, n: bigint): number {
   return mixed(Number(BigInt.asUintN(32, BigInt(seed) + n * BigInt(STEP))));
 }
@@ -31,18 +34,21 @@ export interface InventoryItem {
 
 /** An entry with the response to `GET /pets/{petId}`. */
 export interface StockItem extends InventoryItem {
-  /** The JSON text of an object. Absent: the response is the inventory's data. */
+  /** The JSON text of an object. Absent if the response consists of the inventory's data. */
   readonly record?: string | undefined;
 }
 
 export interface SeedStock {
-  /** The ids differ. May be iterated more than once. */
+  /** The pets, whose ids differ. They may be iterated more than once. */
   readonly items: Iterable<StockItem>;
-  /** The response to `GET /store/orders`: JSON texts. */
+  /** The orders in the response to `GET /store/orders`, as JSON texts. */
   readonly orders: readonly string[];
 }
 
-/** `large`: the last three are beyond 2^53. `small`: all are below it, for tools that read numbers as doubles. */
+/**
+ * With `large`, the last three ids are 2^53 or larger. With `small`, all are below, for tools that read numbers as
+ * doubles.
+ */
 export type Ids = 'large' | 'small';
 
 export interface Seed {

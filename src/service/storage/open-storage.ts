@@ -6,13 +6,13 @@ import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-storage.ts';
 import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
 
-/** Selects the storage: PostgreSQL if `database` is given, otherwise a file. A new one is created and filled. */
+/** Selects the storage: PostgreSQL if `database` is given, otherwise a file. A new storage is created and filled. */
 export interface StorageOptions {
   /** Path of a SQLite file, or ':memory:' (the default). */
   readonly file?: string | undefined;
   /**
-   * `postgres://…`; several are servers of one database, of which the one that accepts writes is used. Any number of services on any
-   * machines may share it.
+   * The URL of a database, `postgres://…`. Several URLs are servers of one database, of which the server that accepts
+   * writes is used. Any number of services on any machines may share the database.
    */
   readonly database?: string | readonly string[] | undefined;
   /** The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used instead. */
@@ -21,7 +21,7 @@ export interface StorageOptions {
   readonly stock?: SeedStock | undefined;
   /** Whether nothing may be created or changed; the storage must then exist in the current version. */
   readonly readOnly?: boolean;
-  /** How long to wait for a database that is starting; default: not at all. */
+  /** How long to wait for a database that is starting. Default: not at all. */
   readonly startPatience?: StartTimeout | undefined;
 }
 
@@ -38,7 +38,10 @@ export interface StartTimeout {
 
 const PAUSE_MS = 500;
 
-/** Opens a storage; a new one is created and filled. @throws StorageError */
+/**
+ * Opens a storage. Creates and fills a new one.
+ * @throws StorageError if it can't be used
+ */
 export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {
   const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, readOnly } = options;
   if (database === undefined) return openSqlite(file, stock, clock, readOnly);
@@ -48,7 +51,7 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
     try {
       return await openPostgres([database].flat(), stock, clock, readOnly);
     } catch (error) {
-      // Creating its tables again does no harm.
+      // If an outcome is uncertain, creating the tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);
       if (!mayStart || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
       if (tried === 1) patience.waits(error.message);
@@ -60,7 +63,10 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
 /** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
 export type KeyGrant = Plan | Limits;
 
-/** Issues a key. It is visible only now, because only its digest is stored. @throws StorageError */
+/**
+ * Issues a key. The key is visible only now, because only its digest is stored.
+ * @throws StorageError if it can't be stored
+ */
 export async function issueKey(
   storage: ServiceStorage,
   grant: KeyGrant,
@@ -70,7 +76,10 @@ export async function issueKey(
   return { key, record: await adoptKey(storage, key, grant, { keepsKnown: false, name }) };
 }
 
-/** Registers `key`. @throws StorageError */
+/**
+ * Registers a key with the rights of a grant.
+ * @throws StorageError if it can't be stored
+ */
 export function adoptKey(
   storage: ServiceStorage,
   key: string,

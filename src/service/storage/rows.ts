@@ -36,7 +36,11 @@ export function recordOf(row: KeyRow): KeyRecord {
   };
 }
 
-/** Returns the statement that registers a key: digest, plan, limits per minute and day, origin, name. @param now an expression, or a value */
+/**
+ * Returns the statement that registers a key. Its values are the digest, plan, limits per minute and day, origin and
+ * name.
+ * @param now an SQL expression, or a value
+ */
 export function registerSql(table: string, now: string, keepsKnown: boolean): string {
   const changed = 'plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';
   return `INSERT INTO ${table} AS known (digest, plan, minute_limit, day_limit, origin, name, created_at)
@@ -59,7 +63,7 @@ export function usageOf(row: KeyRow): Usage {
   };
 }
 
-/** Returns the digest in hex. */
+/** Returns the digest of a key, in hex. */
 export function digestIn({ digest }: Pick<KeyRow, 'digest'>): string {
   return Buffer.from(digest).toString('hex');
 }
@@ -71,9 +75,9 @@ export interface Asked {
 }
 
 /**
- * Decides requests one after another, each with the usage that the previous ones leave. A key is read once and written once, however many
- * requests it has.
- * @param rows of the valid keys
+ * Decides requests one after another, each with the usage that the previous ones leave. A key is read once and written
+ * once, however many requests it has.
+ * @param rows the rows of the valid keys
  * @returns the decision for each request, null without a valid key, and the usages to write
  */
 export function decideAll<Row extends KeyRow>(asked: readonly Asked[], rows: readonly Row[], now: number) {
@@ -118,7 +122,7 @@ export interface Page {
   readonly pets: bigint;
   /** Null for an empty page, like the text. */
   readonly last_id: bigint | null;
-  /** The JSON of its items, separated by commas. */
+  /** The JSON of the page's items, separated by commas. */
   readonly text: string | null;
 }
 
@@ -129,7 +133,7 @@ export function pageSql(table: string, joined: string): string {
     FROM ${table} WHERE id >= ? ORDER BY id LIMIT ${PAGE}) AS page`;
 }
 
-/** Returns the first id of the next page; null after the last one. */
+/** Returns the first id of the next page; null after the last page. */
 export function nextPage({ pets, last_id: last }: Page): bigint | null {
   return pets < PAGE || last === null || last === LARGEST_ID ? null : last + 1n;
 }

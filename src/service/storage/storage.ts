@@ -36,18 +36,20 @@ export interface KeyStorage {
   /** Registers `key`. Its usage is kept, and a revoked key stays revoked. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
-  /** Revokes a key: every process refuses its later requests. Null: no such key. */
+  /** Revokes a key, whose later requests every process refuses. Returns null if there is no such key. */
   revoke(id: string): Promise<KeyRecord | null>;
 
   /** Returns all keys, valid and revoked, oldest first. */
   keys(): Promise<readonly KeyRecord[]>;
 
-  /** Charges or refuses one request of `key`, at the time of its turn. Null: the key is unknown or revoked. */
+  /**
+   * Charges or refuses one request of `key`, at the time of its turn. Returns null if the key is unknown or revoked.
+   */
   admit(key: string, rules: LimitRules): Promise<Admission | null>;
 
   /**
-   * Replaces the usage of a key by the result of `change`. Null: no such key.
-   * @param change may be called again
+   * Replaces the usage of a key with the result of `change`. Returns null if there is no such key.
+   * @param change may be called more than once
    */
   changeUsage(id: string, change: (usage: Usage, now: number) => Usage): Promise<KeyRecord | null>;
 }
@@ -55,16 +57,16 @@ export interface KeyStorage {
 /** The pets and orders in a storage. */
 export interface StockStorage {
   /**
-   * Yields a snapshot of the inventory, ordered by id, in pages of limited size. A page is the JSON text of its items, separated by
-   * commas. The database builds it: for a million pets that takes a tenth of the time that objects would, and no id passes through a
-   * double.
-   * @param who reads, such as a key: connections are shared among these names if there are few
+   * Yields a snapshot of the inventory, ordered by id, in pages of limited size. A page is the JSON text of its items,
+   * separated by commas. The database builds it: for a million pets that takes a tenth of the time that objects would,
+   * and no id passes through a double.
+   * @param who the reader, such as a key; if there are few connections, readers share them
    */
   inventory(who?: string): AsyncGenerator<string, void>;
 
   find(petId: bigint): Promise<StockItem | null>;
 
-  /** Sets the quantity and returns the resulting item. Null: no such pet. */
+  /** Sets the quantity and returns the resulting item; null if there is no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
 
   /** Like `setQuantity`, for the status, which the service itself never changes. */
@@ -73,16 +75,19 @@ export interface StockStorage {
   /** Returns the orders as JSON texts, in the order of their import. */
   orders(): Promise<readonly string[]>;
 
-  /** Returns the JSON texts of the pets that have one, ordered by id. */
+  /** Returns the JSON texts of the pets that have a record, ordered by id. */
   records(): Promise<readonly string[]>;
 
-  /** Adds pets, or replaces those with the same ids. Their quantity and status are always given; without a new record the old one stays. */
+  /**
+   * Adds pets, or replaces those with the same ids. Their quantity and status are always given; a pet without a new
+   * record keeps the old one.
+   */
   put(items: Iterable<StockItem>): Promise<void>;
 
-  /** Removes a pet. False: no such pet. */
+  /** Removes a pet. Returns false if there is no such pet. */
   remove(petId: bigint): Promise<boolean>;
 
-  /** Replaces everything by this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
+  /** Replaces everything with this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
   replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 }
 
@@ -94,17 +99,20 @@ export interface StockStorage {
  * outcome is unknown
  */
 export interface ServiceStorage extends KeyStorage, StockStorage {
-  /** Whether it was created on opening, with the given stock. */
+  /** Whether the storage was created on opening, with the given stock. */
   readonly isNew: boolean;
 
-  /** Milliseconds since the Unix epoch. For a database on another machine this is an estimate between two calls. */
+  /**
+   * Returns the time, in milliseconds since the Unix epoch. For a database on another machine, this is an estimate
+   * between two calls.
+   */
   now(): number;
 
   advance(milliseconds: number): Promise<void>;
 
   /**
-   * Resolves if a change could be committed: either a test change succeeded within the last seconds and no change has failed since, or
-   * one succeeds now.
+   * Resolves if a change could be committed: either a test change succeeded within the last seconds and no change has
+   * failed since, or a test change succeeds now.
    */
   check(): Promise<void>;
 
@@ -122,7 +130,10 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
  */
 type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
 
-/** The storage can't be read or written: the disk is full, a lock was not released in time, or the file is damaged. */
+/**
+ * Thrown if the storage can't be read or written: the disk is full, a lock was not released in time, or the file is
+ * damaged.
+ */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
 

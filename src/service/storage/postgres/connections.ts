@@ -17,7 +17,7 @@ import { Readers } from './readers.ts';
 
 export type Client = pg.PoolClient;
 
-/** Milliseconds to close connections to a server that may be gone. */
+/** How long to wait, in milliseconds, until connections to a server that may be gone are closed. */
 const GOODBYE_MS = 1_000;
 
 const ATTEMPTS = 4;
@@ -33,7 +33,7 @@ export interface Prepared {
 
 export class Connections {
   readonly #servers: readonly DatabaseServer[];
-  /** Servers without TLS, whose URLs allow that. */
+  /** Servers that have no TLS, and whose URLs allow that. */
   readonly #plain = new Set<DatabaseServer>();
   readonly #sockets = new Set<Socket>();
   /** Index of the server in use. */
@@ -45,7 +45,7 @@ export class Connections {
   failedChanges = 0;
 
   /**
-   * @param urls of the servers of one database; the first that accepts writes at the time is used
+   * @param urls the URLs of the servers of one database; the first server that accepts writes at the time is used
    * @throws StorageError for an invalid URL
    */
   constructor(urls: readonly string[]) {
@@ -60,7 +60,10 @@ export class Connections {
     return { total: sum('totalCount'), idle: sum('idleCount'), waiting: sum('waitingCount') };
   }
 
-  /** @throws StorageError like the function of the same name */
+  /**
+   * Calls the function of the same name for the server in use.
+   * @throws its StorageError
+   */
   requireSessions(): Promise<void> {
     return requireSessions((connect) => {
       return connect(this.#config()).catch((error) => {
@@ -73,8 +76,8 @@ export class Connections {
 
   /**
    * Runs one statement that only reads.
-   * @param answerMs time limit
-   * @throws StorageError
+   * @param answerMs the time limit in milliseconds
+   * @throws StorageError if the statement fails
    */
   async read<Row extends object>(
     statement: string | Prepared,
@@ -85,7 +88,10 @@ export class Connections {
     return this.#run(async (client) => (await client.query<Row>(config)).rows, true);
   }
 
-  /** Runs one statement that changes something. @throws StorageError, possibly uncertain */
+  /**
+   * Runs one statement that changes something.
+   * @throws StorageError if the statement fails; it is uncertain if the connection was lost
+   */
   async change<Row extends object>(
     statement: string | Prepared,
     values: readonly unknown[] = [],
@@ -96,7 +102,7 @@ export class Connections {
 
   /**
    * Runs `work` in a transaction, which a failure undoes completely.
-   * @throws StorageError; uncertain if the connection was lost at the end
+   * @throws StorageError if the transaction fails; it is uncertain if the connection was lost at the end
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#run(async (client) => {
@@ -109,7 +115,7 @@ export class Connections {
 
   /**
    * Reads a snapshot, at any speed, on a connection of its own.
-   * @param who reads: connections are shared among these names
+   * @param who the reader; readers share the connections
    * @throws StorageError, also if no connection is free in time
    */
   async *snapshot<Part>(read: (client: Client) => AsyncGenerator<Part, void>, who: string): AsyncGenerator<Part, void> {
@@ -209,7 +215,10 @@ export class Connections {
     if (!isUsable) this.#renew(pools);
   }
 
-  /** @throws StorageError if no connection is free in time, or none can be opened */
+  /**
+   * Returns a connection from a pool.
+   * @throws StorageError if no connection is free in time, or none can be opened
+   */
   async #connected(kind: keyof Pools): Promise<{ readonly pools: Pools; readonly client: Client }> {
     for (let tried = 1; ; tried++) {
       const pools = this.#pools;
@@ -230,8 +239,8 @@ export class Connections {
   }
 
   /**
-   * Opens new connections after one was lost. The others are as old, and may lead to the same dead server: each would take its own time
-   * to fail.
+   * Opens new connections after one was lost. The other connections may lead to the same dead server, and each would
+   * take its own time to fail.
    */
   #renew(lost: Pools): void {
     if (this.#pools !== lost || this.#closing !== null) return;

@@ -55,12 +55,15 @@ export function readOnly(): Error {
   return Object.assign(new Error("The database can't be written: it is read-only or a standby"), { code: '25006' });
 }
 
-/** True if certainly nothing was done, and another attempt may succeed. */
+/** Reports whether certainly nothing was done, so that another attempt may succeed. */
 export function isTransient(error: unknown): boolean {
   return AGAIN.includes(codeOf(error));
 }
 
-/** True if the connection can't be used again: it failed (not just a statement), or it leads to a standby. */
+/**
+ * Reports whether the connection can't be used again, because it failed (not just a statement), or because it leads to
+ * a standby.
+ */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   return !/^[0-9A-Z]{5}$/.test(code) || LOST.test(code) || USELESS.includes(code) || code === 'EPIPE';
@@ -70,26 +73,27 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** All 64-bit integers become bigints. */
+/** Parses all 64-bit integers as bigints. */
 const TYPES = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Milliseconds after which a silent server counts as unreachable. */
+/** After this many milliseconds, a silent server counts as unreachable. */
 export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 
-/** Milliseconds: longer than a service that hangs in a transaction holds its locks. */
+/** Maximum wait for a lock in milliseconds, longer than a service that hangs in a transaction holds its locks. */
 const LOCK_MS = 6_000;
 
 /** Connects, and tries again without TLS if the server has none and its URL allows that. */
 export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Client>) => Promise<pg.Client>;
 
 /**
- * Refuses a pooler that assigns a server connection per transaction: session settings would reach other clients instead of us. Such a
- * pooler reports a process id that is not the backend's; then a test shows whether sessions share connections.
- * @throws StorageError
+ * Refuses a pooler that assigns a server connection per transaction: session settings would reach other clients
+ * instead. Such a pooler reports a process id that is not the backend's; then a test shows whether sessions share
+ * connections.
+ * @throws StorageError for such a pooler
  */
 export async function requireSessions(connecting: Connecting, most: number): Promise<void> {
   const clients: pg.Client[] = [];
@@ -122,7 +126,10 @@ export async function requireSessions(connecting: Connecting, most: number): Pro
 const TRANSACTION_POOLER =
   'A pooler in transaction mode is in front of the database. Connect directly to the server, or through a pooler in session mode';
 
-/** Returns the servers in some URLs. @throws StorageError that repeats nothing of an invalid URL */
+/**
+ * Returns the servers in some URLs.
+ * @throws StorageError, which repeats nothing of an invalid URL
+ */
 export function serversAt(urls: readonly string[]): readonly DatabaseServer[] {
   return urls.flatMap((url) => {
     const read = parseDatabaseUrl(url);

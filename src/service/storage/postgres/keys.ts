@@ -22,13 +22,16 @@ type VersionedRow = KeyRow & { readonly seen: string };
 
 const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;
 
-/** Maximum number of attempts to charge a key that other services charge at the same time. One of them succeeds each time. */
+/**
+ * Maximum number of attempts to charge a key that other services charge at the same time. One of the services succeeds
+ * each time.
+ */
 const ATTEMPTS = 200;
 
-/** Milliseconds from the decision to its charge. A charge that reaches the database later is decided again. */
+/** How long after its decision, in milliseconds, a charge may reach the database. A later charge is decided again. */
 const IN_TIME_MS = 2_000;
 
-/** @param onSeen called with the schema row of each read */
+/** @param onSeen receives the time that each read has returned */
 export function postgresKeys(
   connections: Connections,
   onSeen: (seen: Seen) => void,
@@ -69,7 +72,7 @@ export function postgresKeys(
   };
 }
 
-/** Selects each of these keys with the clock; if there is none, a single row without a key. */
+/** Returns a statement that selects keys with the time; if there is no such key, a single row without a key. */
 const looked = (name: string, condition: string): Prepared => ({
   name,
   text: `SELECT looked.*, ${keyColumns.map((column) => `k.${column}`).join()}, k.xmin::text AS seen
@@ -78,7 +81,7 @@ const looked = (name: string, condition: string): Prepared => ({
 const VALID = looked('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
 const ONE = looked('one key', BY_ID);
 
-/** Rows are locked in one order, so that two services don't deadlock. */
+/** Charges keys. Rows are locked in one order, so that two services don't deadlock. */
 const CHARGE: Prepared = {
   name: 'charge',
   text: `WITH v AS (
@@ -98,7 +101,10 @@ class Charges {
     private readonly onSeen: (seen: Seen) => void,
   ) {}
 
-  /** Takes two round trips for all requests, and two more whenever another service has charged one of the keys in between. */
+  /**
+   * Decides requests. Takes two round trips for all of them, and two more whenever another service has charged one of
+   * the keys in between.
+   */
   async admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
     const settled = new Map<Asked, Admission | null>();
     for (let tried = 1; tried <= ATTEMPTS; tried++) {
@@ -136,7 +142,10 @@ class Charges {
     return { rows: rows.filter((row): row is VersionedRow & SchemaRow => row.digest !== null), now };
   }
 
-  /** @returns the digests of the rows that had not been changed and were written */
+  /**
+   * Writes usages.
+   * @returns the digests of the rows that had not been changed and were written
+   */
   async write(
     usages: readonly { readonly row: VersionedRow; readonly usage: Usage }[],
     { now, moved }: Seen,

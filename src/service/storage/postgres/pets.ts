@@ -28,8 +28,8 @@ const PAGES = { name: 'page', text: numbered(pageSql('petstock_service.pets', "s
 const ALL_MS = 60_000;
 
 /**
- * Reads and writes single pets; each round trip serves all pending requests.
- * @param now the time of the database, or slightly less: milliseconds since the Unix epoch
+ * Returns a storage of single pets, in which each round trip serves all pending requests.
+ * @param now returns the time of the database, or slightly less, in milliseconds since the Unix epoch
  */
 export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {
   const updates = new RequestBatcher((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
@@ -72,7 +72,7 @@ export function postgresPets(connections: Connections, now: () => number): Stock
         await patiently(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
         await putItems(client, items);
       }),
-    // Writers wait until it is done; readers continue with the previous stock.
+    // Writers wait until the stock is replaced; readers continue with the previous stock.
     replace: (stock, { forgetsUsage }) =>
       connections.transact(async (client) => {
         await withoutTimeouts(client);
@@ -108,7 +108,7 @@ async function findAll(connections: Connections, petIds: readonly bigint[]): Pro
   });
 }
 
-/** Locks, checks the time and writes, in one round trip. */
+/** Locks the rows, checks the time and writes, in one round trip. */
 const SET: Prepared = {
   name: 'set',
   text: `WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS given (id, quantity)),
@@ -124,13 +124,13 @@ const SET: Prepared = {
 };
 
 /**
- * If a pet is updated several times, the last update counts, and each is answered as if they had run one after another. Rows are locked
- * in the order of ids, so that two services don't deadlock.
+ * Sets quantities. If a pet is updated several times, the last update counts, and each update is answered as if they
+ * had run one after another. Rows are locked in the order of ids, so that two services don't deadlock.
  *
- * A statement may be stuck in front of a stalled server for longer than its client waits. The client was then told that the outcome is
- * unknown, and may have read the stock and written again, so the late statement must not change anything. Once it has locked its rows it
- * is in time, because any later writer waits for it.
- * @param deadline by the clock of the database: milliseconds since the Unix epoch
+ * A statement may be stuck in front of a stalled server for longer than its client waits. The client was then told that
+ * the outcome is unknown, and may have read the stock and written again, so the late statement must not change
+ * anything. A statement that has locked its rows is in time, because any later writer waits for it.
+ * @param deadline the latest time by the clock of the database, in milliseconds since the Unix epoch
  */
 async function setAll(
   connections: Connections,

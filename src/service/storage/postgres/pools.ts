@@ -2,12 +2,15 @@ import pg from 'pg';
 import { beginning, readOnly } from './database-errors.ts';
 
 /**
- * A service that hangs while it replaces the stock holds its locks for this long. Requests wait slightly longer for a lock, so they get
- * it. No request holds a lock between two statements.
+ * How long, in milliseconds, a service that hangs while it replaces the stock can hold its locks. Requests wait
+ * slightly longer for a lock, so they get it. No request holds a lock between two statements.
  */
 const IDLE_MS = 4_000;
 
-/** A reader of the whole inventory may pause as long as its client may stop reading, and slightly longer. */
+/**
+ * How long, in milliseconds, a reader of the whole inventory may pause: slightly longer than its client may stop
+ * reading.
+ */
 const READER_IDLE_MS = 90_000;
 
 /** Maximum number of connections in each pool. */
@@ -15,21 +18,24 @@ export const WORKERS = 6;
 export const READERS = 10;
 
 export interface Pools {
-  /** For short statements. */
+  /** Connections for short statements. */
   readonly workers: pg.Pool;
-  /** For readers of the whole inventory. */
+  /** Connections for readers of the whole inventory. */
   readonly readers: pg.Pool;
 }
 
-/** @param isOneOfSeveral whether to reject a server that accepts no writes */
+/**
+ * Opens the pools of connections to a server.
+ * @param isOneOfSeveral whether to reject a server that accepts no writes
+ */
 export function openPools(config: pg.PoolConfig, isOneOfSeveral: boolean): Pools {
   const poolOf = (max: number, idleMs: number) => {
     const onConnect = async (client: pg.ClientBase) => {
       await client.query(beginning(idleMs));
       if (isOneOfSeveral) await requireWrites(client);
     };
-    // A closed connection is replaced when one is needed. Without these listeners, losing one that is idle or between two statements
-    // would end the process.
+    // A closed connection is replaced when one is needed. Without these listeners, the loss of a connection that is
+    // idle or between two statements would end the process.
     const pool = new pg.Pool({ ...config, max, onConnect });
     return pool.on('error', () => {}).on('connect', (client) => client.on('error', () => {}));
   };

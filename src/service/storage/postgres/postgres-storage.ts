@@ -24,11 +24,13 @@ const TRY = `WITH pet AS (
 const UNFINISHED_MS = 2_000;
 
 /**
- * Opens the storage for any number of services on any number of machines: the schema `petstock_service` of PostgreSQL 15 or later. New
- * tables are created and filled with the stock.
- * @param urls `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of one database
- * @param clock of this machine. It only bridges the time between two responses of the database, and may be wrong
- * @param onlyLooks whether to create and change no tables
+ * Opens the storage for any number of services on any number of machines: the schema `petstock_service` of PostgreSQL
+ * 15 or later. New tables are created and filled with the stock.
+ * @param urls URLs such as `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of
+ * one database
+ * @param clock the clock of this machine, which only bridges the time between two responses of the database, and may be
+ * wrong
+ * @param onlyLooks whether no tables may be created or changed
  */
 export async function openPostgres(
   urls: readonly string[],
@@ -60,7 +62,7 @@ function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boo
   const now = () => Math.floor(clock.now() + ahead);
   const keys = postgresKeys(connections, onSeen);
   const pets = postgresPets(connections, () => now() - moved);
-  /** When a test change succeeded, and how many other changes had failed by then. */
+  /** When a test change last succeeded, and how many other changes had failed by then. */
   let proof = { at: Number.NaN, failed: 0 };
   const check = async () => {
     const failed = connections.failedChanges;

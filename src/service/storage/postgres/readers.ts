@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Shares the connections among readers of whole lists. Each may hold as many as are free, so one reader takes at most half of them, and
- * the next one always finds some.
+ * Shares the connections among readers of whole lists. A reader may hold as many connections as are still free, so that
+ * one reader takes at most half of them, and another always finds some.
  */
 export class Readers {
   readonly #held = new Map<string, number>();
@@ -17,7 +17,7 @@ export class Readers {
 
   /**
    * @param count number of connections
-   * @param patienceMs maximum wait for a connection
+   * @param patienceMs maximum wait for a connection, in milliseconds
    */
   constructor(
     count: number,

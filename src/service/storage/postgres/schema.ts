@@ -2,10 +2,10 @@ import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import type { Client, Connections } from './connections.ts';
 
-/** 'pets' in ASCII, twice: the lock under which one service at a time changes the schema. */
+/** The lock under which one service at a time changes the schema: 'pets' in ASCII, twice. */
 const LOCK = '8099571061716087923';
 
-/** The time for all services that share the storage: milliseconds since the Unix epoch. */
+/** The SQL of the time for all services that share the storage, in milliseconds since the Unix epoch. */
 export const NOW = `(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT ahead FROM petstock_service.service))`;
 
 const FIRST = `
@@ -51,8 +51,9 @@ const FIRST = `
   );`;
 
 /**
- * The statements that create each version of the schema from the previous one. A version is never changed. A released one only adds, so
- * that the previous program still works; unused objects are dropped one version later, which then raises `oldest`.
+ * The statements that create each version of the schema from the previous one. A version is never changed. A released
+ * version only adds, so that the previous program still works; unused objects are dropped one version later, which then
+ * raises `oldest`.
  */
 const MIGRATIONS: readonly string[] = [
   FIRST,
@@ -67,9 +68,9 @@ const MIGRATIONS: readonly string[] = [
 
 /** Values that every access to the database reads. */
 export interface Seen {
-  /** The time of the storage. */
+  /** The time of the storage, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** Milliseconds by which the administration has moved it ahead of the database's clock. */
+  /** Milliseconds by which the administration has moved the time ahead of the database's clock. */
   readonly moved: number;
 }
 
@@ -80,17 +81,26 @@ export interface SchemaRow {
   readonly oldest: number;
 }
 
-/** Read with each admission, so that a replica notices at once that it can no longer use the tables. */
+/**
+ * The statement that reads the time and the schema version. It is part of each admission, so that a service notices at
+ * once that it can no longer use the tables.
+ */
 export const SELECT_SCHEMA = `SELECT ${NOW} AS now, ahead, version, oldest FROM petstock_service.service`;
 
-/** @throws StorageError if this program can't work with the version of the tables */
+/**
+ * Returns the time in a row.
+ * @throws StorageError if this program can't work with the version of the tables
+ */
 export function seenIn(row: SchemaRow | undefined): Seen {
   if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
   requireKnown(row);
   return { now: Number(row.now), moved: Number(row.ahead) };
 }
 
-/** `oldest` is the lowest schema version whose program can still use the tables. */
+/**
+ * Checks that this program can use the tables. `oldest` is the lowest schema version whose program still can.
+ * @throws StorageError if it can't
+ */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
@@ -101,8 +111,9 @@ function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>
 
 /**
  * Creates and fills missing tables, and upgrades those of an earlier version, one service at a time and atomically.
- * @returns whether they were missing
- * @throws StorageError if they are of a later version that this program can't work with, or the user may not create them
+ * @returns whether the tables were missing
+ * @throws StorageError if the tables are of a later version that this program can't work with, or if the user may not
+ * create tables
  */
 export async function prepare(connections: Connections, stock: SeedStock): Promise<boolean> {
   if ((await versionIn(connections)) >= MIGRATIONS.length) return false;
@@ -120,7 +131,10 @@ export async function prepare(connections: Connections, stock: SeedStock): Promi
   });
 }
 
-/** @throws StorageError if the tables are missing, or not of this version */
+/**
+ * Checks that the tables exist and need no upgrade.
+ * @throws StorageError otherwise
+ */
 export async function requirePrepared(connections: Connections): Promise<void> {
   const version = await versionIn(connections);
   if (version >= MIGRATIONS.length) return;
@@ -129,7 +143,7 @@ export async function requirePrepared(connections: Connections): Promise<void> {
   throw new StorageError(`${what}. To create or upgrade them, run petstock sandbox serve`, 'unusable');
 }
 
-/** Returns 0 if there are no tables. */
+/** Returns the version of the tables; 0 if there are none. */
 async function versionIn(database: { read(text: string): Promise<readonly object[]> }): Promise<number> {
   // `to_regclass` is not used: within a transaction it still reports a table as missing after another service has created it.
   const [table] = await database.read(
@@ -159,7 +173,7 @@ export async function patiently(client: Client, text: string, values: readonly u
   await client.query(config);
 }
 
-/** Pets per statement. */
+/** Number of pets per statement. */
 const CHUNK = 5_000;
 
 /** Fills empty tables with a stock. */

@@ -33,12 +33,15 @@ export function prepareOnce(database: Database): Prepare {
   };
 }
 
-/** SQLite creates the files beside the database (`-wal`, `-shm`) with the same mode. */
+/**
+ * Creates an empty file that is private to this user. SQLite creates the files beside the database (`-wal`, `-shm`)
+ * with the same mode.
+ */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'ax', 0o600));
   } catch (cause) {
-    // Another process was first.
+    // Another process has created the file first.
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') requirePrivateFile(file);
     else
       throw new StorageError(cause instanceof Error ? cause.message : `${file} can't be created`, 'failed', { cause });
@@ -84,8 +87,8 @@ const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fi
 export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
 
 /**
- * Runs `work` once no other process holds the lock that it needs. SQLite's own wait would block the event loop; this one lets other
- * requests continue.
+ * Runs `work` once no other process holds the lock that it needs. SQLite's own wait would block the event loop; this
+ * wait lets other requests continue.
  * @throws StorageError if the lock is not released in time, or for any other error of SQLite
  */
 export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {

@@ -30,7 +30,7 @@ export class GroupCommit {
 
   /**
    * Runs `work` while the write lock is held, so that the data that it reads stays valid until the commit.
-   * @throws StorageError; then nothing was changed
+   * @throws the error of `work`, or StorageError; then nothing was changed
    */
   async run<Result>(work: () => Result): Promise<Result> {
     const outcome = await this.#lane.run(work);
@@ -43,7 +43,7 @@ export class GroupCommit {
     return this.#lane.idle();
   }
 
-  /** Never rejects. */
+  /** Returns the outcome of each piece of work. Never rejects. */
   async #complete(works: readonly Work[]): Promise<readonly Outcome[]> {
     try {
       return await patiently(() => this.#together(works));
@@ -58,7 +58,7 @@ export class GroupCommit {
   #together(works: readonly Work[]): readonly Outcome[] {
     this.#begin.run();
     try {
-      // Only now, because the previous holder of the lock may have changed what this checks.
+      // Called under the lock, because its previous holder may have changed what this checks.
       this.ready();
       const outcomes = works.map((work) => ({ result: guarded(work) }));
       this.#commit.run();

@@ -18,7 +18,7 @@ const BY_ID = 'lower(substr(hex(digest), 1, 12)) = ?';
 const VALID = 'SELECT * FROM keys WHERE digest = ? AND revoked_at IS NULL';
 const USE = `UPDATE keys SET ${usageColumns.map((column) => `${column} = ?`).join(', ')} WHERE digest = ?`;
 
-/** @param now read under the write lock, so times and charges have the same order */
+/** @param now called under the write lock, so that times and charges have the same order */
 export function sqliteKeys(
   sql: Prepare,
   commits: GroupCommit,

@@ -30,7 +30,10 @@ interface Opened {
   readonly database: Database;
   readonly sql: Prepare;
   readonly commits: GroupCommit;
-  /** @throws StorageError if the file was replaced, or belongs to a later version */
+  /**
+   * Checks the file.
+   * @throws StorageError if the file was replaced, or belongs to a later version
+   */
   requireOwn(): void;
 }
 
@@ -43,7 +46,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
       shortList.changed();
       return sql(statement).get(...values) ?? null;
     });
-  /** Runs in its own transaction, because none is open between two turns of the event loop. */
+  /** Runs `work` in its own transaction, because none is open between two turns of the event loop. */
   const alone = async (work: () => void) => {
     await patiently(() => {
       shortList.changed();
@@ -89,14 +92,14 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
 }
 
 /**
- * Returns the cached inventory, if it fits on one page. It is read once for all requests until something is written. This connection
- * reports its own writes; SQLite's data version shows those of others.
+ * Returns the cached inventory, if it fits on one page. It is read once for all requests until something is written.
+ * This connection reports its own writes; SQLite's data version shows those of other connections.
  */
 function shortListOf(sql: Prepare) {
   let version: bigint | null = null;
   let text: string | null = null;
   return {
-    /** Returns null if the inventory is longer than a page. */
+    /** Returns the text of all items; null if the inventory is longer than a page. */
     read: (): string | null => {
       const { data_version: current } = sql('PRAGMA data_version').get();
       if (current !== version) {
@@ -113,12 +116,15 @@ function shortListOf(sql: Prepare) {
   };
 }
 
-/** Connections kept open for the next reader. If there are more readers at the same time, the others open their own. */
+/**
+ * Number of connections kept open for the next reader. If there are more readers at the same time, the others open
+ * their own.
+ */
 const IDLE_KEPT = 2;
 
 /**
  * Reads a snapshot of the whole inventory, at any speed, while others write.
- * @param sql of the connection for writes; a database in memory has no other one
+ * @param sql the statements of the connection for writes, which is the only connection to a database in memory
  */
 function snapshotsOf(file: string, sql: Prepare) {
   const idle: Reader[] = [];

@@ -4,10 +4,13 @@ import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patiently } from './database.ts';
 
-/** Marks a file as ours: 'pets' in ASCII. */
+/** The application id that marks a file as a database of the service: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
 
-/** Milliseconds. Seeding a million pets holds the write lock for seconds; another process that starts meanwhile waits this long. */
+/**
+ * Maximum wait for the write lock at the start, in milliseconds. Another process may hold the lock for seconds while it
+ * seeds a million pets.
+ */
 export const STARTING_MS = 60_000;
 
 const FIRST = `
@@ -51,9 +54,9 @@ const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
 export const CURRENT = 5n;
 
 /**
- * Prepares a database that was opened with the timeout STARTING_MS: creates and fills a new one, and upgrades the schema of an earlier
- * version.
- * @returns whether it was new
+ * Prepares a database that was opened with the timeout STARTING_MS: creates and fills a new one, and upgrades the
+ * schema of an earlier version.
+ * @returns whether the database was new
  */
 export async function prepareDatabase(database: Database, stock: SeedStock): Promise<boolean> {
   const before = versionOf(database);
@@ -80,7 +83,8 @@ export function settle(database: Database): void {
 
 /**
  * Returns the version of the schema; 0 for an empty file.
- * @throws StorageError if the file is not a database, belongs to another program, or has a version that this one does not know
+ * @throws StorageError if the file is not a database, belongs to another program, or has a version that this program
+ * does not know
  */
 export function versionOf(database: Database): bigint {
   // A single statement reads one snapshot, because another process may be creating the tables now.
@@ -101,7 +105,7 @@ export function versionOf(database: Database): bigint {
   throw laterVersion(name, version);
 }
 
-/** An older program can't use a newer file, and must not change it. */
+/** Returns the error for a newer file, which an older program can't use and must not change. */
 export function laterVersion(file: string, version: bigint): StorageError {
   return new StorageError(
     `${file} belongs to a later version of petstock (schema ${version}; this one knows ${CURRENT}). Use that version, or another file`,
@@ -125,7 +129,7 @@ export function putItems(database: Database, items: Iterable<StockItem>): void {
 }
 
 /**
- * Describes the content of a database file without serving it. Null if the file is missing or still empty.
+ * Returns the number of pets in a database file, without serving the file; null if the file is missing or still empty.
  * @throws StorageError if the file is not a database of the service
  */
 export function inspectDatabase(file: string): { pets: number } | null {
@@ -142,7 +146,7 @@ export function inspectDatabase(file: string): { pets: number } | null {
 /**
  * Copies a snapshot of a database file while services use it (SQLite's online backup).
  * @param to an empty or missing file
- * @returns the number of pets in it
+ * @returns the number of pets in the copy
  * @throws StorageError if the file is not a database of the service, or the copy can't be written
  */
 export async function backupDatabase(file: string, to: string): Promise<number> {
@@ -159,7 +163,7 @@ export async function backupDatabase(file: string, to: string): Promise<number> 
   return petsIn(to);
 }
 
-/** Checks the copy, and moves everything into its main file. */
+/** Checks the copy, and moves everything into its main file. Returns its number of pets. */
 function petsIn(file: string): number {
   const copy = openDatabase(file, { timeout: STARTING_MS });
   try {

@@ -21,7 +21,7 @@ function presenceOf(file: string): () => void {
   };
 }
 
-/** Returns '' if there is no file. */
+/** Returns the identity of a file; '' if there is no file. */
 function identityOf(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return found === undefined ? '' : `${found.dev} ${found.ino}`;
@@ -61,7 +61,10 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceSt
   let provenAt: number | undefined;
   const requirePresent = presenceOf(file);
   const sql = prepareOnce(database);
-  /** @throws StorageError if the file was replaced, or changed by a later version of petstock */
+  /**
+   * Checks the file.
+   * @throws StorageError if the file was replaced, or changed by a later version of petstock
+   */
   const requireOwn = () => {
     requirePresent();
     const { user_version: version } = sql('PRAGMA user_version').get();
