@@ -96,7 +96,7 @@ interface FailedAttempt {
   withFacts(failure: PetstockError): PetstockError;
 }
 
-/** @throws an error that another attempt would not avoid */
+/** @throws an error for which another attempt would be pointless */
 function afterFault(
   error: unknown,
   url: string,

@@ -13,7 +13,7 @@ export function isBelow(baseUrl: string, { origin, pathname }: URL): boolean {
   }
 }
 
-/** Maximum length in characters. */
+/** Maximum length of a URL in a message, in characters. */
 const maxUrl = 100;
 
 /** Shortens a URL chosen by the service, for use in a message. */

@@ -15,7 +15,7 @@ interface Source {
  */
 export class BodyQueue implements AsyncIterable<Uint8Array> {
   readonly #source: Source;
-  /** Bytes not yet read. */
+  /** Bytes that the reader has not got yet. */
   #waiting = new HeldBytes();
   /** Bytes of the chunk that the reader has. */
   #taken = new HeldBytes();

@@ -3,7 +3,10 @@ import type { HttpResponse } from './transport.ts';
 
 const KiB = 1024;
 
-/** The largest response in bytes after decoding, so that it can't fill the memory. Lists are only limited per item. */
+/**
+ * Maximum sizes in bytes, after decoding, so that a response can't fill the memory. In a list, only each item is
+ * limited.
+ */
 export const maxBodyBytes = {
   /** One item (also of a list), or the body of an error. */
   item: 1024 * KiB,
@@ -13,16 +16,16 @@ export const maxBodyBytes = {
   headers: 64 * KiB,
 } as const;
 
-/** The limit of a body, and its source for messages. */
+/** The limit of a body, and the request that it answers, for messages. */
 export interface BodyBound {
   readonly most: number;
-  /** Like `GET /store/orders`. */
+  /** The request, like `GET /store/orders`. */
   readonly of: string;
 }
 
 /**
  * Reads a whole body. Its decoded bytes are counted as they arrive, and nothing more is read once there are too many.
- * @throws FailureError if it is longer than the bound; otherwise whatever reading it throws
+ * @throws FailureError if the body is longer than the bound; otherwise whatever reading it throws
  */
 export async function wholeBody(chunks: AsyncIterable<Uint8Array>, { most, of }: BodyBound): Promise<Uint8Array> {
   const held = new HeldBytes();

@@ -15,7 +15,7 @@ import type { HttpResponse } from './transport.ts';
 
 export interface ClientOptions extends Omit<SendOptions, 'redact'> {
   readonly key: string;
-  /** `petstock/1.2.3` */
+  /** The `User-Agent` header, like `petstock/1.2.3`. */
   readonly userAgent: string;
 }
 
@@ -47,8 +47,8 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
 
 export interface ScanOptions extends ReadOptions {
   /**
-   * Called for pets whose quantity can't be represented exactly; the list then leaves them out. Without it the list
-   * fails.
+   * Called for pets whose quantity can't be represented exactly; the list then leaves them out. Without this callback,
+   * such a pet makes the list fail.
    */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
@@ -65,28 +65,28 @@ export interface UpdateOptions {
 /** The operations of the pet store inventory service, rate-limited and decoded. */
 export interface Client {
   /**
-   * `GET /inventory`. Yields the items in batches, in the service's order, while the response streams in. Stopping
-   * early closes the connection. An error after the first batch is not retried; its message says that the list is
-   * incomplete.
+   * Sends `GET /inventory`. Yields the items in batches, in the service's order, while the response streams in.
+   * Stopping early closes the connection. An error after the first batch is not retried; its message says that the list
+   * is incomplete.
    */
   scanInventory(options?: ScanOptions): ColumnBatches;
   /**
-   * `PATCH /inventory/{petId}`: sets the stock of one pet. It is never repeated after an unknown outcome.
+   * Sets the stock of one pet with `PATCH /inventory/{petId}`. The request is never repeated after an unknown outcome.
    * @returns the item that the service returned
    * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise errors that tell what is
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
-  /** `GET /pets/{petId}`, deprecated. */
+  /** Sends `GET /pets/{petId}`, which the service has deprecated. */
   getPet(petId: bigint): Promise<Payload>;
-  /** `GET /store/orders` */
+  /** Sends `GET /store/orders`. */
   listOrders(): Promise<Payload>;
-  /** `GET /inventory` for its headers only; the body is not read. */
+  /** Sends `GET /inventory`, but reads only the headers of the response. */
   probe(): Promise<void>;
   /**
-   * Sends any request. A status of 400 or above is returned, not thrown, except 429 and a 502, 503 or 504 that
-   * persists.
-   * @param path below the base URL, with a leading slash
+   * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no
+   * retry is left or allowed.
+   * @param path the path below the base URL, with a leading slash
    * @throws FailureError for a body of more than 16 MiB
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
@@ -106,7 +106,7 @@ const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 /** The request of one operation. */
 export interface Call extends ReadOptions {
   readonly method: string;
-  /** Below the base URL, with a leading slash. */
+  /** The path below the base URL, with a leading slash. */
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
   /** Further headers; names in lower case. */

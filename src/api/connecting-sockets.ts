@@ -3,7 +3,7 @@ import type { buildConnector } from 'undici';
 
 /**
  * The sockets that are still connecting. undici keeps connecting for a request that was given up, and reconnects after
- * a failure, which keeps the process alive; it does not tell which socket a request waits for. So all of them are
+ * a failure, which keeps the process alive. undici does not tell which socket a request waits for, so all of them are
  * closed once no request waits.
  */
 export class ConnectingSockets {
@@ -13,7 +13,7 @@ export class ConnectingSockets {
 
   /**
    * Counts a waiting request.
-   * @returns a function to call once when it no longer waits
+   * @returns a function to call once the request no longer waits
    */
   wait(): () => void {
     this.#waiting += 1;
@@ -47,7 +47,7 @@ export class ConnectingSockets {
   }
 }
 
-/** Destroys the socket with an error, because undici notices nothing else. */
+/** Destroys the socket with an error, because undici does not notice anything else. */
 function giveUp(socket: Socket): void {
   socket.destroy(new Error('No request waits for this connection'));
 }

@@ -18,7 +18,7 @@ const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE
 
 /** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {
-  /** Like `GET /inventory`. */
+  /** The request, like `GET /inventory`. */
   readonly name: string;
   /** Whether the service marks it as experimental, so that its shape may change. */
   readonly experimental?: boolean;
@@ -50,7 +50,8 @@ const maxNumber = 40;
 /**
  * Returns the decoder for items that the list scanner can't read by itself. It also decodes whole responses and
  * describes what is invalid.
- * @param onUnreadable called for items whose quantity can't be represented exactly; without it they are errors
+ * @param onUnreadable called for items whose quantity can't be represented exactly; without this callback, such items
+ * are errors
  */
 export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
   let unreadable = 0;

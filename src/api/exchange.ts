@@ -13,16 +13,16 @@ export interface ReceivedResponse {
    * @throws NetworkFailure, and the reason of `interrupted`
    */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Pauses the timeout while something other than the service is awaited. */
+  /** Runs `work` while the timeout is paused, because something other than the service is awaited. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Returns the whole body; call this once.
-   * @throws FailureError if it is longer than the bound
+   * @throws FailureError if the body is longer than the bound
    */
   bytes(bound: BodyBound): Promise<Uint8Array>;
   /**
    * Returns the whole body as UTF-8 text; call this once.
-   * @throws FailureError if it is longer than the bound, or not UTF-8
+   * @throws FailureError if the body is longer than the bound, or not UTF-8
    */
   text(bound: BodyBound): Promise<string>;
   /**
@@ -50,7 +50,7 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 
 /**
  * Sends one request and lets `use` read the response, all within the timeout.
- * @throws NetworkFailure if the network or the timeout ended it
+ * @throws NetworkFailure if the network fails or the timeout passes
  * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
@@ -174,7 +174,7 @@ class TimeLimit {
   hasPassed = false;
 
   /**
-   * Starts at once.
+   * Starts the timeout at once.
    * @param timeout in milliseconds
    */
   constructor(clock: Clock, timeout: number, onPassed: () => void) {

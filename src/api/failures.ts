@@ -44,7 +44,7 @@ export class NetworkFailure extends Error {
     return untrusted.test(this.code);
   }
 
-  /** Whether another attempt would fail the same way: a proxy requires a password. */
+  /** Whether another attempt would fail the same way, because a proxy requires a password. */
   get hopeless(): boolean {
     return this.code === 'EPROXYAUTH';
   }
@@ -94,13 +94,14 @@ export function describe(error: unknown): string {
   const { message, code } = error as { message?: string; code?: string };
   // Node's message repeats all names in the certificate.
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'it is for another host';
-  // OpenSSL: `802C64:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/…`
+  // A message of OpenSSL looks like `802C64:error:0A00010B:SSL routines:ssl3_get_record:wrong version
+  // number:../deps/…`.
   const [, reason] = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(message ?? '') ?? [];
   if (reason !== undefined) return `no TLS connection can be made (${reason})`;
   return message || code || String(error);
 }
 
-/** Maximum length in characters. */
+/** Maximum length of a code or message of the service, in characters. */
 const maxMessage = 1000;
 
 /**
@@ -146,8 +147,8 @@ export async function errorOf(answer: Refusal, retryAfter?: number): Promise<Pet
 /**
  * Returns the error for a failed response.
  * @param text the body, of any kind
- * @param details.retryAfter the wait that it asks for, in milliseconds
- * @param details.redact removes the key from its text
+ * @param details.retryAfter the wait that the response asks for, in milliseconds
+ * @param details.redact removes the key from the text
  */
 export function errorOfAnswer(
   status: number,

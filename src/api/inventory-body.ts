@@ -18,7 +18,7 @@ export interface ReadInventoryOptions {
 /**
  * Reads the body of `GET /inventory` and passes its items on in batches, until `give` resolves with false. Before the
  * first batch, a NetworkFailure may be retried; later a retry would start the list again.
- * @throws FailureError for an invalid body, UnavailableError if it broke off after the first batch
+ * @throws FailureError for an invalid body, UnavailableError if the body broke off after the first batch
  */
 export async function readInventory(
   answer: ReceivedResponse,

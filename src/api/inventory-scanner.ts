@@ -7,7 +7,7 @@ import type { ExactDecoder } from './decode.ts';
 type State =
   /** Before the opening bracket. */
   | 'list'
-  /** After it: an item or the closing bracket. */
+  /** After the opening bracket: an item or the closing bracket. */
   | 'first'
   /** After a comma: an item. */
   | 'item'
@@ -28,7 +28,7 @@ const maxStatuses = 1000;
 const maxCharacters = 4 * 1024 * 1024;
 
 const space = String.raw`[ \n\r\t]*`;
-/** Text without escapes and braces, so that the next brace ends the item. */
+/** Matches text without escapes and braces, so that the next brace ends the item. */
 const plain = String.raw`[^"{}\\\x00-\x1f]*`;
 const value = String.raw`(?:"${plain}"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)`;
 /**
@@ -44,7 +44,7 @@ const other = (group: number) =>
 const maxUsual = 2000;
 const others = (group: number) => `(?:${other(group)}${space},${space})*`;
 const status = `"(${plain})"(?:${space},${space}${other(8)})*`;
-/** An item with its id, quantity and status in this order, with any white space and the character after it. */
+/** Matches an item with its id, quantity and status in this order, with any white space and the character after it. */
 const usualItem = new RegExp(
   [
     ...[String.raw`\{`, `${others(1)}"petId"`, ':', String.raw`(-?)(0|[1-9]\d{0,18})`, ','],

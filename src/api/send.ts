@@ -10,8 +10,8 @@ import type { HttpRequest } from './transport.ts';
 
 export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'> {
   /**
-   * Whether sending it twice has the same effect as sending it once, so that it may be repeated after an unknown
-   * outcome.
+   * Whether sending the request twice has the same effect as sending it once, so that it may be repeated after an
+   * unknown outcome.
    */
   readonly repeatable: boolean;
   /** The permit of the first attempt; further ones are admitted separately. */
@@ -33,7 +33,7 @@ export interface SendOptions extends AttemptOptions {
   random(): number;
   /**
    * Called before a retry.
-   * @param retry `reason`: a clause without a period; `attempt` counts from 1
+   * @param retry `reason` is a clause without a period; `attempt` counts from 1
    */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
 }
@@ -175,7 +175,10 @@ class Tries {
     this.url = url;
   }
 
-  /** A wait that a gateway asks for is enforced by the gate, at the next admission. */
+  /**
+   * Waits before a retry. A wait that a gateway asks for is left to the gate, at the next admission.
+   * @throws the error, if the request may not be retried
+   */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {
     const { clock, random, interrupted, onRetry, retries = maxRetries } = this.#options;
     const isAllowed = this.#request.repeatable || error.notCarriedOut;

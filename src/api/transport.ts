@@ -1,9 +1,9 @@
 /** One HTTP request as it is sent. */
 export interface HttpRequest {
   readonly method: string;
-  /** Absolute URL. */
+  /** The absolute URL. */
   readonly url: string;
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export interface HttpRequest {
 /** One HTTP response. The body must be read completely or discarded. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case; the value of a repeated header is an array. */
+  /** Header names are in lower case; the value of a repeated header is an array. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The received bytes, still in their content encoding. Each chunk is valid until the next is requested. */
   readonly body: AsyncIterable<Uint8Array>;

@@ -37,7 +37,7 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
 
 /** Thrown if there was no tunnel, so nothing was sent. */
 class TunnelError extends Error {
-  /** `EPROXYAUTH`: refused until the address of the proxy is changed. */
+  /** `EPROXYAUTH` if the proxy refuses until its address is changed. */
   readonly code: string = 'EPROXY';
   /** The response of the proxy, if any. */
   readonly refusal: ProxyRefusal | undefined;

@@ -43,7 +43,7 @@ export function createUndiciTransport(
     const { origin, pathname, search } = new URL(request.url);
     const handler = new AnswerHandler(request, connecting.wait());
     dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body }, handler);
-    // Without `await` it would take two more turns of the microtask queue.
+    // Without `await`, returning would take two more turns of the microtask queue.
     return await handler.answer;
   };
   const close = () => {

@@ -73,7 +73,8 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // The store has just refused the request, by times rounded to its own clock, so it is asked again 1 ms later.
+      // If the request may be sent by now, the store has just refused it, by times rounded to its own clock. It is
+      // asked again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
@@ -206,7 +207,7 @@ export class RecordBuffer {
   add(record: LimitRecord): void {
     this.#records.push(record);
     if (closesGate(record)) this.#gates += 1;
-    // An error is ignored here, because a call that is awaited meets it again.
+    // An error is ignored here, because the next call that is awaited throws it.
     this.#deadline ??= this.#options.clock.deadline(this.#delay, () => void this.flush().catch(() => {}));
   }
 

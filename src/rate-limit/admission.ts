@@ -67,8 +67,9 @@ export class Governor {
   }
 
   /**
-   * Like `admit`, for several requests in one transaction: at least `min`, at most `max`. Only one if only a probe may
-   * be sent (nothing is known, a window has ended, or a gate has lifted), or if a limit never allows `min`.
+   * Like `admit`, for several requests in one transaction: at least `min`, at most `max`. Returns a single permit if
+   * only a probe may be sent (nothing is known, a window has ended, or a gate has lifted), or if a limit never allows
+   * `min`.
    */
   admitSeveral(want: PermitCount, signal: AbortSignal): Promise<Permits> {
     const turn = this.#line.then(() => this.#admitNext(want, signal));
@@ -164,7 +165,7 @@ export class Governor {
     if (isOver) throw new PermitExpiredError();
   }
 
-  /** @param leftAt when its request was sent, by the monotonic clock */
+  /** @param leftAt when the request was sent, by the monotonic clock */
   #observe(answer: ResponseHead, id: string, leftAt: number | undefined): ResponseRecord {
     const { clock, limits, scope, random } = this.#options;
     const [at, wall] = [clock.monotonic(), clock.now()];

@@ -6,14 +6,14 @@
 export interface ClockOffset {
   readonly least: number;
   readonly most: number;
-  /** The monotonic time at which it was last narrowed. */
+  /** The monotonic time at which the offset was last narrowed. */
   readonly at: number;
   /**
-   * Whether it was taken from this machine's wall clock because no response had a `Date` yet. The first `Date` replaces
-   * it.
+   * Whether the offset was taken from this machine's wall clock because no response had a `Date` yet. The first `Date`
+   * replaces it.
    */
   readonly guessed: boolean;
-  /** Whether it is based on a single response: another backend may be behind. */
+  /** Whether the offset is based on a single response, so that another backend may be behind. */
   readonly single?: boolean;
   /** Whether two responses of this window disagreed: then the slowest clock counts until the window has ended. */
   readonly disputed?: boolean;

@@ -177,7 +177,8 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
     if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
-    // Kept if the response itself belongs to an ended window, because it reveals nothing about the next one.
+    // The window is kept if the response itself belongs to an ended window, because it reveals nothing about the next
+    // one.
     else if (reset > now) delete state.windows[kind];
   }
   learnOfOthers(state, shown, before);

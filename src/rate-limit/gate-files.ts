@@ -8,7 +8,7 @@ import { believable, emptyState, type Gate, type KeyState } from './key-state.ts
 
 /**
  * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. The two
- * are separate files, so that whoever can write to the shared state can't end a wait that this machine was asked for.
+ * are separate files, so that other users of the shared state can't end a wait that this machine was asked for.
  */
 export const copyKinds = ['gate', 'told'] as const;
 export type CopyKind = (typeof copyKinds)[number];
@@ -25,7 +25,7 @@ export interface GateCopy {
 /** Each gate is written to the first two folders that accept it, because one may vanish at a logout or a restart. */
 const enough = 2;
 
-/** How many milliseconds two times may be apart and still be of the same gate: a shared state keeps times inexactly. */
+/** How far apart two times of the same gate may be, in milliseconds, because a shared state stores times inexactly. */
 export const tolerance = 1;
 
 /** The gate files: one for each key and kind in each folder. All folders are read. */
@@ -152,8 +152,8 @@ const unsynced = { file: async () => {}, folder: async () => {} };
 const lockName = 'gates.lock';
 
 /**
- * Runs `work` while no other process changes the copies in a folder. After 200 ms it runs without the lock: a copy that
- * might be replaced by an earlier gate is better than none.
+ * Runs `work` while no other process changes the copies in a folder. After 200 ms, `work` runs without the lock: a copy
+ * that might be replaced by an earlier gate is better than none.
  */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
   const lock = await awaitLock(join(folder, lockName), 200).catch(() => undefined);
@@ -173,7 +173,7 @@ type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'> & { readonly life
  * @throws an error of any kind for other invalid content
  */
 function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
-  // 0.2.0 did not store the boot time, so after a restart its copies rely on the wall clock.
+  // Version 0.2.0 did not store the boot time, so after a restart its copies rely on the wall clock.
   const { boot, bootedAt = Number.NaN, env, at, wall, length, reason, life } = JSON.parse(text) as Copy;
   const areNumbers = [at, wall, length].every(Number.isFinite);
   if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;

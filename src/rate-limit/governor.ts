@@ -21,8 +21,8 @@ export interface PermitCount {
   /** Maximum number of permits; at least `min`. */
   readonly max: number;
   /**
-   * Called before waiting for the limit, perhaps more than once: releases what others would otherwise wait for. Never
-   * rejects.
+   * Releases what other callers would otherwise wait for. Called before waiting for the limit, perhaps more than once.
+   * Never rejects.
    */
   beforeWait?(): Promise<void>;
 }
@@ -33,8 +33,8 @@ export interface PermitCount {
  */
 export interface Permit {
   /**
-   * Call this right before sending: the process may have been stopped since the admission, or connecting may have taken
-   * long. Never waits.
+   * Call this right before sending, because the process may have been stopped since the admission, or connecting may
+   * have taken long. Never waits.
    * @throws PermitExpiredError if the permit has expired
    */
   beginSend(): void;
@@ -64,7 +64,9 @@ export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) 
 
 /** The result of recording a response. */
 export interface ObservationResult {
-  /** The wait that it asks for, in milliseconds, limited to the longest gate; undefined if it asks for none. */
+  /**
+   * The wait that the response asks for, in milliseconds, limited to the longest gate; undefined if it asks for none.
+   */
   readonly retryAfter: number | undefined;
   /** Resolves once other processes can see the record, or if it can't be written. Never rejects. */
   readonly persisted: Promise<void>;
@@ -102,8 +104,8 @@ export interface GovernorOptions {
   /** Maximum wait for the rate limit, in milliseconds. */
   readonly maxWait: number;
   /**
-   * Whether `maxWait` applies to all requests together (the default); to each request, for programs that run for weeks;
-   * or to a single wait, so that a bulk run may span many windows.
+   * What `maxWait` applies to: all requests together (the default); each request, for programs that run for weeks; or a
+   * single wait, so that a bulk run may span many windows.
    */
   readonly maxWaitFor?: 'all' | 'each' | 'wait';
   /** How long a request may take, in milliseconds; afterwards its process is considered dead. */
@@ -116,7 +118,7 @@ export interface GovernorOptions {
    */
   readonly exclusive?: boolean;
   readonly self: ProcessIdentity;
-  /** See `Processes`. Without it, a dead process is only noticed when the leases of its requests end. */
+  /** See `Processes`. Without this method, a dead process is only noticed when the leases of its requests end. */
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
   /** Called before an admission waits for the first time, with the length of that wait in milliseconds. */

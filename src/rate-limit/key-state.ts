@@ -5,7 +5,7 @@ import type { Window } from './window.ts';
 
 /** A request that was admitted and has no response yet. Times are by the monotonic clock. */
 export interface InFlight {
-  /** Its process, by `ownerOf`. */
+  /** The process that sent it, by `ownerOf`. */
   readonly by: string;
   readonly sentAt: number;
   /** Afterwards its process is considered dead, and the request as counted by the service. */
@@ -24,7 +24,7 @@ export type WaitReason = 'refused' | 'unavailable';
 
 /** A time before which nothing may be sent. */
 export interface Gate {
-  /** When it lifts, by the monotonic clock; 0 for no gate. */
+  /** When it lifts, by the monotonic clock; 0 if there is no gate. */
   readonly at: number;
   /** The same time by the wall clock, and the original length; used after a restart of the machine. */
   readonly wall: number;
@@ -108,7 +108,7 @@ export function encodeState({ inFlight, ...rest }: KeyState): string {
 
 /**
  * Decodes the result of `encodeState`, of this version or an older one.
- * @throws an error of any kind for anything else: whoever can write to the store can store anything there
+ * @throws an error of any kind for anything else, because anyone who can write to the store can store anything there
  */
 export function decodeState(json: string): KeyState {
   const {

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Requests left, minus those sent since. */
+  /** Requests left, without those sent since the report. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
@@ -19,7 +19,7 @@ export interface KnownLimit {
   readonly asOf: number;
 }
 
-/** Returns the last known limits of each key, by environment, the newest first. Some windows may have ended. */
+/** Returns the last known limits of each key, ordered by environment, newest first. Some windows may have ended. */
 export function knownLimits(keys: readonly KnownKey[]): KnownLimit[] {
   return limitsOf(keys, () => true);
 }
@@ -94,8 +94,8 @@ const lengths = { minute: 60_000, day: 86_400_000 } as const;
 /**
  * Simulates a bulk run on a key without other users: in each window all admitted requests are sent at its start, and
  * the rest wait for the exhausted window to end.
- * @param requests how many are still to be sent
- * @param limits of one key; at most one of each kind
+ * @param requests the number of requests still to be sent
+ * @param limits the limits of one key; at most one of each kind
  * @param now milliseconds since the Unix epoch
  */
 export function estimate(requests: number, limits: readonly LimitSummary[], now: number): Estimate {

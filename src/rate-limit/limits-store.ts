@@ -9,8 +9,8 @@ import type { LimitRecord } from './records.ts';
  */
 export interface LimitsStore {
   /**
-   * Folds the records into the state of a key, in order and in one transaction, and returns the result. Visible to
-   * every other process at once, but not durable against a power cut.
+   * Folds the records into the state of a key, in order and in one transaction, and returns the result. It is visible
+   * to every other process at once, but a power cut may lose it, unless it closes the gate.
    * @throws UnavailableError if another process locks the store for too long, FailureError if it can't be written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;

@@ -87,8 +87,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Returns the copies that hold. Leaves out gates of the shared state that it no longer reports when read again: they
-   * were cleared or repaired.
+   * Returns the copies that hold. Leaves out gates that are no longer in the shared state when it is read again,
+   * because they were cleared or repaired.
    */
   #counting(scope: string): GateCopy[] {
     const isRepaired = this.#repairs(scope);
@@ -96,8 +96,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Returns a function that reports whether the current content of the shared state counts instead of a copy: the state
-   * that the gate came from has been read again since, in the same epoch.
+   * Returns a function that reports whether a copy is outdated, because the shared state that its gate came from has
+   * been read again since, in the same epoch.
    */
   #repairs(scope: string): (copy: GateCopy) => boolean {
     const life = this.#limits.isCurrent?.(scope) ? this.#limits.life?.() : undefined;

@@ -22,8 +22,8 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
 }
 
 /**
- * Maximum difference between the local clock and a single `Date`, in milliseconds, for the local clock to count, too.
- * The local clock may be off by any amount.
+ * If the local clock differs from a single `Date` by more than this, in milliseconds, it is ignored. The local clock
+ * may be off by any amount.
  */
 const maxClockError = 86_400_000;
 

@@ -19,7 +19,7 @@ export interface StartRecord {
  */
 export interface IntentRecord extends AdmissionRequest {
   readonly type: 'intent';
-  /** One for each request, unique among all processes. */
+  /** One id for each request, unique among all processes. */
   readonly ids: readonly string[];
   /** The process, by `ownerOf`. */
   readonly by: string;
@@ -40,7 +40,7 @@ export interface ResponseRecord {
   readonly date?: number | undefined;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
-  /** Milliseconds since the Unix epoch. */
+  /** When the window ends, in milliseconds since the Unix epoch. */
   readonly reset?: number | undefined;
   /** The wait that a 429, 502, 503 or 504 asked for, in milliseconds. */
   readonly retryAfter?: number | undefined;

@@ -6,7 +6,7 @@ import type { Window } from './window.ts';
 export type Decision =
   /** `permits`: how many requests; 1 for a probe. */
   | { readonly admitted: true; readonly probe: boolean; readonly permits: number }
-  /** `retryAt`: when to try again, by the monotonic clock; undefined: when a request in flight has ended. */
+  /** `retryAt`: when to try again, by the monotonic clock; undefined if a request in flight has to end first. */
   | { readonly admitted: false; readonly retryAt: number | undefined };
 
 export interface AdmissionRequest {

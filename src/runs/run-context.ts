@@ -14,6 +14,6 @@ export interface RunContext
   readonly serviceName: string;
   /** A hash of the key and its service, by `scopeOf`. */
   readonly scope: string;
-  /** The user; undefined if the user has no name. */
+  /** The name of the user; undefined if there is none. */
   readonly user: string | undefined;
 }

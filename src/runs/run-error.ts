@@ -113,7 +113,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
 }
 
-/** Describes a run that certainly sent nothing, by its rows, which alone explain why. */
+/** Describes a run that certainly sent nothing. Only its rows explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);
@@ -204,8 +204,7 @@ function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
 }
 
 /**
- * Returns a text like `2 failed, 1 is a conflict, 3 were not attempted`, in a list; an empty list if there is nothing
- * to say.
+ * Returns a list with a text like `2 failed, 1 is a conflict, 3 were not attempted`; empty if there is nothing to say.
  */
 function lackingText(report: BulkReport): string[] {
   const { failed, conflict, notAttempted } = countRows(report.rows);

@@ -125,7 +125,7 @@ export class StockReader {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
     }).catch((error) => {
-      // The response is invalid. Once a run has begun, its caller reports what was written.
+      // A FailureError means that the response is invalid. Once a run has begun, its caller reports what was written.
       throw error instanceof FailureError && !this.#isBegun ? sayingNothing(error) : error;
     });
     if (this.#isBegun && seen.items === 0) {

@@ -25,7 +25,7 @@ export interface LogAppend extends RunKey, IntendedRows {
 export interface Confirmed {
   /** The name of the state; undefined before the first write. */
   readonly state: string | undefined;
-  /** The highest sequence number. */
+  /** The highest confirmed sequence number. */
   readonly highest: number;
   /** The last intent: its row, and the call that wrote it. */
   readonly intent: { readonly row: number; readonly call: string } | undefined;

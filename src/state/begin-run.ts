@@ -23,7 +23,7 @@ export interface NewRun {
 export class DuplicateRunError extends ConflictError {}
 
 const maxShownPets = 20;
-/** Maximum number of ids that are tried: runs of the same second differ only in their last four characters. */
+/** Maximum number of ids to try: ids of the same second differ only in their last four characters. */
 const maxAttempts = 100;
 /** Maximum number of rows per statement. */
 const page = 1000;

@@ -11,9 +11,9 @@ const maxKept = 5000;
 type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes'>;
 
 /**
- * Remembers the files of deltas, the counts and the undos for which this machine has begun a run, each with the name of the state
- * that recorded it. The file lies beside the state, so it survives if an older copy of the state is restored. Like
- * `HighestNumber` it is a second line of defence: nothing is synced, and failures are ignored.
+ * Remembers the files of deltas, the counts and the undos for which this machine has begun a run, each with the name of
+ * the state that recorded it. The file lies beside the state, so it survives if an older copy of the state is restored.
+ * Like `HighestNumber`, it is only a second safeguard, so nothing is synced, and failures are ignored.
  */
 export class BegunContents {
   readonly #folder: string | undefined;

@@ -23,7 +23,7 @@ export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfi
 /** A process that is registered as writing. */
 export interface Holder {
   readonly identity: ProcessIdentity;
-  /** When its lease ends. For a process of another boot: as far as this boot has observed it. */
+  /** When its lease ends; for a process of another boot, when this boot assumes that it ends. */
   readonly ends: number;
 }
 
@@ -59,7 +59,7 @@ export interface Lease {
 /**
  * @param owners owners whose lease does not block the caller
  * @param me the id of the asking process
- * @returns who blocks the pet; undefined if the caller may write it. `until` is by the state's clock
+ * @returns who blocks the pet; undefined if the caller may write the pet. `until` is by the state's clock
  */
 export function blockedBy(
   lease: Lease | undefined,
@@ -154,7 +154,7 @@ export function removableRuns(all: readonly PrunableRun[], wanted: ReadonlySet<s
   const floor = relying.reduce((least, { began }) => Math.min(least, began), Number.POSITIVE_INFINITY);
   const gone = new Set<string>();
   const known = new Set(all.map(({ run }) => run));
-  // The oldest first, because a run is always older than its undo.
+  // Visits the oldest first, because a run is always older than its undo.
   for (const run of all.toSorted((a, b) => a.began - b.began)) {
     if (!wanted.has(run.run) || isOpen(run) || run.touched > floor) continue;
     const target = run.undoes;

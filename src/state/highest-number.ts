@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { number, type Row, text } from './statements.ts';
 
-/** How far the sequence numbers of an older copy are raised, at least, so that none is allocated twice. */
+/** Minimum by which the sequence numbers of an older copy are raised, so that no number is allocated twice. */
 export const margin = 1_000_000;
 
 /**
- * The highest sequence number that each state is known to have stored durably, in the file `highest-<name of the state>` in the state
- * folder. A lower number in the state reveals that an older copy of it was restored. The file only has to outlive a process and the
- * database file, so nothing is synced. The file `current-<hash of its place>` contains the name of the state that was last written at
- * that place. If an earlier state returns to the place, it lacks the writes made meanwhile, so it is an older copy, too.
+ * Notes the highest sequence number that each state is known to have on disk, in the file `highest-<name of the state>`
+ * of the state folder. A lower number in the state shows that an older copy was restored. The file only has to outlive
+ * a process and the database file, so nothing is synced. The file `current-<hash of the location>` contains the name of
+ * the state that was last written at a location. An earlier state that returns there lacks the writes made meanwhile,
+ * so it counts as an older copy, too.
  */
 export class HighestNumber {
   readonly #folder: string | undefined;
@@ -42,7 +43,7 @@ export class HighestNumber {
     }
   }
 
-  /** Notes a number that is on disk in the state. Failures are ignored: the note is a second line of defence. */
+  /** Notes a number that is on disk in the state. Ignores failures, because the note is only a second safeguard. */
   note({ state, drawn }: DrawnIn): void {
     if (this.#fileOf(state) === undefined || drawn <= (this.#noted.get(state) ?? 0)) return;
     try {
@@ -66,8 +67,8 @@ export class HighestNumber {
   }
 
   /**
-   * If another state was last written in this place, notes a number for it that it has not reached, so that it counts
-   * as an older copy if it returns.
+   * If another state was written at this location before, notes a number for that state that it has not reached, so
+   * that it counts as an older copy if it returns.
    */
   #replacePrevious(state: string): void {
     if (this.#current === state) return;

@@ -5,7 +5,7 @@ export interface Intent {
   readonly petId: bigint;
   /** The time, by the monotonic clock, from which the request can no longer be in flight. */
   readonly inFlightUntil: number;
-  /** The stock that the delta is now added to, and the sum. Stored with the intent if it is granted. */
+  /** The stock that the delta is now added to, and the sum; stored once the intent is granted. */
   readonly rebased?: { readonly before: number; readonly after: number } | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Outcome {
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   /**
-   * A request of the row may still be in flight. The pet stays locked until none can be. Always the case for `unknown`.
+   * Whether a request of the row may still be in flight, so that the pet stays locked; always the case for `unknown`.
    */
   readonly mayBeInFlight?: boolean | undefined;
 }

@@ -14,11 +14,14 @@ import { possibleResults } from './tables.ts';
 /** The rows of a run that are about to be sent. */
 export interface IntendedRows {
   readonly intents: readonly Intent[];
-  /** The read version of the stock that the rows depend on, with its time by the state's clock. Undefined if they depend on none. */
+  /**
+   * The read version of the stock that the rows depend on, with its time by the state's clock; undefined if they depend
+   * on none.
+   */
   readonly since: ReadVersion | undefined;
   /** The owner id of the pet lock that the caller holds; undefined if it holds none. */
   readonly lockOwner: string | undefined;
-  /** Identifies this call, which is repeated if its reply was lost. */
+  /** Identifies this call, so that a repetition after a lost reply is recognized. */
   readonly call: string;
 }
 
@@ -37,7 +40,7 @@ const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Reads rows by their key, and whether another write of the pet may matter; for most rows none does. */
+/** Selects rows by their key, with whether another write of the pet may matter. For most rows none does. */
 const selectOwn = (stock: string, contested: string) =>
   `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;

@@ -14,8 +14,8 @@ export interface NotesPlace {
 }
 
 /**
- * Only Linux has an id that changes with every boot. Without one, notes that a power cut has lost could be mistaken for
- * complete ones.
+ * Only Linux has an id that changes with every boot. On other systems, notes that a power cut has truncated could be
+ * mistaken for complete ones.
  */
 const countsOnBoot = platform() === 'linux';
 
@@ -41,7 +41,9 @@ export class LeavingNotes {
     this.#file = fileOf(place);
   }
 
-  /** Notes that one call is about to write several intents. A single row needs no note: its intent is enough. */
+  /**
+   * Notes that one call is about to write several intents. A single row needs no note, because its intent is enough.
+   */
   begin(call: string): void {
     if (this.#file === undefined) return;
     try {
@@ -79,7 +81,7 @@ export class LeavingNotes {
     this.#descriptor = undefined;
   }
 
-  /** Opens the file for appending; starts it over if it is of another boot. */
+  /** Opens the file for appending. Empties a file of another boot first. */
   #open(file: string): number {
     const { boot } = this.#place;
     // With a shared state, the folder may not exist yet.
@@ -126,7 +128,7 @@ function removeEarlier({ folder = '', boot }: NotesPlace): void {
 
 /**
  * Returns a function that reports whether a row was certainly never sent after the given call wrote its intent;
- * undefined if there are no notes of this boot. The notes only count once no process writes the run.
+ * undefined if there are no notes of this boot. Call the function only once no process writes the run.
  */
 export function unsentBy(place: NotesPlace): ((row: number, call: string) => boolean) | undefined {
   const [boot, ...lines] = readLines(place) ?? [];

@@ -7,16 +7,16 @@ import { among, json, name, number, type Row, statement, text } from './statemen
 
 export interface PresentProcess {
   readonly process: ProcessIdentity;
-  /** Its command, like `inventory apply`. */
+  /** The command of the process, like `inventory apply`. */
   readonly command: string;
   /** The user who runs it, if the state stores users (a shared state does). */
   readonly user?: string | undefined;
-  /** When it began to write, in milliseconds since the Unix epoch. */
+  /** When its presence began, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
 export interface LivingProcess {
-  /** Shown in messages: `process 7 on till-2`. */
+  /** A name for messages, like `process 7 on till-2`. */
   readonly name: string;
   /**
    * When the lease ends unless it is renewed, for a process of another boot or container; undefined for any other

@@ -85,7 +85,7 @@ export async function onCurrentState<Result>(
     const { database, highest, warn } = context;
     const { doubtful, state } = await database.transact('durable', undefined, function* (at) {
       const [, [meta] = []] = yield [lockSequence, selectLast];
-      // Another process may have done it first.
+      // Another process may have repaired the copy first.
       const isOld = yield* isOlder(meta, highest);
       return isOld ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
     });
@@ -170,7 +170,7 @@ const doubtfulError: RowError = {
     'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };
 
-/** Returns how to show a row of an open run in an older copy: as `settlingOlder` will leave it. */
+/** Returns a row of an open run in an older copy as `settlingOlder` will leave it, for display. */
 export function doubtfulRow<Shown extends RecordedRow>(row: Shown): Shown {
   if (row.result !== 'pending' && row.result !== 'unknown') return row;
   return { ...row, result: row.delta === undefined ? 'unknown' : 'conflict', error: doubtfulError };
@@ -183,7 +183,7 @@ function doubtfulOutcome(row: Row): Outcome {
 
 /**
  * Writes a process's knowledge of its rows into the state that has replaced the one of the run.
- * @param isWhole whether this process began the run: then a row that it knows nothing about was never sent
+ * @param isWhole whether this process began the run: then a row that is not in `known` was never sent
  * @returns false if the state lacks the run
  */
 export function recover(

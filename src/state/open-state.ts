@@ -45,7 +45,7 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
 }
 
 /**
- * Like `openState`, for commands that only read: creates nothing.
+ * Like `openState`, for commands that only read. Creates nothing.
  * @returns undefined if there is no state
  */
 export async function openExistingState(options: OpenStateOptions, system?: StateSystem): Promise<State | undefined> {
@@ -61,8 +61,8 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
 }
 
 /**
- * Without the shared state nothing is written, because its history would lack the writes. Commands that only read
- * continue with the limits that this machine knows.
+ * Opens the shared state. If it can't be reached, nothing is written, because its history would lack the writes.
+ * Commands that only read continue with the limits that this machine knows.
  */
 async function openShared(options: OpenStateOptions, url: string, system: StateSystem | undefined): Promise<State> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');

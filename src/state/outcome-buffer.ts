@@ -1,15 +1,15 @@
 import type { Outcome } from './history.ts';
 
-/** Number of outcomes that are written without waiting for more. */
+/** Number of waiting outcomes at which they are written without waiting for more. */
 const maxWaiting = 1024;
 
 /**
- * Outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that crashed or
- * failed over may have lost the latter, so a new connection writes them again.
+ * Buffers outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that
+ * crashed or failed over may have lost the latter, so a new connection writes them again.
  */
 export class OutcomeBuffer {
   readonly #waiting = new Map<number, Outcome>();
-  /** Each with the generation of the connection that wrote it. */
+  /** The outcomes that may not be on disk, each with the generation of the connection that wrote it. */
   readonly #unsure = new Map<number, { readonly outcome: Outcome; readonly generation: number }>();
 
   /** Number of rows whose outcome has not been written. */
@@ -34,7 +34,7 @@ export class OutcomeBuffer {
   /**
    * @param taken the outcomes that `take` returned
    * @param takenFor the generation that they were taken for
-   * @param isDurable whether they are on disk, and all earlier writes of the same connection, too
+   * @param isDurable whether these outcomes, and all earlier writes of the same connection, are on disk
    * @param generation the generation of the connection that confirmed them
    */
   written(taken: ReadonlyMap<number, Outcome>, takenFor: number, isDurable: boolean, generation: number): void {

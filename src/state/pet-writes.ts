@@ -25,8 +25,8 @@ export class PetWrites {
   }
 
   /**
-   * Returns for each row what other runs have written to its pet since, or may have written, oldest first. Writes that
-   * were undone are left out together with their undo: together they changed nothing.
+   * Returns, for each row, what other runs have written to its pet after that row, or may have written, oldest first.
+   * Writes that were undone are left out together with their undo, because together they changed nothing.
    */
   async after(
     { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
@@ -52,8 +52,8 @@ export class PetWrites {
   }
 
   /**
-   * Returns the stock that this state last read or wrote for each of some pets; undefined if it knows none, or if the
-   * last write is unknown.
+   * Returns the stock that this state last read or wrote for each pet; undefined if it knows none, or if the last write
+   * is unknown.
    */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
     const answers = await this.#database.query(
@@ -63,8 +63,8 @@ export class PetWrites {
     );
     return pets.map((_pet, index) => {
       const [settledLater, last, pruned] = [0, 1, 2].map((part) => answers[part * pets.length + index]?.[0]);
-      // Unknown if the write came earlier and was only settled later, or if a later write was removed from the history:
-      // the stock in between is not known.
+      // The stock is not known if an earlier write was only settled later, or if a later write was removed from the
+      // history.
       const isBlind = (number(pruned?.sequence) ?? 0) > (number(last?.touched) ?? 0);
       return settledLater !== undefined || isBlind ? undefined : quantityIn(last);
     });
@@ -121,11 +121,13 @@ function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
 /** A pet, and up to which point in the history its stock is wanted. */
 export interface PetBefore {
   readonly petId: bigint;
-  /** Only writes before this sequence number count; undefined: all of them. */
+  /** Only writes before this sequence number count; undefined if all writes do. */
   readonly before?: number | undefined;
 }
 
-/** True for a write whose outcome was found after another run had written its pet: its stock is outdated. */
+/**
+ * Selects writes whose outcome was found only after another run had written the pet, so that their stock is outdated.
+ */
 export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence
   AND later.sequence > rows.sequence AND later.sequence < rows.touched AND later.result IN (${possibleResults})))`;

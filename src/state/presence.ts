@@ -33,7 +33,7 @@ export interface PresenceOptions {
   readonly processes: Processes;
   readonly command: string;
   readonly user?: string | undefined;
-  /** Why nothing may be written with this state, as a sentence. Does not concern rate limits. */
+  /** Why nothing may be written with this state, as a sentence. Rate limits are still stored. */
   readonly refusal?: string | undefined;
   /** Once aborted, its reason is thrown instead of an UnavailableError. */
   readonly interrupted?: AbortSignal | undefined;
@@ -57,7 +57,7 @@ export class Presence {
   #deadline: Deadline | undefined;
   #renewing: Promise<void> | undefined;
   #isClosed = false;
-  /** For each log and pet lock of this process: its requests that may be sent or are in flight. */
+  /** The requests that may be sent or are in flight, for each log and pet lock of this process. */
   readonly #outstanding = new Set<ReadonlySet<unknown>>();
   readonly #isInPlace: () => boolean;
 
@@ -66,7 +66,7 @@ export class Presence {
     this.#database = database;
     this.#options = options;
     this.#isInPlace = memoizePerTick(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
-    // Not from the context's random numbers, which repeat in tests. 48 bits fit every column.
+    // The context's random numbers are not used, because they repeat in tests. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
 
@@ -93,7 +93,7 @@ export class Presence {
 
   /**
    * Keeps this process present until `release`, for a log or a pet lock.
-   * @param outstanding its requests that may be sent or are in flight
+   * @param outstanding the requests of that log or lock that may be sent or are in flight
    */
   retain(outstanding: ReadonlySet<unknown>): void {
     this.#outstanding.add(outstanding);
@@ -168,7 +168,7 @@ export class Presence {
     await this.#renewing;
     if (this.#expires === undefined) return;
     this.#outstanding.clear();
-    // Ignored, because it must not replace the command's own result.
+    // An error is ignored, because it must not replace the command's own result.
     await writeOnly(this.#database, undefined, (at) => this.leaving(at)).catch(() => {});
   }
 
@@ -192,11 +192,11 @@ export class Presence {
         this.#schedule();
       });
     });
-    // Does not keep the program running: the lease then runs out.
+    // The timer does not keep the program running; if the program ends, the lease runs out.
     this.#deadline.unref?.();
   }
 
-  /** Never renews after the lease has ended: another process may hold the pets by then. */
+  /** Renews the lease, but never after it has ended, because another process may hold the pets by then. */
   async #renewInTime(): Promise<void> {
     if (this.#isClosed || !this.#hasLease) return;
     const askedAt = this.#options.clock.monotonic();

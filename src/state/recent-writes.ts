@@ -5,7 +5,7 @@ import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
-/** How long a service with several replicas may not show a write everywhere, in milliseconds. */
+/** How long a write may take to appear on all replicas of a service, in milliseconds. */
 export const recentFor = 15_000;
 
 /** Maximum number of rows per query. */

@@ -17,7 +17,9 @@ import type { StateContext } from './state-context.ts';
 import { readWithoutLock } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 
-/** Rows read at a time. No statement stays open between two pages, because it would block writers and the log. */
+/**
+ * Number of rows read at a time. No statement stays open between two pages, because it would block writers and the log.
+ */
 const page = 500;
 
 const countOpenIncrements = `SELECT run, count(*) AS rows FROM petstock.rows
@@ -82,7 +84,7 @@ export class RecordedRuns {
 
   /**
    * Yields the rows of a run in the order of its plan.
-   * @param results yields only rows with one of these results
+   * @param results the results of the rows to yield; undefined for all rows
    */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
     for await (const rows of this.pages(run, results)) yield* rows;
@@ -127,7 +129,7 @@ export class RecordedRuns {
       await this.#loadRuns(runs, new Set(rows.map(({ run_id }) => Number(run_id))));
       for (const row of rows) {
         const run = runs.get(Number(row.run_id));
-        // Undefined if the run was removed between the two queries.
+        // The run is undefined if it was removed between the two queries.
         if (run !== undefined) yield { run, row: recordedRowOf(row, undefined) };
       }
     }

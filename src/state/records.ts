@@ -29,7 +29,7 @@ export const runColumns =
 export const rowColumns =
   'rows.row, rows.line, CAST(rows.pet_id AS TEXT) AS pet, rows.before, rows.after, rows.delta, rows.reason, rows.ref, rows.result, rows.quantity, rows.error, rows.at, rows.boot, rows.expires, rows.lasts, rows.sequence, rows.touched, rows.undone_by';
 
-/** @param isRunning whether a process is writing it */
+/** @param isRunning whether a process is writing the run */
 export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
   const counts = Object.fromEntries(recordedResults.map((result) => [result, Number(row[result])]));
   const ofHead = { skipped: Number(row.head_skipped), notEdited: Number(row.head_not_edited) };
@@ -139,7 +139,7 @@ export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Stateme
   if (store === null) conditions.push('runs.store IS NULL');
   if (state !== undefined) conditions.push(openStates[state]);
   const values = applying.map(({ value }) => value);
-  // Digits in the statement itself, because a long list of pets could exceed the maximum number of parameters.
+  // The digits are part of the statement, because a long list of pets could exceed the maximum number of parameters.
   const ids = petIds === undefined ? undefined : [...petIds].join();
   if (ids !== undefined) conditions.push(ids === '' ? '1 = 0' : ofRow(`rows.pet_id IN (${ids})`));
   return statement(conditions.join(' AND ') || '1 = 1', ...values);

@@ -9,8 +9,8 @@ const hint = 'petstock history list';
 /**
  * Returns an id made of the time and four characters that distinguish runs of the same second.
  * @param at milliseconds since the Unix epoch
- * @param random in [0, 1)
- * @param attempt from 0; a different id for each attempt, if an id is taken
+ * @param random a number in [0, 1)
+ * @param attempt from 0; each attempt gives another id, in case an id is taken
  */
 export function runIdAt(at: number, random: number, attempt: number): string {
   const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
@@ -19,8 +19,8 @@ export function runIdAt(at: number, random: number, attempt: number): string {
 }
 
 /**
- * Returns the stored id of a run. Whoever can write to a shared state can store anything there: text that is no id is
- * replaced by a stable name that is safe in commands and file names.
+ * Returns the stored id of a run. Anyone who can write to a shared state can store anything there, so text that is no
+ * id is replaced by a stable name that is safe in commands and file names.
  */
 export function runIdIn(value: Row[string] | undefined): string {
   const text = String(value);
@@ -44,7 +44,8 @@ export function noSuchRun(run: string): NotFoundError {
 /** @throws UsageError if several runs match, NotFoundError if none does */
 export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
   if (run === undefined) throw noSuchRun(text);
-  // Whoever can write to the state can store anything there; it must not get into a command or the name of a file.
+  // Anyone who can write to the state can store anything there. Such text must not get into a command or the name of a
+  // file.
   if (!runPattern.test(run)) {
     throw new FailureError(`The history contains an invalid run id: ${JSON.stringify(run)}`, { hint });
   }

@@ -36,7 +36,7 @@ export interface Move {
   readonly to: RecordedResult;
 }
 
-/** Returns an update of the run's counts per result, once per transaction. */
+/** Returns the statement that updates a run's counts per result. Call this once per transaction. */
 export function countsUpdate(run: number, moves: readonly Move[]): Statement {
   const changes = new Map<RecordedResult, number>();
   for (const { from, to } of moves) {
@@ -115,8 +115,8 @@ export function* settleRows(
 
 /**
  * Returns the statements that write rows with the same new result and release their leases.
- * @param numbers result of `allocateRowSequences`
- * @param holder releases only the leases of this process; undefined: those of the run, whoever holds them
+ * @param numbers the result of `allocateRowSequences`
+ * @param holder the process whose leases are released; undefined to release those of the run, whoever holds them
  */
 function writesOf(
   at: TransactionContext,

@@ -7,7 +7,7 @@ import { type ResultSets, type Statement, statement } from './statements.ts';
  * commit is lost, it runs again from the start.
  */
 export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
-/** Starts a transaction in a context. */
+/** Returns the steps of a transaction. */
 export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
 /** The times of a transaction. They are exact, and under the lock, once its first batch has been answered. */
@@ -42,7 +42,7 @@ export type Durability = 'visible' | 'bestEffort' | 'durable';
 
 /** A driver: loads and stores rows. */
 export interface StateDatabase {
-  /** Shown in messages: `The state in /home/ann/.local/state/petstock/state.db`. */
+  /** A name for messages, like `The state in /home/ann/.local/state/petstock/state.db`. */
   readonly name: string;
   readonly time: StateTime;
   /** The current time, as far as it is known without a query. */
@@ -79,7 +79,7 @@ export async function readWithoutLock<Result>(database: StateDatabase, work: Tra
   return step.value;
 }
 
-/** Writes statements that need no query first. */
+/** Writes statements that depend on no query. */
 export function writeOnly(
   database: StateDatabase,
   service: string | undefined,

@@ -29,7 +29,7 @@ export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'w
 }
 
 export interface StateDescription {
-  /** `sqlite`, `postgresql 16.4` */
+  /** The database engine, like `sqlite` or `postgresql 16.4`. */
   readonly engine: string;
   /** A path, or an address without its password. */
   readonly location: string;
@@ -127,7 +127,8 @@ export class State {
     const { keepFor } = this.#options;
     try {
       await this.history.flush();
-      // Ignored: it must not replace the command's own result, and a role that may only write can't remove anything.
+      // An error is ignored, because it must not replace the command's own result, and a role that may only write can't
+      // remove anything.
       if (keepFor !== undefined) await this.history.removeOld(keepFor).catch(() => {});
     } finally {
       await this.presence.end();

@@ -50,7 +50,7 @@ export function piecesOf(whole: Statement): readonly Statement[] {
   return pieces;
 }
 
-/** `(?,?,?)` */
+/** Returns placeholders like `(?,?,?)`. */
 const placesOf = (length: number) => `(${'?,'.repeat(length).slice(0, -1)})`;
 
 /** Returns a function that translates each SQL text once into an engine's dialect. */
@@ -70,7 +70,9 @@ export function text(value: Row[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }
 
-/** Returns a stored name, made safe for messages: whoever can write to the state can store anything there. */
+/**
+ * Returns a stored name, made safe for messages, because anyone who can write to the state can store anything there.
+ */
 export function name(value: Row[string] | undefined): string {
   return plainName(String(value));
 }

@@ -75,7 +75,7 @@ export class History extends RecordedRuns {
     const { presence } = this.context;
     if ([...this.#open].some((log) => log.hasBegun && log.run === run)) throw stillRunning(run, 'this process');
     const { serviceName } = await this.run(run);
-    // Stays present until the log exists, even if another log ends meanwhile.
+    // This process stays present until the log exists, even if another log ends meanwhile.
     const taking: ReadonlySet<never> = new Set();
     presence.retain(taking);
     try {
@@ -166,8 +166,8 @@ export class History extends RecordedRuns {
   }
 
   /**
-   * Removes up to 20 runs that began at least `age` milliseconds ago, the oldest first, if a run of this process has
-   * ended.
+   * Removes up to 20 runs that began at least `age` milliseconds ago, the oldest first. Does nothing unless a run of
+   * this process has ended.
    */
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;

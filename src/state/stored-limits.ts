@@ -80,7 +80,7 @@ export abstract class StoredLimits implements LimitsStore {
     return statement(select, version, scope);
   }
 
-  /** @param row undefined: the key has no row. If the row's state is missing, the known version is still current */
+  /** @param row undefined if the key has no row. If the row's state is missing, the known version is still current */
   protected take(scope: string, row: Row | undefined): KeyState {
     const stored = text(row?.state);
     const version = Number(row?.version ?? 0);

@@ -40,7 +40,7 @@ export class Pets {
    */
   async beginRead(service: string, petIds?: readonly bigint[]): Promise<PetsBeforeRead> {
     const { database, clock } = this.#context;
-    // The time before the query: a request that may arrive after it counts as later.
+    // Taken before the query, because a request that may arrive after this time counts as later.
     const asked = clock.monotonic();
     return readWithoutLock(database, (at) => this.#looking(at, service, petIds, asked));
   }

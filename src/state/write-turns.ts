@@ -1,6 +1,6 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 
-/** Outcomes are buffered for at most 50 ms or ten times as long as writing them takes (up to 1 s). */
+/** Bounds of the time that outcomes are buffered, in milliseconds: ten times as long as the last write took. */
 const minWait = 50;
 const maxWait = 1000;
 

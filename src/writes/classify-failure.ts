@@ -19,11 +19,14 @@ import { isBlank } from '../shared/sanitize.ts';
  */
 export interface Failure {
   readonly kind: 'refused' | 'notSent' | 'unknown';
-  /** No other row would succeed now, so the run ends. */
+  /** Whether no other row would succeed now, so that the run ends. */
   readonly stop: boolean;
-  /** The run ends, but the service may still answer a read, so rows of unknown outcome are checked first. */
+  /**
+   * Whether the service may still answer a read although the run ends, so that rows of unknown outcome are checked
+   * first.
+   */
   readonly isReadable: boolean;
-  /** The request may still be in flight. */
+  /** Whether the request may still be in flight. */
   readonly mayBeInFlight: boolean;
 }
 

@@ -27,9 +27,9 @@ export interface BusyRow {
  * if no row has to wait for another. `inGroup`: otherwise.
  */
 const maxHold = { alone: 1000, inGroup: 5000 };
-/** Maximum age of the stock that a delta is added to, in milliseconds, when permits are requested. */
+/** Maximum age, in milliseconds, of the stock that a delta is added to when its permit is requested. */
 const maxAge = 1000;
-/** Maximum wait for those permits, in milliseconds; after a longer wait the stock is read again. */
+/** Maximum wait for that permit, in milliseconds; after a longer wait the stock is read again. */
 const maxWaitOfIncrement = 100;
 /**
  * Maximum age of a stock in milliseconds when its delta is sent. Even with an older stock, the delta may wait for
@@ -59,7 +59,7 @@ export class Dispatcher {
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Rows that are already prepared are still sent. */
   #prepareFailure: { readonly cause: unknown } | undefined;
-  /** Rows that were taken from the queue and certainly not sent, in order. */
+  /** Rows that were taken from the queue and certainly not carried out, in order. */
   readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
   /** Rows with a delta whose pet another run has written since their stock was read. */

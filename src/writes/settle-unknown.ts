@@ -12,7 +12,7 @@ export interface Unsettled {
 
 /**
  * Settles rows of unknown outcome by the stock that was read after they were sent, and by later writes of other runs
- * (which there are if this process was stopped and lost its leases). Rows whose request may still be in flight stay
+ * (there are some only if this process was stopped and lost its leases). Rows whose request may still be in flight stay
  * unknown, unless the stock shows that they were applied.
  * @param laterWrites the writes of other runs, for each of `outcomes.unknown`
  * @param options `now`: the monotonic time before the stock was read; `isLast`: nothing is sent again, so a plain set

@@ -113,9 +113,9 @@ export interface ZeroAllowance {
 /**
  * Returns the row with its delta added to the current stock, or why that can't be done, as a clause without a period:
  *
- * - the sum is no valid quantity
- * - the sum is below zero and was not before, so it was never confirmed
- * - the sum is zero and was above before, and `max-zero` allows no more
+ * - the sum is not a valid quantity
+ * - the sum is below zero and the planned stock was not, so it was never confirmed
+ * - the sum is zero, the planned stock was above zero, and `max-zero` allows no more
  */
 export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): RowWrite | string {
   const { delta = 0, after } = write;

@@ -16,11 +16,11 @@ export const timeouts = {
 
 export interface QueryOptions {
   readonly isDurable?: boolean;
-  /** Allows a long run time and long waits for locks. */
+  /** Whether to allow a long run time and long waits for locks. */
   readonly noStatementTimeout?: boolean;
-  /** Continues a transaction, for which the settings were already sent. */
+  /** Whether this continues a transaction, for which the settings were already sent. */
   readonly goesOn?: boolean;
-  /** Begins a transaction that continues with the next round trip. */
+  /** Whether this begins a transaction that continues with the next round trip. */
   readonly begins?: boolean;
 }
 

@@ -9,8 +9,8 @@ import { Servers } from './servers.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
 /**
- * Pause between two connection attempts, in milliseconds: a restarting or full server accepts no connection for a
- * moment.
+ * Pause between two connection attempts, in milliseconds, because a restarting or full server accepts no connection for
+ * a moment.
  */
 const pause = 250;
 /** How long to retry by default, in milliseconds. */
@@ -24,10 +24,10 @@ export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
-  /** Cancels waiting beyond the default. */
+  /** Once aborted, no wait lasts longer than the default. */
   readonly interrupted?: AbortSignal | undefined;
   /**
-   * Called with each new wire, before its first other use.
+   * Called with each new wire, before anything else is sent over it.
    * @returns the id of the database's epoch, if it has one
    */
   prepare(ask: Ask): Promise<string | undefined>;
@@ -40,7 +40,7 @@ const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
 export const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
 
-/** Milliseconds since the Unix epoch, by the clock of the database. */
+/** Selects the time of the database, in milliseconds since the Unix epoch. */
 export const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
 
 /** The single connection of a process to the database. Statements and transactions run one at a time, in order. */
@@ -55,7 +55,7 @@ export class PostgresConnection {
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
   #wire: Wire | undefined;
-  /** The process id of the server process that has responded. */
+  /** The process id of the server process that responds on the current wire. */
   #pid: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -75,16 +75,14 @@ export class PostgresConnection {
     this.time = new DatabaseClock(options.clock);
   }
 
-  /** @throws UnavailableError if it can't be reached, FailureError if it can't be used */
+  /** @throws UnavailableError if the database can't be reached, FailureError if it can't be used */
   static async open(options: ConnectionOptions): Promise<PostgresConnection> {
     const connection = new PostgresConnection(options);
     await connection.again(async () => {});
     return connection;
   }
 
-  /**
-   * The send time of the last answered query, by the monotonic clock: its results were true at that moment or later.
-   */
+  /** When the last answered query was sent, by the monotonic clock: its results were true at that moment or later. */
   get heardAt(): number {
     return this.#wire === undefined || this.#wire.isOver ? Number.NEGATIVE_INFINITY : this.#heardAt;
   }
@@ -190,7 +188,10 @@ export class PostgresConnection {
     else this.#giveUp(error, shortPatience);
   }
 
-  /** Notifications arrive only as long as all queries use the same server process. */
+  /**
+   * Checks that all queries use the same server process, because notifications arrive only then.
+   * @throws FailureError if they don't
+   */
   #requireSameProcess(pid: number | undefined): void {
     if (this.#pid !== undefined && pid !== this.#pid) {
       throw new FailureError(
@@ -203,7 +204,7 @@ export class PostgresConnection {
 
   /** Returns the wire; reconnects if it was lost. */
   async #reached(patience: number): Promise<Wire> {
-    // A new wire would keep the process from ending.
+    // Reconnecting would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;

@@ -4,8 +4,8 @@ import type { StateTime } from '../state-database.ts';
 /** Maximum drift between the database's clock and this machine's monotonic clock: twice what NTP slews. */
 const drift = 0.001;
 /**
- * A change of the wall clock against the monotonic clock, in milliseconds, beyond which it was stepped or the machine
- * slept.
+ * Change between the wall clock and the monotonic clock, in milliseconds, above which the wall clock was stepped or the
+ * machine slept.
  */
 const step = 100;
 /** Maximum age of a reading, in milliseconds. */
@@ -86,8 +86,8 @@ export class DatabaseClock implements StateTime {
   }
 
   /**
-   * The offset from the monotonic clock, widened by the possible drift since the last reading. A time in the future is
-   * converted again before it is reached.
+   * The offset from the monotonic clock, widened by the possible drift since the last reading. The drift until a future
+   * time need not be added, because such a time is converted again before it is reached.
    */
   get #ahead(): Pick<Offset, 'least' | 'most'> {
     const { least, most, at } = this.#known;
@@ -95,7 +95,7 @@ export class DatabaseClock implements StateTime {
     return { least: least - slack, most: most + slack };
   }
 
-  /** Also true before the first reading. */
+  /** Whether the wall clock was stepped or the machine slept since the last reading; true before the first one. */
   get #hasStepped(): boolean {
     return this.#offset === undefined || Math.abs(this.#wall - this.#offset.wall) > step;
   }

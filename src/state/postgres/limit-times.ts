@@ -52,7 +52,9 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
   };
 }
 
-/** Whoever can write to the database can store any time: none may be farther away than the longest gate. */
+/**
+ * Converts a gate, and limits it to the longest gate, because another user of the database may have stored any time.
+ */
 function localGate(gate: Gate, time: DatabaseClock, clock: Clock): Gate {
   const at = Math.min(time.localLatest(gate.at), clock.monotonic() + maxGateMs);
   return { ...gate, at, wall: Math.min(time.localWall(gate.wall), clock.now() + maxGateMs) };

@@ -9,7 +9,7 @@ import { findTables, makeTables } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
 export interface OpenPostgresOptions extends StateOptions {
-  /** `postgresql://…` */
+  /** The URL of the database: `postgresql://…`. */
   readonly url: string;
 }
 
@@ -24,7 +24,7 @@ export async function openPostgres(options: OpenPostgresOptions, open: OpenWire 
 }
 
 /**
- * Like `openPostgres`, for commands that only read: creates nothing.
+ * Like `openPostgres`, for commands that only read. Creates nothing.
  * @returns undefined if the database has no state
  */
 export async function openExistingPostgres(

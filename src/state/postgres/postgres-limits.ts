@@ -10,9 +10,11 @@ import type { PostgresStateDatabase } from './postgres-state-database.ts';
 
 /** Maximum age of the last reply of the database for its notifications to be relied on, in milliseconds. */
 const maxSilence = 2000;
-/** Interval in milliseconds between queries while own requests may be sent, so that the last reply stays recent. */
+/**
+ * Interval in milliseconds between queries while this process may send requests, so that the last reply stays recent.
+ */
 const refreshEvery = 500;
-/** After this many attempts that lost against other writers, the row is locked. */
+/** Number of attempts that may lose against other writers before the row is locked. */
 const maxAttempts = 3;
 
 /**
@@ -56,7 +58,10 @@ export class PostgresLimits extends StoredLimits {
     return state;
   }
 
-  /** Shows no request as in flight if the database has not replied for too long, so none may be sent. */
+  /**
+   * Returns the state, without requests in flight if the database has not replied for too long, so that none may be
+   * sent.
+   */
   peek(scope: string): KeyState {
     const known = this.known.get(scope);
     if (known === undefined) return emptyState();
@@ -117,7 +122,7 @@ export class PostgresLimits extends StoredLimits {
           this.take(scope, row);
         }
         const { next, writing } = this.next(scope, (known) => change(known, mayHaveLanded));
-        // Reads the whole row: a version that another process has written may have the same number.
+        // Reads the whole row, because a version that another process has written may have the same number.
         const rest = [writing, this.reading(scope, 0), ...ending];
         const [[written] = [], [found] = []] = await ask(rest, isLocked ? { goesOn: true } : { begins: true });
         // A row that was lost in a crash is inserted anew, with its own version.
@@ -144,14 +149,14 @@ export class PostgresLimits extends StoredLimits {
     return isHeard && this.#clock.monotonic() - heardAt <= maxSilence;
   }
 
-  /** Keys for which own requests may be sent. */
+  /** The keys with requests of this process in flight. */
   get #used(): string[] {
     const isOurs = (scope: string) =>
       [...(this.known.get(scope)?.state.inFlight.values() ?? [])].some(({ by }) => by === this.#self);
     return [...this.#asked.keys()].filter(isOurs);
   }
 
-  /** Schedules the next query while own requests may be sent. */
+  /** Schedules the next query while this process has requests in flight. */
   #refreshLater(): void {
     if (this.#deadline !== undefined || this.#isClosed || this.#used.length === 0) return;
     this.#deadline = this.#clock.deadline(refreshEvery, () => {
@@ -160,7 +165,9 @@ export class PostgresLimits extends StoredLimits {
     });
   }
 
-  /** Errors are ignored here: the next admission reports them, and nothing is sent until then. */
+  /**
+   * Queries the limits now. Ignores errors, because the next admission reports them, and nothing is sent until then.
+   */
   #refreshNow(): void {
     this.#refreshing ??= this.#refreshAll()
       .then(() => this.#refreshLater())
@@ -170,7 +177,7 @@ export class PostgresLimits extends StoredLimits {
       });
   }
 
-  /** Repeats until no notification arrives meanwhile. */
+  /** Reads the limits of the keys in use, and again if a notification arrives meanwhile. */
   async #refreshAll(): Promise<void> {
     for (let seen = -1; seen !== this.#notices; ) {
       seen = this.#notices;

@@ -4,7 +4,7 @@ import { createTables, makingTable, requireReadable, schemaVersion, upgradingSeq
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
-/** The advisory lock for migrations: `psst` in ASCII. */
+/** The advisory lock for migrations; its number is `psst` in ASCII. */
 const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 
 /**
@@ -73,7 +73,10 @@ export async function findTables(ask: Ask, shown: string): Promise<string | unde
 
 const insertEpoch = `INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000)`;
 
-/** `epoch` has one row, which a crash or a failover removes, because the table is unlogged. */
+/**
+ * Returns the statements that create the schema. `epoch` has one row, which a crash or a failover removes, because the
+ * table is unlogged.
+ */
 function making(): Statement[] {
   const own = [
     'CREATE SCHEMA IF NOT EXISTS petstock',

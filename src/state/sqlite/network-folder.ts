@@ -35,7 +35,7 @@ export async function isOnNetwork(folder: string, system = realSystem): Promise<
   }
 }
 
-/** `\\server\share`, also as `\\?\UNC\server\share`; but `\\?\C:\` and `\\.\` are local. */
+/** Reports whether a path is a share: `\\server\share` or `\\?\UNC\server\share`, but not `\\?\C:\` or `\\.\`. */
 function isShare(path: string): boolean {
   return /^[\\/]{2}(?:\?[\\/]UNC[\\/]|(?![?.][\\/]))/i.test(path);
 }

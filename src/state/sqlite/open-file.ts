@@ -136,9 +136,9 @@ async function openFile(file: string, engine: Engine, { clock, need }: OpenFileO
     makeTables(connection, clock);
     // A full disk is only noticed when something is written.
     if (need === 'limits') connection.quick(() => connection.run('UPDATE sequence SET last = last'));
-    // In KiB. Removed rows are spread over the indexes: with 2 MiB, removal took twice the CPU time.
+    // The size is in KiB. Removed rows are spread over the indexes: with 2 MiB, removal took twice the CPU time.
     connection.exec('PRAGMA cache_size = -16384');
-    // Rollback data of a statement is kept in memory: in a file it was a quarter of what a large run writes.
+    // Keeps rollback data of a statement in memory. In a file, this data was a quarter of what a large run writes.
     connection.exec('PRAGMA temp_store = MEMORY');
     return connection;
   } catch (error) {

@@ -5,7 +5,7 @@ import { shellWord } from '../../shared/hint.ts';
 import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** `psst` in ASCII: identifies files of petstock. */
+/** Identifies files of petstock: `psst` in ASCII. */
 const applicationId = 0x70737374;
 
 /**
