@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { alias, apart, importedApart, licencesOf } from './.ci/bundle.ts';
+import { apart, importedApart, licencesOf, stubbed } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './test/support/reference/completion-table.ts';
 import { manPage } from './test/support/reference/man-page.ts';
@@ -44,12 +44,11 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     // V8 reads through all of a script at each start. The stacks of `--debug` have short names: the same build with `--sourcemap` has the others.
     minify: true,
     esbuildOptions: (options) => {
-      options.alias = alias;
       // What is read for a code cache is no module of Node's, whose `import()` it would be.
       options.supported = { 'dynamic-import': false };
       options.legalComments = 'none';
     },
-    esbuildPlugins: [importedApart],
+    esbuildPlugins: [importedApart, stubbed],
     metafile: true,
     // The native binaries of SQLite, the manual and the licences stand beside the program.
     onSuccess: async () => {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Options } from 'tsup';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
@@ -22,13 +22,28 @@ export const importedApart: EsbuildPlugin = {
 };
 
 /**
- * Stubs for modules that packages load for features that petstock never uses. undici could speak HTTP/2, which costs half as much
- * as starting Node itself on 22 and 24; conf could check a schema, but gets none.
+ * Modules that packages load for features that petstock never uses, and the stubs in their place. undici could speak HTTP/2,
+ * which costs half as much as starting Node itself on 22 and 24. Commander could start subcommands that are programs of their own,
+ * which costs a sixth. conf could check a schema, but gets none.
  */
-export const alias = {
-  'node:http2': './.ci/stubs/http2.ts',
-  'ajv/dist/2020.js': './.ci/stubs/ajv.ts',
-  'ajv-formats': './.ci/stubs/ajv.ts',
+const stubs: readonly (readonly [name: string, importer: string, stub: string])[] = [
+  ['node:http2', 'undici', 'http2.ts'],
+  ['node:child_process', 'commander', 'child-process.ts'],
+  ['ajv/dist/2020.js', 'conf', 'ajv.ts'],
+  ['ajv-formats', 'conf', 'ajv.ts'],
+];
+
+/** Replaces the modules of `stubs` where these packages import them. */
+export const stubbed: EsbuildPlugin = {
+  name: 'stubbed',
+  setup({ onResolve }) {
+    for (const [name, importer, stub] of stubs)
+      onResolve({ filter: new RegExp(`^${name}$`) }, (args) =>
+        new RegExp(`node_modules[\\\\/]${importer}[\\\\/]`).test(args.importer)
+          ? { path: resolve('.ci/stubs', stub) }
+          : undefined,
+      );
+  },
 };
 
 /**

@@ -13,7 +13,6 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { createRequire, wrap } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { ownerOf } from '../src/settings/folders.ts';
@@ -37,9 +36,9 @@ const renewalInterval = 32;
  * so a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts` require the script.
  * @param name `./program.cjs`
  * @param words the words of the command line; each command has its own cache
+ * @param requireElse loads a module that is no script of the build, or a script without a cache
  */
-export function loadCached<Module>(name: string, words: readonly string[]): Module {
-  const requireElse = createRequire(import.meta.filename);
+export function loadCached<Module>(name: string, words: readonly string[], requireElse: NodeJS.Require): Module {
   const cache = openCodeCache(words, process.env);
   if (cache === undefined) return requireElse(name);
   process.once('exit', (code) => code === 0 && cache.keep());
@@ -114,7 +113,8 @@ export class CodeCache {
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       const path = join(this.#folder, nameOf(key));
       const cachedData = this.#read(path, key);
-      const source = wrap(readFileSync(file, 'latin1'));
+      // Like Node wraps a module. Node's own `wrap` would load its source maps.
+      const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
       const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
       const wasKept = cachedData !== undefined && script.cachedDataRejected === false;
       this.#compiled.push({ script, path, key, wasKept });

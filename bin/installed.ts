@@ -10,5 +10,6 @@ const words = process.argv.slice(2);
 void start(words, {
   completion: async () => require('./complete.cjs'),
   // Without a cache this is `require('./program.cjs')`.
-  program: async () => (await import('./code-cache.ts')).loadCached<typeof import('./run.ts')>('./program.cjs', words),
+  program: async () =>
+    (await import('./code-cache.ts')).loadCached<typeof import('./run.ts')>('./program.cjs', words, require),
 });

@@ -7,7 +7,7 @@ import { build } from 'tsup';
 import { description, version } from '../../package.json';
 import { completionTable } from '../../test/support/reference/completion-table.ts';
 import { manPage } from '../../test/support/reference/man-page.ts';
-import { alias, licencesOf } from '../bundle.ts';
+import { licencesOf, stubbed } from '../bundle.ts';
 import { buildConstants, committedAt, fetchPackage, filled, homepage, newFolder, root, sumsOf } from '../commands.ts';
 import { bunVersion, executableName, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
@@ -76,9 +76,7 @@ async function bundle(): Promise<string> {
       // A path on the build machine would make each machine's build different.
       ...{ __filename: '"/petstock"', __dirname: '"/"' },
     },
-    esbuildOptions: (options) => {
-      options.alias = alias;
-    },
+    esbuildPlugins: [stubbed],
   });
   return licencesOf(Object.keys(JSON.parse(readFileSync(join(folder, 'metafile-esm.json'), 'utf8')).inputs));
 }

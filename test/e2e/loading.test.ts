@@ -7,11 +7,10 @@ import { runProgram, serve, temporaryHome } from '../support/program.ts';
 /** Modules of Node that are not there from the beginning. */
 type Builtins = readonly string[];
 
-const cache: Builtins = ['vm', 'os', 'stream', 'stream/promises', 'string_decoder'];
-const timers: Builtins = ['timers', 'timers/promises'];
-/** Commander could start subcommands that are programs of their own. */
-const commander: Builtins = ['child_process', 'dgram', 'net', 'diagnostics_channel'];
-const settings: Builtins = [...cache, ...timers, ...commander, 'fs/promises', 'process'];
+const cache: Builtins = ['vm', 'os'];
+/** Node loads these for a standard output that is a pipe, as here. */
+const pipe: Builtins = ['diagnostics_channel', 'net', 'stream', 'stream/promises', 'string_decoder'];
+const settings: Builtins = [...cache, ...pipe, 'timers', 'timers/promises', 'fs/promises', 'process'];
 /** The state, whose engine is Node's own if it has one. */
 const state: Builtins = [...settings, 'crypto', 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
