@@ -27,7 +27,7 @@ test('adds, lists and removes faults', async () => {
   expect(await outcomes(service, 1)).toEqual(['200']);
 });
 
-test('moves the clock ahead, not beyond what a Date can hold, and windows and Date with it', async () => {
+test('moves the clock, the windows and Date ahead, but not beyond what a Date can hold', async () => {
   const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
   const moved = await service.admin('POST', '/clock', { advanceSeconds: 60 });
@@ -43,7 +43,7 @@ test('moves the clock ahead, not beyond what a Date can hold, and windows and Da
 test.for([
   ['50,001 names', `{${Array.from({ length: 50_001 }, (_, index) => `"${index}":0`)}}`],
   ['100,000 levels of lists', '['.repeat(100_000)],
-])('refuses a body of %s', async ([, body]) => {
+])('refuses an administration body of %s', async ([, body]) => {
   const service = await start({ adminPort: 0 });
   expect((await service.admin('POST', '/clock', body)).status).toBe(400);
 });
@@ -59,7 +59,7 @@ test.each([
   ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
   ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
-])('answers %s %s with %j: %i with a message', async (method, path, body, status) => {
+])('answers administration %s %s with %j: %i and a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
   const answer = await service.admin(method, path, body);
   expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
@@ -74,12 +74,12 @@ test.each([
   ['evil.example', 403],
   ['localhost.evil.example:80', 403],
   ['127.0.0.1.evil.example', 403],
-])('answers a request for the host %s with %i, so that no web site reaches it by name', async (Host, status) => {
+])('answers an administration request for the host %s with %i', async (Host, status) => {
   const service = await start({ adminPort: 0 });
   expect(await service.admin('GET', '/health', undefined, { headers: { Host } })).toMatchObject({ status });
 });
 
-test('stays on loopback, wherever the service listens, unless it is put elsewhere', async () => {
+test('keeps the administration on loopback, unless it is put elsewhere', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
   expect([service.url, service.adminUrl].map((url) => new URL(url ?? '').hostname)).toEqual(['0.0.0.0', '127.0.0.1']);
   const elsewhere = await start({ adminHost: '0.0.0.0', adminPort: 0, testControls: false });
@@ -95,7 +95,7 @@ test('stays on loopback, wherever the service listens, unless it is put elsewher
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
-  'answers GET %s without the token, or with another, with 401',
+  'answers administration GET %s with 401 without the token, or with another',
   async (path) => {
     const service = await start({ adminPort: 0 });
     const others = ['Bearer adm_wrong', `Bearer ${service.key}`, `Basic ${service.adminToken}`];
@@ -106,7 +106,7 @@ test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
   },
 );
 
-test('makes a token for each service, or takes the one that is given', async () => {
+test('creates an administration token for each service, or uses the one that is given', async () => {
   const [one, other] = [await start({ adminPort: 0 }), await start({ adminPort: 0 })];
   expect(one.adminToken).toMatch(/^adm_\w{30}$/);
   expect(other.adminToken).not.toBe(one.adminToken);
@@ -116,7 +116,7 @@ test('makes a token for each service, or takes the one that is given', async () 
   expect((await start()).adminToken).toBeNull();
 });
 
-test('answers a body over 1 MiB with 413, whether its length is given or not', async () => {
+test('answers an administration body over 1 MiB with 413, with and without its length', async () => {
   const service = await start({ adminPort: 0 });
   const body = { faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) };
   for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
@@ -126,7 +126,7 @@ test('answers a body over 1 MiB with 413, whether its length is given or not', a
   expect((await service.admin('GET', '/faults')).json).toEqual({ faults: [] });
 });
 
-test.each(['Authorization', 'Host'])('refuses two %s headers with 400, whatever they say', async (name) => {
+test.each(['Authorization', 'Host'])('refuses two %s headers of an administration request with 400', async (name) => {
   const service = await start({ adminPort: 0 });
   const given = [`Bearer ${service.adminToken}`, `Bearer ${service.adminToken}`];
   const values = name === 'Host' ? ['localhost', 'localhost'] : given;
@@ -143,7 +143,7 @@ test.each(['Authorization', 'Host'])('refuses two %s headers with 400, whatever 
   expect(status).toBe(400);
 });
 
-test('refuses a body with 400 that is nested beyond the stack', async () => {
+test('refuses a deeply nested administration body with 400', async () => {
   const service = await start({ adminPort: 0 });
   const deep = `{"faults":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   expect((await service.admin('POST', '/faults', deep)).status).toBe(400);

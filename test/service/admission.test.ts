@@ -43,7 +43,7 @@ const times = fc
   });
 
 describe('admission of any requests at any time', () => {
-  property('admits no more than the limit in a window', [times, limits, rules], (at, limit, rule) => {
+  property('admits no more requests in a window than its limit', [times, limits, rules], (at, limit, rule) => {
     const admitted = decide(at, limit, rule).filter(({ admission }) => admission.outcome === 'admitted');
     for (const [length, most] of [
       [rule.minuteMs, limit.minute],
@@ -58,31 +58,39 @@ describe('admission of any requests at any time', () => {
     }
   });
 
-  property('refuses nobody while there is room, unless banned', [times, limits, rules], (at, limit, rule) => {
-    const decisions = decide(at, limit, rule);
-    decisions.forEach(({ at: now, admission }, index) => {
-      const before = decisions.slice(0, index).filter((decision) => decision.admission.outcome === 'admitted');
-      const inWindow = (length: number) =>
-        before.filter((decision) => Math.floor(decision.at / length) === Math.floor(now / length)).length;
-      const hasRoom = inWindow(rule.minuteMs) < limit.minute && inWindow(DAY_MS) < limit.day;
-      if (hasRoom) expect(admission.outcome).not.toBe('limited');
-      else expect(admission.outcome).not.toBe('admitted');
-    });
-  });
+  property(
+    'admits a request while there is room, unless the key is banned',
+    [times, limits, rules],
+    (at, limit, rule) => {
+      const decisions = decide(at, limit, rule);
+      decisions.forEach(({ at: now, admission }, index) => {
+        const before = decisions.slice(0, index).filter((decision) => decision.admission.outcome === 'admitted');
+        const inWindow = (length: number) =>
+          before.filter((decision) => Math.floor(decision.at / length) === Math.floor(now / length)).length;
+        const hasRoom = inWindow(rule.minuteMs) < limit.minute && inWindow(DAY_MS) < limit.day;
+        if (hasRoom) expect(admission.outcome).not.toBe('limited');
+        else expect(admission.outcome).not.toBe('admitted');
+      });
+    },
+  );
 
   const someLimits = limits.filter(({ minute, day }) => minute > 0n && day > 0n);
 
-  property('admits from the moment on that a refusal names', [times, someLimits, rules], (at, limit, rule) => {
-    for (const { admission } of decide(at, limit, rule)) {
-      if (admission.outcome === 'admitted') continue;
-      const { usage, retryAt } = admission;
-      expect(admit(usage, limit, { ...rule, ban: rule.ban }, retryAt).outcome).toBe('admitted');
-      expect(admit(usage, limit, rule, retryAt - 1).outcome).not.toBe('admitted');
-    }
-  });
+  property(
+    'admits a request from the moment on that a refusal names',
+    [times, someLimits, rules],
+    (at, limit, rule) => {
+      for (const { admission } of decide(at, limit, rule)) {
+        if (admission.outcome === 'admitted') continue;
+        const { usage, retryAt } = admission;
+        expect(admit(usage, limit, { ...rule, ban: rule.ban }, retryAt).outcome).toBe('admitted');
+        expect(admit(usage, limit, rule, retryAt - 1).outcome).not.toBe('admitted');
+      }
+    },
+  );
 
   property(
-    'shows the window with less remaining, on a tie the day, in the future',
+    'reports the window with fewer requests left, or the day if both have the same',
     [times, limits, rules],
     (at, limit, rule) => {
       for (const { at: now, admission } of decide(at, limit, rule)) {
@@ -99,13 +107,13 @@ describe('admission of any requests at any time', () => {
 });
 
 test.each([
-  ['lasts to its last millisecond', 59_999, 60_000, false],
-  ['is another one from the next', 60_000, 60_000, true],
-  ['stays however far a clock is set back', -86_400_000, 60_000, false],
-  ['is another one after long', 86_400_000, 60_000, true],
-  ['lasts to its own end if the length changes', 59_999, 4_000, false],
-  ['is another one after its end if the length has changed', 60_000, 4_000, true],
-])('windowAt returns a window that %s', (_name, after, length, isOther) => {
+  ['the same window in its last millisecond', 59_999, 60_000, false],
+  ['another window after its end', 60_000, 60_000, true],
+  ['the same window if the clock was set back', -86_400_000, 60_000, false],
+  ['another window a day later', 86_400_000, 60_000, true],
+  ['the same window if the length has changed', 59_999, 4_000, false],
+  ['another window after its end if the length has changed', 60_000, 4_000, true],
+])('returns %s', (_name, after, length, isOther) => {
   const window = { start: NOON, length: 60_000, used: 5n };
   const expected = isOther ? { start: NOON + after, length, used: 0n } : window;
   expect(windowAt(window, NOON + after, length)).toEqual(expected);

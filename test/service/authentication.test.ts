@@ -38,12 +38,12 @@ test.each([
   [3, [401, 401, 401, 429, 429]],
   [0, [429, 429]],
   [false, [401, 401, 401, 401, 401]],
-] as const)('answers with the limit of an address at %s as in %j', async (addressLimit, expected) => {
+] as const)('limits requests without a key from one address to %s: %j', async (addressLimit, expected) => {
   const service = await start({ addressLimit });
   for (const status of expected) expect((await service.get('/inventory', { key: null })).status).toBe(status);
 });
 
-test('makes keys of psk_, 30 random characters and a checksum of 6', () => {
+test('generates 100 different keys of psk_ and 36 characters', () => {
   const keys = Array.from({ length: 100 }, generateKey);
   for (const key of keys) expect(key).toMatch(/^psk_[0-9A-Za-z]{36}$/);
   expect(new Set(keys).size).toBe(100);

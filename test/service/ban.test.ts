@@ -37,7 +37,7 @@ test('resets strikes a minute after the first refusal', async () => {
   expect(await outcomes(service, 11)).toEqual([...refused(10), '429 key_banned']);
 });
 
-test('ends a ban to the millisecond, does not extend it, and forgets the strikes', async () => {
+test('ends a ban to the millisecond, does not extend it, and resets the strikes', async () => {
   const service = await afterTheGrace(strict);
   expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
   service.clock.advance(299_999);
@@ -47,7 +47,7 @@ test('ends a ban to the millisecond, does not extend it, and forgets the strikes
   expect(await outcomes(service, 3)).toEqual(['200', ...refused(2)]);
 });
 
-test('bans one key alone, over a restart', async ({ file }) => {
+test('bans only one key, also after a restart', async ({ file }) => {
   const service = await afterTheGrace({ ...strict, file });
   await outcomes(service, 1);
   await service.close();
@@ -56,6 +56,6 @@ test('bans one key alone, over a restart', async ({ file }) => {
   expect(await outcomes(await start({ file, clock: service.clock }), 1)).toEqual(['200']);
 });
 
-test('only refuses further requests without bans', async () => {
+test('only refuses further requests with --no-ban', async () => {
   expect(await outcomes(await afterTheGrace({ ban: false }), 50)).toEqual(refused(50));
 });

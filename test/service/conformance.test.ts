@@ -26,7 +26,7 @@ function expectHeadersOfAll(answer: Answer): void {
 }
 
 test.each(CASES)(
-  'answers with status, headers and Error body, and writes nothing on an error: $name: $outcome',
+  'answers with status, headers and body, and changes no stock: $name, $outcome',
   async ({ operation, ask, outcome: expected, headers, options }) => {
     const file = temporaryFile();
     const service = await start({ file, ...options });
@@ -62,7 +62,7 @@ test.each([
   [' {\n"quantity"\t: 5}\r\n', 5n],
   ['\uFEFF{"quantity":5}', 5n],
   ['{"note":"Привет 🐈","quantity":5}', 5n],
-])('writes %.60s by PATCH as %d, of one pet, and answers with it', async (body, quantity) => {
+])('sets only one pet by PATCH %.60s to %d, and answers with the item', async (body, quantity) => {
   const file = temporaryFile();
   const service = await start({ file });
   await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
@@ -93,14 +93,14 @@ test("answers 503 if stock or keys can't be read or written", async ({ file }) =
   database.close();
 });
 
-test('has no quantity bounds by default, and inclusive ones when given', async () => {
+test('enforces inclusive quantity bounds if they are given', async () => {
   const service = await start({ quantityBounds: { min: 0n, max: 10n } });
   const set = async (quantity: number) => outcome(await service.patch('/inventory/1', `{"quantity":${quantity}}`));
   const refused = '400 invalid_quantity';
   expect([await set(-1), await set(0), await set(10), await set(11)]).toEqual([refused, '200', '200', refused]);
 });
 
-test('answers 413 beyond 16 KiB, before the body is read or while it is', async ({ service }) => {
+test('answers 413 to a body of more than 16 KiB, with and without a length', async ({ service }) => {
   const set = async (bytes: number, headers = {}) =>
     outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
   const chunked = { 'Transfer-Encoding': 'chunked' };
@@ -122,9 +122,7 @@ test('answers HEAD as GET without a body, and charges it', async ({ service }) =
   expect(rate(head)).toMatch(/^1000\/998\//);
 });
 
-test('leaves no snapshot behind after HEAD of a long list, or a client that goes away in the middle', async ({
-  file,
-}) => {
+test('leaves no snapshot behind after HEAD of a long list, or if a client leaves in the middle', async ({ file }) => {
   const service = await start({ file, pets: 60_000 });
   const database = new DatabaseSync(file);
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -157,7 +155,7 @@ const request = fc.record({
   type: fc.constantFrom('application/json', 'application/json;charset=utf-8', 'text/plain', ';', ''),
 });
 
-test('answers whatever is asked with the common headers, and never with a failure of the service', async () => {
+test('answers any request with the common headers, and never with a 500', async () => {
   const service = await start({ file: temporaryFile(), limits: { minute: 10n ** 9n, day: 10n ** 9n } });
   const property = fc.asyncProperty(request, async ({ method, target: asked, body: bytes, type }) => {
     const hasBody = method !== 'GET' && method !== 'HEAD';
@@ -189,7 +187,7 @@ const operationsOf = ({ paths }: Document) =>
 describe('the OpenAPI document', () => {
   const described = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
 
-  test('names no status that is not among the cases', () => {
+  test('documents only statuses that these tests have a case for', () => {
     const documented = new Set(operationsOf(described).flatMap(({ responses }) => Object.keys(responses)));
     documented.delete('default');
     const shown = new Set(CASES.map((one) => one.outcome.slice(0, 3)));
@@ -204,7 +202,7 @@ describe('the OpenAPI document', () => {
     expect(breach('GET', '/inventory', { ...good, text })).toMatch(/status/);
   });
 
-  test('comes from the administration port with the address of the service', async () => {
+  test('serves the OpenAPI document at the administration port, with the address of the service', async () => {
     const service = await start({ adminPort: 0 });
     expect((await service.admin('GET', '/openapi.json')).json).toMatchObject({
       openapi: '3.1.0',
@@ -233,7 +231,7 @@ describe('the OpenAPI document', () => {
   test.each([
     ['usual', {}, { petId: 1, quantity: 12, status: 'available' }],
     ['given', { stock }, { petId: 77, quantity: 3, status: 'pending' }],
-  ])('has a pet of the %s stock in its examples, as it is', async (_what, options, expected) => {
+  ])('uses a pet of the %s stock in the examples of the OpenAPI document', async (_what, options, expected) => {
     const service = await start({ ...options, adminPort: 0 });
     const document = (await service.admin('GET', '/openapi.json')).json as Document;
     expect(document.components.schemas.InventoryItem.examples).toEqual([expected]);
@@ -241,7 +239,7 @@ describe('the OpenAPI document', () => {
     expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
   });
 
-  test('has examples that fit its schemas, and get the responses that they show', async ({ service }) => {
+  test('documents examples that fit the schemas and get the responses they show', async ({ service }) => {
     const { InventoryItem: item, InventoryUpdate: update, Error: error } = described.components.schemas;
     const list = await service.get('/inventory');
     expect(breach('GET', '/inventory', { ...list, text: JSON.stringify(item.examples) })).toBe('');

@@ -35,7 +35,7 @@ test('answers a preflight without a key, charges none, and refuses that of anoth
   expect([outcome(evil), cors(evil)]).toEqual(['403 origin_not_allowed', { vary: 'Origin' }]);
 });
 
-test('lets that page read responses, errors and their headers, and no other page', async () => {
+test('allows only the given pages to read responses, errors and their headers', async () => {
   const service = await start({ cors: [SHOP, 'https://till.example'] });
   for (const key of [service.key, 'psk_wrong']) {
     const answer = await service.get('/inventory', { key, headers: { Origin: SHOP } });

@@ -25,7 +25,7 @@ test.each([
   ['*:without=Date, X-RateLimit-Reset', { harm: { kind: 'without', headers: ['date', 'x-ratelimit-reset'] } }],
   ['*:malform', { harm: { kind: 'malform' } }],
   ['*:commit-then-drop', { harm: { kind: 'commit-then-drop' } }],
-])('parses %s', (spec, expected) => {
+])('parses the fault %s', (spec, expected) => {
   expect(parseFault(spec)).toMatchObject({ spec, ...expected });
 });
 
@@ -51,6 +51,6 @@ test.each([
   ['*:without=', 'without needs header names, separated by commas'],
   ['*:reset:hang', '"hang" can\'t be combined with the parts before it'],
   ['*:every=2:first=2:hang', '"first=2" can\'t be combined with the parts before it'],
-])('refuses %j: %s', (spec, reason) => {
+])('refuses the fault %j: %s', (spec, reason) => {
   expect(() => parseFault(spec)).toThrow(`Fault "${spec}": ${reason}.`);
 });

@@ -8,16 +8,16 @@ describe('when faults strike', () => {
   const [ok, bad] = ['200', '503 injected_fault'];
 
   test.each([
-    ['every n-th', 'GET /inventory:every=3:status=503', [ok, ok, bad, ok, ok, bad, ok]],
-    ['the first n', '*:first=2:status=503', [bad, bad, ok]],
-    ['never a request that is refused for its quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
-  ])('strikes %s', async (_what, fault, expected) => {
+    ['every n-th request', 'GET /inventory:every=3:status=503', [ok, ok, bad, ok, ok, bad, ok]],
+    ['the first n requests', '*:first=2:status=503', [bad, bad, ok]],
+    ['no request that is refused for its quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
+  ])('applies a fault to %s', async (_what, fault, expected) => {
     const service = await start({ faults: [fault], limits: { minute: 8, day: 9 } });
     expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
     expect(await outcomes(service, expected.length)).toEqual(expected);
   });
 
-  test('strikes with a probability, the same requests for the same seed', async () => {
+  test('applies a fault with a probability to the same requests for the same seed', async () => {
     const struck = async (seed: number) => outcomes(await start({ faults: [`*:p=0.4:seed=${seed}:status=500`] }), 40);
     const once = await struck(7);
     expect(once).toEqual(await struck(7));
@@ -26,7 +26,7 @@ describe('when faults strike', () => {
     expect(once.filter((seen) => seen !== '200').length).toBeGreaterThan(6);
   });
 
-  test('strikes only the method and the path that it matches', async () => {
+  test('applies a fault only to the method and the path that it matches', async () => {
     const service = await start({ faults: ['PATCH /inventory/*:status=503', 'GET /pets/2:status=502'] });
     expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 injected_fault');
     expect(outcome(await service.get('/inventory/1'))).toBe('405 method_not_allowed');
@@ -43,20 +43,23 @@ test.each([
   [`:retry-after=${DATE}`, DATE],
   [':retry-after=soon', 'soon'],
   ['', undefined],
-])('answers status=503%s with an Error body, charges it, and does nothing', async (more, retryAfter) => {
-  const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
-  const before = (await service.get('/inventory')).text;
-  const answer = await service.patch('/inventory/1', SET);
-  expect(answer.json).toEqual({ code: 'injected_fault', message: expect.any(String), status: 503 });
-  expect(answer.headers['retry-after']).toBe(retryAfter);
-  expect(rate(answer)).toMatch(/^1000\/998\//);
-  expect((await service.get('/inventory')).text).toBe(before);
-});
+])(
+  'answers with the fault status=503%s and an Error body, charges it, and changes nothing',
+  async (more, retryAfter) => {
+    const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
+    const before = (await service.get('/inventory')).text;
+    const answer = await service.patch('/inventory/1', SET);
+    expect(answer.json).toEqual({ code: 'injected_fault', message: expect.any(String), status: 503 });
+    expect(answer.headers['retry-after']).toBe(retryAfter);
+    expect(rate(answer)).toMatch(/^1000\/998\//);
+    expect((await service.get('/inventory')).text).toBe(before);
+  },
+);
 
 test.each([
   ['reset', /ECONNRESET/, false],
   ['commit-then-drop', /^socket hang up$/, true],
-])('%s: sends %s in place of a response, done: %s', async (harm, told, isDone) => {
+])('ends the connection with the fault %s (%s), change made: %s', async (harm, told, isDone) => {
   const service = await start({ faults: [`PATCH /inventory/*:first=1:${harm}`] });
   const message = expect.stringMatching(told);
   await expect(service.patch('/inventory/1', SET)).rejects.toMatchObject({ code: 'ECONNRESET', message });
@@ -79,14 +82,14 @@ describe.each([24, 2_500])('a list of %i pets under a fault, which leaves no sna
   test.each([
     ['truncate', /^aborted$|ECONNRESET/],
     ['commit-then-drop', /^socket hang up$/],
-  ])('breaks off with %s', async (harm, told) => {
+  ])('breaks off a list with the fault %s', async (harm, told) => {
     const service = await open(harm);
     const message = expect.stringMatching(told);
     await expect(service.get('/inventory')).rejects.toMatchObject({ code: 'ECONNRESET', message });
     expect((await service.get('/inventory')).json).toHaveLength(pets);
   });
 
-  test('sends no JSON, but well-formed HTTP, with malform', async () => {
+  test('sends a list that is not JSON with the fault malform', async () => {
     const service = await open('malform');
     const answer = await service.get('/inventory');
     expect([answer.status, answer.json, answer.text.slice(0, 10)]).toEqual([200, undefined, '<{"petId":']);
@@ -101,7 +104,7 @@ test('leaves the named headers out with the fault without', async () => {
   expect(headers['x-ratelimit-limit']).toBe('1000');
 });
 
-test('answers later with delay, and holds nothing else up', async () => {
+test('delays only the requests of the fault delay', async () => {
   const service = await start({ faults: ['GET /pets/1:delay=3600000', 'GET /pets/2:delay=1-9:status=500'] });
   const hangup = new AbortController();
   const headers = { Authorization: `Bearer ${service.key}` };

@@ -48,8 +48,8 @@ test('commits the work of one turn together, and reports nothing before', async 
 });
 
 test.each([
-  ['work that fails takes nothing else with it', 'add', { name: 'StorageError' }],
-  ['where all is undone, all but the culprit is done again', 'undoAll', { message: 'the disk is full' }],
+  ['commits the other work of a turn if one fails', 'add', { name: 'StorageError' }],
+  ['repeats the other work of a turn if one rolls everything back', 'undoAll', { message: 'the disk is full' }],
 ] as const)('%s', async (_what, culprit, reason) => {
   const words = openWords();
   const works = [words.add('a'), culprit === 'add' ? words.add('a') : words.undoAll, words.add('b')];
@@ -58,7 +58,7 @@ test.each([
   expect(words.committed()).toBe('a,b');
 });
 
-test('keeps nothing of work that fails behind its first statement', async () => {
+test('keeps nothing of work that fails after its first statement', async () => {
   const { commits, add, committed } = openWords();
   const half = () => {
     add('half')();
@@ -69,7 +69,7 @@ test('keeps nothing of work that fails behind its first statement', async () => 
   expect(committed()).toBe('a,b');
 });
 
-test('checks under the lock whether the file is still ours, and does nothing if not', async () => {
+test('does no work if the check under the lock fails', async () => {
   const { database, add, committed } = openWords();
   const commits = new GroupCommit(database, () => {
     expect(database.isTransaction).toBe(true);
@@ -86,7 +86,7 @@ test('does work that the outcome of other work asks for in a later turn', async 
   expect(committed()).toBe('a,b');
 });
 
-test('goes on with everything else while another process holds the lock, then does the work', async ({ file }) => {
+test('answers other requests while another process holds the lock, then does the work', async ({ file }) => {
   const service = await start({ file, adminPort: 0 });
   const health = () => service.admin('GET', '/health');
   const other = new DatabaseSync(file);

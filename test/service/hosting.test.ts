@@ -14,7 +14,7 @@ describe('probes', () => {
   };
   const ok = '200 {"status":"ok"}';
 
-  test('report healthy and ready without a token, and not ready once the service drains', async () => {
+  test('reports healthy and ready without a token, and not ready once the service drains', async () => {
     const service = await start({ adminPort: 0, testControls: false });
     expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, ok]);
     service.drain();
@@ -22,13 +22,13 @@ describe('probes', () => {
     expect(await service.get('/inventory')).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 
-  test('report not ready without the file', async ({ file }) => {
+  test('reports not ready once its file is removed', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
     expect(await probe(service)).toMatch(/^503 /);
   });
 
-  test('report alive, and never ready, with test controls', async () => {
+  test('reports healthy, but never ready, with test controls', async () => {
     const service = await start({ adminPort: 0, testControls: true });
     expect(await probe(service, '/healthz')).toBe(ok);
     expect(await probe(service)).toMatch(/^404 .*never ready/);
@@ -36,7 +36,7 @@ describe('probes', () => {
 });
 
 describe('metrics', () => {
-  test('take a token that opens nothing else', async () => {
+  test('accepts a metrics token that opens nothing else', async () => {
     const service = await start({ adminPort: 0, metricsToken: 'a-token-for-metrics' });
     const key = 'a-token-for-metrics';
     expect(await service.admin('GET', '/metrics', undefined, { key: null })).toMatchObject({ status: 401 });
@@ -44,7 +44,7 @@ describe('metrics', () => {
     expect(await service.admin('POST', '/reset', {}, { key })).toMatchObject({ status: 401 });
   });
 
-  test('count requests, refusals, bans and operations, with few labels whatever is asked', async () => {
+  test('counts requests, refusals, bans and operations in metrics, without ids and keys', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
     await service.patch('/inventory/1', '{"quantity":5}');
     await service.get('/pets/1');
@@ -85,7 +85,7 @@ describe('metrics', () => {
 });
 
 describe('administration of stock, usage and bans', () => {
-  test('adds, changes and removes a pet, with exact digits', async () => {
+  test('adds, changes and removes a pet at the administration, with exact digits', async () => {
     const service = await start({ adminPort: 0 });
     const path = '/inventory/9007199254740995';
     const put = (body: string) => service.admin('PUT', path, body);
@@ -98,7 +98,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('DELETE', path)).status).toBe(404);
   });
 
-  test('sets and lifts usage and bans', async () => {
+  test('sets and lifts usage and bans of a key at the administration', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
     await service.get('/inventory');
     const { json } = await service.admin('GET', '/keys');
@@ -116,7 +116,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: -1 })).status).toBe(400);
   });
 
-  test('stores nothing broken for times that are no whole milliseconds', async () => {
+  test('sets a ban in whole milliseconds after a clock advanced by 1.2345 s', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
     expect((await service.admin('POST', '/clock', { advanceSeconds: 1.2345 })).status).toBe(200);
     expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
@@ -188,7 +188,7 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
-  ])('with %j trusted, identifies %s as %s', async (trustProxy, forwarded, address) => {
+  ])('identifies the address, with %j trusted and %s forwarded, as %s', async (trustProxy, forwarded, address) => {
     const entries: LogEntry[] = [];
     const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
     await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
@@ -196,11 +196,14 @@ describe('X-Forwarded-For', () => {
     expect(entries).toMatchObject([{ address }]);
   });
 
-  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('refuses %s as a network', async (network) => {
-    await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
-  });
+  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])(
+    'refuses the network %s to be trusted',
+    async (network) => {
+      await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
+    },
+  );
 
-  test('counts callers without a key by client, not by proxy', async () => {
+  test('limits requests without a key by client, not by proxy', async () => {
     const service = await start({ trustProxy: ['127.0.0.1'], addressLimit: 1 });
     const from = async (address: string) =>
       outcome(await service.get('/inventory', { key: null, headers: { 'X-Forwarded-For': address } }));
@@ -268,12 +271,12 @@ describe('TLS', () => {
 
   const files = (key: string) => ({ cert: pemFile('server'), key: pemFile(`${key}-key`) });
 
-  test('answers no request in the clear', async () => {
+  test('answers no plain HTTP request if it serves HTTPS', async () => {
     const service = await start({ tls: files('server') });
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
   });
 
-  test('refuses files at the start that do not fit', async () => {
+  test('refuses to start with a certificate and a key that do not fit', async () => {
     await expect(start({ tls: files('renewed') })).rejects.toThrow(/can't be used/);
   });
 });

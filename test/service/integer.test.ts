@@ -25,6 +25,6 @@ test.each([
   ['1e18', 1_000_000_000_000_000_000n],
   ['1e19', null],
   ['1e-99999999999999999999', null],
-])('reads %s as %s', (text, expected) => {
+])('reads %s as the int64 %s', (text, expected) => {
   expect(exactInt64(text)).toBe(expected);
 });

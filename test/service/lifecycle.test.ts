@@ -24,7 +24,7 @@ test('keeps stock, usage and entitlement over a restart with the same key', asyn
   expect(rate(list)).toMatch(/^300\/298\//);
 });
 
-test('gives a known key the plan or the limits that are given, and keeps its usage', async ({ file }) => {
+test('gives a known key the plan or limits of the start, and keeps its usage', async ({ file }) => {
   const key = generateKey();
   for (const [grant, shown] of [
     [{ plan: 'free' }, /^60\/59\//],
@@ -37,7 +37,7 @@ test('gives a known key the plan or the limits that are given, and keeps its usa
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test("neither serves nor changes a file that is no database or can't be created", async ({ file }) => {
+test("neither serves nor changes a file that is not a database or can't be created", async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
@@ -51,9 +51,7 @@ test("does not start with a fault that can't be read, and leaves no file", async
   expect(existsSync(file)).toBe(false);
 });
 
-test('closes idle connections at once, whether they have sent a request or not, and twice as once', async ({
-  service,
-}) => {
+test('closes idle connections within 4 s, and may be closed twice', async ({ service }) => {
   const port = Number(new URL(service.url).port);
   const [silent, idle] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   await once(silent, 'connect');
@@ -65,7 +63,7 @@ test('closes idle connections at once, whether they have sent a request or not, 
   expect(Date.now() - started).toBeLessThan(4000);
 });
 
-test('answers what is in flight before it closes', async () => {
+test('answers requests in flight before it closes', async () => {
   const service = await start({ faults: ['GET /pets/*:delay=60'] });
   const answer = service.get('/pets/1');
   while (service.journal().length === 0) await service.get('/inventory');
@@ -77,7 +75,7 @@ test('answers what is in flight before it closes', async () => {
 const SET = '{"quantity":4711}';
 const unavailable = '503 storage_unavailable';
 
-test('answers 503 for reads and writes, never 200, once its file is deleted', async ({ file }) => {
+test('answers reads and writes with 503 once its file is deleted', async ({ file }) => {
   const service = await start({ file });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
@@ -85,7 +83,7 @@ test('answers 503 for reads and writes, never 200, once its file is deleted', as
   expect(outcome(await service.patch('/inventory/1', SET))).toBe(unavailable);
 });
 
-test('answers 503 once its file is replaced by a copy, and goes on with the file back in place', async ({ file }) => {
+test('answers 503 once its file is replaced by a copy, and 200 once it is back', async ({ file }) => {
   const service = await start({ file });
   copyFileSync(file, `${file}.copy`);
   renameSync(file, `${file}.aside`);
@@ -95,7 +93,7 @@ test('answers 503 once its file is replaced by a copy, and goes on with the file
   expect(outcome(await service.patch('/inventory/1', SET))).toBe('200');
 });
 
-test('waits with a fresh stock for whoever is writing the file', async ({ file }) => {
+test('waits for another writer of the file before it replaces the stock', async ({ file }) => {
   await (await start({ file })).close();
   const writer = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -116,14 +114,14 @@ test('waits with a fresh stock for whoever is writing the file', async ({ file }
 
 const itemsOf = (seed: Seed) => [...seededStock(seed).items];
 
-test('opens with a stock of every status, empty and low pets', () => {
+test('seeds a stock with every status, and with empty and low pets', () => {
   const items = itemsOf({});
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']));
   expect(items.some(({ quantity }) => quantity === 0n)).toBe(true);
   expect(items.some(({ quantity }) => quantity > 0n && quantity < 4n)).toBe(true);
 });
 
-test('makes the same stock of the same seed, and another one of another', () => {
+test('seeds the same stock for the same seed, and another one for another seed', () => {
   expect(itemsOf({ seed: 5 })).toEqual(itemsOf({ seed: 5 }));
   expect(itemsOf({ seed: 5 })).not.toEqual(itemsOf({ seed: 6 }));
 });
@@ -134,6 +132,6 @@ test.each([
   [2, 'large', [1n, 9_007_199_254_740_993n]],
   [5, 'large', [1n, 2n, 9_007_199_254_740_992n, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n]],
   [30, 'small', Array.from({ length: 30 }, (_, at) => BigInt(at + 1))],
-] as const)('counts %i pets with %s ids from 1, and ends with the ids that tell most', (pets, ids, expected) => {
+] as const)('seeds %i pets with %s ids', (pets, ids, expected) => {
   expect(itemsOf({ pets, ids }).map(({ petId }) => petId)).toEqual(expected);
 });

@@ -15,7 +15,7 @@ test('sends limit, remaining and reset with every response, whatever its status'
   expect(rate(await service.get('/inventory', { key: null }))).toBe(`600/599/${reset}`);
 });
 
-test('answers 429 beyond the limit with Retry-After to the end of the window, and charges nothing', async () => {
+test('answers 429 beyond the limit, with Retry-After to the end of the window', async () => {
   const service = await start({ limits: { minute: 2, day: 100 }, ban: false });
   expect(await outcomes(service, 2)).toEqual(['200', '200']);
   service.clock.advance(14_300);

@@ -36,7 +36,7 @@ test('logs a request once it is answered', async () => {
   ]);
 });
 
-test('logs the route and an id, and nothing else of a path, which may hold a key', async () => {
+test('logs only the route and an id of a path, which may contain a key', async () => {
   const { service, entries, logged } = await startLogged();
   const encoded = service.key.replace('psk', '%70%73k');
   for (const path of [
@@ -66,7 +66,7 @@ test('logs the route and an id, and nothing else of a path, which may hold a key
   ]);
 });
 
-test('logs what could not be read, and what was never answered', async () => {
+test("logs a request that can't be read, and one that is never answered", async () => {
   const { service, entries, logged } = await startLogged({ faults: ['GET /pets/1:reset'] });
   await service.raw('hello\r\n\r\n');
   await logged(1);
@@ -101,7 +101,7 @@ describe('events of the log', () => {
     return { told, service: await start({ adminPort: 0, ...options, tell }) };
   }
 
-  test('report each action of administration, with its outcome and no secret', async () => {
+  test('logs each action of administration, with its outcome and no secret', async () => {
     const { told, service } = await startTold();
     await service.admin('GET', '/keys');
     await service.admin('PUT', '/inventory/5', { quantity: 3 });
@@ -115,7 +115,7 @@ describe('events of the log', () => {
     ]);
   });
 
-  test('report refused tokens at once, and then one line in 10 s with their number', async () => {
+  test('logs refused tokens at once, and then their number once in 10 s', async () => {
     const { told, service } = await startTold();
     const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
     for (let count = 0; count < 5; count++) await refuse();
@@ -125,7 +125,7 @@ describe('events of the log', () => {
     expect(JSON.stringify(told)).not.toContain('adm_');
   });
 
-  test('report that the store is lost, with the reason, and that it is back', async () => {
+  test('logs that the storage is lost, with the reason, and that it is back', async () => {
     const file = temporaryFile();
     const { told, service } = await startTold({ file });
     renameSync(file, `${file}.aside`);
@@ -141,7 +141,7 @@ describe('events of the log', () => {
       ]);
   });
 
-  test('report refused connections, while the administration still answers', async () => {
+  test('logs refused connections while the administration still answers', async () => {
     const { told, service } = await startTold({ maxConnections: 2 });
     const { port } = new URL(service.url);
     const sockets = Array.from({ length: 5 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
@@ -153,13 +153,13 @@ describe('events of the log', () => {
   });
 });
 
-test('keeps the beginning of a long body', async () => {
+test('keeps the first 1,024 characters of a body in the journal', async () => {
   const { service } = await startLogged();
   await service.patch('/inventory/1', '{"quantity":5}'.padEnd(16_384));
   expect(service.journal()).toMatchObject([{ body: '{"quantity":5}'.padEnd(1_024), status: 200 }]);
 });
 
-test('keeps the last 10,000 in order, or none', () => {
+test('keeps the last 10,000 requests in the journal, or none', () => {
   const [journal, none] = [new Journal(true), new Journal(false)];
   for (let count = 0; count < 25_000; count++) {
     for (const one of [journal, none]) one.open(count, 'GET', '/v1/inventory').status = 200;

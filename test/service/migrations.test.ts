@@ -70,7 +70,7 @@ test('migrates a file once that four services open at once', async () => {
   for (const service of services) expect(outcome(await service.get('/inventory'))).toBe('200');
 });
 
-test('leaves a file as it was if a migration fails in the middle', async () => {
+test('leaves a file usable if a migration fails in the middle', async () => {
   const key = generateKey();
   const file = oldFile(key);
   change(file, 'CREATE TABLE orders (something)');
@@ -115,7 +115,7 @@ const dumpOf2 = (key: string) => [
 ];
 
 describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
-  test('are migrated from the version before with all that is in them, which works beside it', async () => {
+  test('migrates PostgreSQL tables from the previous version, whose statements still work', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf2(key));
     const service = await start({ database: url, key, clock: Date as never });
@@ -133,7 +133,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(outcome(await service.get('/inventory'))).toBe('200');
   });
 
-  test('serve on, by statements planned before, after a later version has added columns', async () => {
+  test('serves from PostgreSQL tables to which a later version has added columns', async () => {
     const url = await temporaryDatabase();
     const service = await start({ database: url, clock: Date as never, pets: 1_500 });
     const asked = async () => [
@@ -147,13 +147,13 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     for (let count = 0; count < 8; count++) expect(await asked()).toEqual(['200', '200', '200']);
   });
 
-  test('are migrated from schema 1', async () => {
+  test('migrates PostgreSQL tables from schema 1', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf1(key));
     expect((await (await start({ database: url, key, clock: Date as never })).get('/inventory')).text).toBe(migrated);
   });
 
-  test('are all logged, so that a backup can read them after a failover', async () => {
+  test('creates no unlogged PostgreSQL table', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf2(key));
     await (await start({ database: url, key, clock: Date as never })).close();
@@ -166,7 +166,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(relations.map(({ relname }) => relname)).toContain('orders_position_seq');
   });
 
-  test('stop replicas from serving once a later version has taken them over', async () => {
+  test('stops replicas from serving once a later version has taken over the tables', async () => {
     const url = await temporaryDatabase();
     const service = await start({ database: url, clock: Date as never, adminPort: 0, testControls: false });
     await runSql(url, 'UPDATE petstock_service.service SET version = 4');

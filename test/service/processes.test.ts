@@ -24,7 +24,7 @@ test('admits exactly the limit, and loses no update, with four processes on one 
   expect(written).toEqual(petIds.filter((_, index) => statuses[index] === 200));
 });
 
-test('keeps what was answered after kill -9', { timeout: 90_000 }, async () => {
+test('keeps answered changes and used limits after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
   const { child, set } = await serve(options);
   for (let quantity = 1; quantity <= 20; quantity++) await set(1, quantity);

@@ -10,13 +10,11 @@ const SET = 'Content-Length: 14\r\n\r\n{"quantity":5}';
 const patchOf = ({ key }: TestService, rest: string) =>
   `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n${rest}`;
 
-test('refuses what comes after a complete request once that has been answered', async ({ service }) => {
+test('answers a complete request, and refuses the garbage after it', async ({ service }) => {
   expect(statusesIn(await service.raw(patchOf(service, `${SET}garbage\r\n\r\n`)))).toEqual([200, 400]);
 });
 
-test('asks for the body after Expect: 100-continue when it is going to read it, and not by HTTP/1.0', async ({
-  service,
-}) => {
+test('sends 100 Continue if it will read the body, but not with HTTP/1.0', async ({ service }) => {
   const bytes = patchOf(service, `Expect: 100-continue\r\n${CLOSE}${SET}`);
   expect(await service.raw(bytes)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   expect(await service.raw(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).toMatch(/^HTTP\/1\.1 200 OK/);
@@ -24,7 +22,7 @@ test('asks for the body after Expect: 100-continue when it is going to read it, 
   expect(refused).toMatch(/^HTTP\/1\.1 413 [\s\S]*Connection: close/);
 });
 
-test('leaves nothing behind if a client goes away in the middle of its body', async () => {
+test('changes nothing if a client leaves in the middle of its body', async () => {
   const service = await start({ file: temporaryFile() });
   const before = (await service.get('/inventory')).text;
   const { hostname, port } = new URL(service.url);
@@ -38,7 +36,7 @@ test('leaves nothing behind if a client goes away in the middle of its body', as
 });
 
 test.for(['Content-Length: 14\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 14'])(
-  'refuses a length beside chunked with 400: %j',
+  'refuses Content-Length beside chunked with 400: %j',
   async (headers, { service }) => {
     const answer = await service.raw(patchOf(service, `${headers}\r\n\r\n0\r\n\r\n`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"malformed_request"/);

@@ -19,7 +19,7 @@ test('leaves connections to the lists of another key beside slow readers of one'
   await Promise.all(firstPages);
 });
 
-test('gives each key as many readers as are free, and others theirs in order, or fails in time', async () => {
+test('shares readers among keys in order, and fails after a time if none is free', async () => {
   const readers = new Readers(10, 50);
   const began: string[] = [];
   const asked = (who: string) =>

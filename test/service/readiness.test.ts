@@ -21,7 +21,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['may not update keys', 'REVOKE UPDATE ON petstock_service.keys FROM server_a'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
     ['may only read', `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`],
-  ] as const)('fails once the role %s, while lists are still answered', async ([, statement]) => {
+  ] as const)('fails /readyz once the role %s', async ([, statement]) => {
     const { url, key, database } = await databaseWithRole('server_a');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
@@ -40,22 +40,25 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_c'],
     ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_c'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
-  ] as const)('agrees with petstock_store_up once the role %s and there are only probes', async ([, statement]) => {
-    const { url, key, database } = await databaseWithRole('server_c');
-    const clock = movableClock();
-    const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
-    const seen = async () => [
-      outcome(await service.admin('GET', '/readyz', undefined, { key: null })),
-      /^petstock_store_up \d$/m.exec((await service.admin('GET', '/metrics')).text)?.[0],
-    ];
-    expect(await seen()).toEqual(['200', 'petstock_store_up 1']);
-    await runSql(url, statement);
-    clock.advance(6_000);
-    expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
-    expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
-  });
+  ] as const)(
+    'fails /readyz and petstock_store_up once the role %s, if there are only probes',
+    async ([, statement]) => {
+      const { url, key, database } = await databaseWithRole('server_c');
+      const clock = movableClock();
+      const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
+      const seen = async () => [
+        outcome(await service.admin('GET', '/readyz', undefined, { key: null })),
+        /^petstock_store_up \d$/m.exec((await service.admin('GET', '/metrics')).text)?.[0],
+      ];
+      expect(await seen()).toEqual(['200', 'petstock_store_up 1']);
+      await runSql(url, statement);
+      clock.advance(6_000);
+      expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
+      expect(await seen()).toEqual(['503 store_unavailable', 'petstock_store_up 0']);
+    },
+  );
 
-  test('fails while somebody locks the table of pets, not for a lock of one pet', async () => {
+  test('fails /readyz while the table of pets is locked, but not for a lock of one pet', async () => {
     const { url, key, database } = await databaseWithRole('server_b');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
@@ -77,7 +80,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     await expect.poll(ready).toBe('200');
   });
 
-  test('fails once the tables of the file are not as they were', async ({ file }) => {
+  test('fails /readyz while changes of the file fail, and while lists are still answered', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     const ready = async () => outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
     expect(await ready()).toBe('200');
@@ -92,7 +95,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
   });
 });
 
-test('tries one change in 5 s for many probes', async () => {
+test('tries at most one change in 5 s for many probes', async () => {
   const database = await temporaryDatabase();
   const clock = movableClock();
   const service = await startAt(clock, { database, adminPort: 0, testControls: false });

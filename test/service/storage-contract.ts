@@ -53,7 +53,7 @@ export function describeStore(kind: Kind): void {
 
   describe(kind.name, { timeout: 30_000 }, () => {
     describe('keys', () => {
-      test('are admitted and revoked only if they are known, exactly beyond 2^53', async () => {
+      test('admits and revokes only known keys, and counts exactly beyond 2^53', async () => {
         const { store: storage, key } = await open({ minute: 2n ** 63n - 2n });
         expect(await storage.admit(generateKey(), RULES)).toBeNull();
         expect(await storage.revoke('000000000000')).toBeNull();
@@ -62,7 +62,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.admit(key, RULES)).toMatchObject({ shown });
       });
 
-      test('get another entitlement by registering again, or keep it, and never lose their usage', async () => {
+      test('changes or keeps the limits of a key that is registered again, and keeps its usage', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         const remaining = async () => (await storage.admit(key, RULES))?.shown.remaining;
@@ -74,7 +74,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
       });
 
-      test('stay revoked, however often they are registered', async () => {
+      test('keeps a key revoked that is registered again', async () => {
         const { store: storage, key } = await open();
         const revoked = await storage.revoke(idOfKey(key));
         expect(revoked).toMatchObject({ id: idOfKey(key), revokedAt: expect.any(Number) });
@@ -84,7 +84,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
       });
 
-      test('are listed oldest first, each by its id alone', async () => {
+      test('lists keys oldest first, by id', async () => {
         const { store: storage, key } = await open();
         const others = [generateKey(), generateKey()];
         for (const other of others) {
@@ -104,7 +104,7 @@ export function describeStore(kind: Kind): void {
     });
 
     describe('admission', () => {
-      test('admits exactly the limit of requests at once', async () => {
+      test('admits exactly the limit of simultaneous requests', async () => {
         const { store: storage, key } = await open({ minute: 20n });
         await toMinute(storage);
         const all = await Promise.all(Array.from({ length: 50 }, () => storage.admit(key, RULES)));
@@ -114,7 +114,7 @@ export function describeStore(kind: Kind): void {
         );
       });
 
-      test('follows the rules for each key by itself, whatever is asked when and together with what', async () => {
+      test('admits requests of each key by the rules, whatever is requested together', async () => {
         const { store: storage } = await open();
         const steps = fc.array(
           fc.record({ wait: fc.constantFrom(0, 0, 400, 1_100, 30_000, 60_000), together: fc.nat({ max: 3 }) }),
@@ -144,7 +144,7 @@ export function describeStore(kind: Kind): void {
         await fc.assert(property, { numRuns: 8 });
       });
 
-      test('follows a usage that administrators have changed, and lists it', async () => {
+      test('admits by a usage that administrators have changed, and lists it', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         await storage.admit(key, RULES);
@@ -181,7 +181,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.records()).toEqual([]);
       });
 
-      test('replaces all with its orders, forgets usage if that is asked for, and never keys', async () => {
+      test('replaces the stock and orders, clears usage only on request, and keeps keys', async () => {
         const { store: storage, key } = await open({ pets: 5_000 });
         await storage.admit(key, RULES);
         const items = [{ petId: -5n, quantity: 1n, status: 'sold' as const }];
@@ -194,7 +194,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
       });
 
-      test('stays as it is if replacing it fails', async () => {
+      test('keeps the stock if replacing it fails', async () => {
         const { store: storage } = await open({ pets: 2 });
         const lost = { petId: 7n, quantity: 1n, status: 'lost' as 'sold' };
         await expect(storage.replace({ items: [lost], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
@@ -241,7 +241,7 @@ export function describeStore(kind: Kind): void {
         expect(JSON.parse(`[${await read(storage)}]`)).toHaveLength(10);
       });
 
-      test('lets more readers than usual leave in the middle', async () => {
+      test('allows eight readers to leave in the middle of a list', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const readers = Array.from({ length: 8 }, (_, at) => storage.inventory(`key ${at % 4}`));
         for (const reader of readers) await reader.next();
@@ -251,7 +251,7 @@ export function describeStore(kind: Kind): void {
     });
 
     describe('a pet', () => {
-      test('finds and sets a pet by its exact id alone', async () => {
+      test('finds and sets a pet only by its exact id', async () => {
         const { store: storage } = await open();
         expect(await storage.find(9_007_199_254_740_993n)).toMatchObject({ petId: 9_007_199_254_740_993n });
         expect(await storage.find(9_007_199_254_740_994n)).toBeNull();
@@ -272,7 +272,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test('completes what has been asked for before it closes', async () => {
+    test('completes pending work before it closes', async () => {
       const { store: storage, key, again } = await open();
       const [update, admission] = [storage.setQuantity(1n, 77n), storage.admit(key, RULES)];
       await storage.close();
@@ -282,7 +282,7 @@ export function describeStore(kind: Kind): void {
       if (other !== null) expect((await other.find(1n))?.quantity).toBe(77n);
     });
 
-    test('opens twice as one storage', async ({ skip }) => {
+    test('shares stock, limits and keys between two open storages', async ({ skip }) => {
       const { store: storage, key, again } = await open({ minute: 25n });
       const other = await again();
       if (other === null) return skip('what is in memory is opened once');

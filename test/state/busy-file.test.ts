@@ -25,13 +25,13 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
 }
 
 describe('a transaction that does not get the lock', () => {
-  test('is retried after a pause that lets other events in', async () => {
+  test('retries a transaction that does not get the lock, after a pause', async () => {
     const { run, events } = rig(2);
     await expect(run()).resolves.toBe('done');
     expect(events).toEqual(['try', 'sleep', 'try', 'sleep', 'try']);
   });
 
-  test('fails after five tries, and names the file', async () => {
+  test('gives up a transaction that does not get the lock in five tries, and names the file', async () => {
     const { run, events } = rig(10);
     await expect(run()).rejects.toMatchObject({
       kind: 'unavailable',
@@ -40,7 +40,7 @@ describe('a transaction that does not get the lock', () => {
     expect(events).toHaveLength(5);
   });
 
-  test('fails at once if a process that may hold the lock is stopped', async () => {
+  test('fails at once if a process that may hold the lock is suspended', async () => {
     const { run, events } = rig(1, { isAnyStopped: true });
     await expect(run()).rejects.toMatchObject({ kind: 'unavailable' });
     expect(events).toEqual(['try']);

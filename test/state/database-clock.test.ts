@@ -6,7 +6,7 @@ import { createStateClock } from './rig.ts';
 const trip = fc.record({ there: fc.nat(200), back: fc.nat(200), pause: fc.nat(20_000) });
 
 property(
-  'converts a time there and back to one that is never earlier, or never later, than it was',
+  'converts times of the database to bounds that are never too early or too late',
   [fc.integer(), fc.array(trip, { minLength: 1 }), fc.nat(60_000)],
   (ahead, trips, length) => {
     const clock = createStateClock();
@@ -27,7 +27,7 @@ property(
   },
 );
 
-it('is doubtful before its first reading, after a minute, and after this machine slept', () => {
+it('doubts the database clock before its first reading, after a minute, and after a sleep', () => {
   const clock = createStateClock();
   let slept = 0;
   const time = new DatabaseClock({ ...clock, now: () => clock.now() + slept });

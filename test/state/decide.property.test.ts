@@ -39,7 +39,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
 });
 
 property(
-  'frees a pet only if no other live process holds it and no request of another may be in flight',
+  'frees a pet only if no other live process holds it and no other request may be in flight',
   [lease, time, fc.subarray(['run-1', 'place-1'])],
   { numRuns },
   (held, now, owners) => {
@@ -87,7 +87,7 @@ property(
 );
 
 property(
-  'changes an outcome only from unknown, and by a later answer once',
+  'changes an outcome of a taken-over row only from unknown, and only once',
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {

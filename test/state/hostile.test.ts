@@ -49,7 +49,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('keeps working and closes no gate, whatever a stranger sends by NOTIFY', async () => {
+test('works on and closes no gate whatever a stranger sends by NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
@@ -113,7 +113,7 @@ test('uses no operator, function or table that another role created in the schem
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('lets a till work, but not drop, create or remove anything, or change who wrote what', async () => {
+test('grants a till what it needs, but not to drop, create or remove anything, or change who wrote what', async () => {
   const url = await temporaryDatabase();
   await (await stateAt(url)).close();
   const role = await roleOf(url, 'till');
@@ -150,7 +150,7 @@ test('lets a till work, but not drop, create or remove anything, or change who w
   await expect(removing).rejects.toMatchObject({ kind: 'failure', message });
 });
 
-test('tells a role that may not create the state so when it only reads', async () => {
+test("reports to a reading role without rights that it can't create the missing state", async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'clerk');
   const processes = new FakeProcesses().view(1);

@@ -216,7 +216,7 @@ async function storeOfMachines(database: string): Promise<Store> {
   return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
 }
 
-it('carries out no write over a stock that it has not seen, whoever dies or stands still', async () => {
+it('carries out no write over an unseen stock, whichever process dies or is suspended', async () => {
   await check(Number(process.env.PETSTOCK_RUNS ?? 30), storeOnFile);
 }, 300_000);
 

@@ -66,7 +66,7 @@ async function watchedEngine(commits: number[]): Promise<Engine> {
 }
 
 describe('a new state', () => {
-  it('is private to its owner', async () => {
+  it('creates a state that is private to its owner', async () => {
     const folder = join(newFolder(), 'a', 'b');
     const state = await opened(opening(folder).options);
     await state.pets.lock(serviceName, 1n).tryAcquire();
@@ -75,7 +75,7 @@ describe('a new state', () => {
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
   });
 
-  it('has its name synced to disk', async ({ folder }) => {
+  it('syncs the folder of a new state to disk, once', async ({ folder }) => {
     const synced: [string, boolean][] = [];
     const syncFolder = async (path: string) => void synced.push([path, existsSync(join(path, 'state.db'))]);
     await opened(opening(folder).options, { syncFolder });
@@ -84,7 +84,7 @@ describe('a new state', () => {
     expect(synced).toHaveLength(1);
   });
 
-  it('is not made by a command that only reads', async ({ folder }) => {
+  it('creates no state for a command that only reads', async ({ folder }) => {
     expect(await openExistingState(opening(folder).options)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
     await closed(folder);
@@ -105,7 +105,7 @@ describe('a new state', () => {
 });
 
 describe('durability', () => {
-  it('waits for the disk exactly where a promise depends on it', async () => {
+  it('waits for the disk only with commits that a promise depends on', async () => {
     const commits: number[] = [];
     const { options, clock } = opening(newFolder());
     const state = await opened(options, { loadEngine: () => watchedEngine(commits) });
@@ -225,7 +225,7 @@ it('ends a wait for a process from before a reboot by Ctrl-C', async ({ folder }
 it.each([
   [99, 'Use that version', undefined],
   [2, 'never released', expect.stringContaining('mv ')],
-])("leaves a file of version %i alone, which it can't read", async (version, message, hint) => {
+])('refuses a state of version %i, and does not change it', async (version, message, hint) => {
   const folder = newFolder();
   const file = await closed(folder);
   await stateSql(folder, `PRAGMA user_version = ${version}`);
@@ -243,7 +243,7 @@ describe('a file that can’t be used', () => {
     ['no database', () => none, /damaged-/],
     ['torn', (whole: Buffer) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(8000, 0xff)]), /damaged-/],
     ['emptied', () => '', /was emptied/],
-  ])('is moved aside with a warning if it is damaged: %s', async (_name, contentOf, said) => {
+  ])('moves a damaged state aside with a warning: %s', async (_name, contentOf, said) => {
     const folder = newFolder();
     const file = await closed(folder);
     replace(file, contentOf(readFileSync(file)));
@@ -260,7 +260,7 @@ describe('a file that can’t be used', () => {
     ['empty', () => ''],
     ['no database', () => none],
     ['cut off', (whole: Buffer) => whole.subarray(0, 9000)],
-  ])('is left as it is by a command that only reads: %s', async (_name, contentOf) => {
+  ])('leaves a damaged state unchanged if a command only reads: %s', async (_name, contentOf) => {
     const folder = newFolder();
     const file = await closed(folder);
     replace(file, contentOf(readFileSync(file)));
@@ -271,7 +271,7 @@ describe('a file that can’t be used', () => {
     expect(damaged(folder)).toEqual([]);
   });
 
-  it('is neither read nor moved if it belongs to another program', async ({ folder }) => {
+  it('refuses a database of another program', async ({ folder }) => {
     await stateSql(folder, 'CREATE TABLE birds (name TEXT)');
     await expect(openState(opening(folder).options)).rejects.toMatchObject(failure('not a petstock state'));
   });
@@ -281,7 +281,7 @@ describe('a folder that can’t be used', () => {
   const unusable = '/proc/petstock-state';
   const hint = expect.stringContaining('PETSTOCK_STATE_DIR');
 
-  it('is refused on a network, whatever is needed', async () => {
+  it('refuses a state folder on a network, whatever the command needs', async () => {
     for (const need of ['limits', 'history'] as const) {
       const folder = newFolder();
       const { options } = opening(folder, { need, runtimeFolders: [folder], movesLimits: true });
@@ -306,7 +306,7 @@ describe('a folder that can’t be used', () => {
     for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('Nothing was sent'), hint });
   });
 
-  it('keeps a gate itself after both folders of a login that took it are gone', async ({ folder }) => {
+  it('keeps a gate in its own folder after both folders of a login are gone', async ({ folder }) => {
     const logins = [newFolder(), newFolder()];
     const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins], movesLimits: true });
     const state = await openState(options);
@@ -321,7 +321,7 @@ describe('a folder that can’t be used', () => {
     expect((await opened(options)).limits.peek('key').gate.at).toBe(at + 60_000);
   });
 
-  it('ends a command that writes, or that has no other folder', async () => {
+  it("fails if the state folder can't be used and the command writes, or there is no other folder", async () => {
     const [runtimeFolder, need] = [newFolder(), 'limits'] as const;
     for (const fields of [{ runtimeFolders: [runtimeFolder] }, { need }, { need, runtimeFolders: ['/proc/other'] }])
       await expect(openState(opening(unusable, { ...fields, movesLimits: true }).options)).rejects.toMatchObject({
@@ -333,7 +333,7 @@ describe('a folder that can’t be used', () => {
     await expect(openState(opening(join(inTheWay, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('is noticed as full before anything is sent', async ({ folder }) => {
+  it('notices that the disk is full when it opens the state, and warns', async ({ folder }) => {
     const { DatabaseSync } = await loadEngine();
     await closed(folder);
     const isFull = { now: true };
@@ -355,7 +355,7 @@ describe('a folder that can’t be used', () => {
   });
 });
 
-it('gives up after a time on a state that another process holds, and names who is present', async ({ folder }) => {
+it('gives up on a state that another process holds, and names the process', async ({ folder }) => {
   const other = opening(folder, { command: 'inventory apply' }, 42);
   await (await opened(other.options)).pets.lock(serviceName, 1n).tryAcquire();
   const { options, processes, clock } = opening(folder);
@@ -385,11 +385,11 @@ describe('SQLite', () => {
     ['22.18.0', true],
     ['23.0.0', true],
     ['24.1.0', true],
-  ])('is Node’s own engine in %s: %s', (version, isOwn) => {
+  ])('uses Node’s own SQLite in %s: %s', (version, isOwn) => {
     expect(hasOwnEngine(version)).toBe(isOwn);
   });
 
-  it('explains what to do if it can’t be loaded', async () => {
+  it('suggests a Node version if SQLite can’t be loaded', async () => {
     const noBinary = () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system')));
     const failing = opened(opening(newFolder()).options, { loadEngine: noBinary });
     await expect(failing).rejects.toMatchObject(failure('22.18'));

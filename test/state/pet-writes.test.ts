@@ -46,7 +46,7 @@ function lookups(connection: SqliteConnection, sql: string): string[] {
 const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 
 describe('queries of the state', () => {
-  test('find the writes of a pet by the pet or by the key of a row', async () => {
+  test('finds the writes of a pet by an index of the pet or the key of a row', async () => {
     const connection = await recording();
     const database = new SqliteStateDatabase(connection, createStateClock(), () => false);
     connection.queries.length = 0;
@@ -64,7 +64,7 @@ describe('queries of the state', () => {
     }
   });
 
-  test('scan no large table for anything that a run reads and writes', async () => {
+  test('scans no large table for anything that a run reads and writes', async () => {
     const connection = await recording();
     const [clock, processes] = [createStateClock(), new FakeProcesses().view(1)];
     const options = { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} };

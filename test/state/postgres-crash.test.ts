@@ -113,7 +113,10 @@ it('begins a run with its first intent once, though the answer to both was lost'
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('takes a run for begun whose answer was lost, though another of its file has begun', async ({ machine, other }) => {
+it('counts a run as begun whose response was lost, though another of its file has begun', async ({
+  machine,
+  other,
+}) => {
   const head = headOf({ contentHash: 'abc' });
   const newest = async () => (await other.state.history.runsOfFile(head.serviceName, 'abc'))[0]?.run;
   const beginOther = () => other.state.history.begin(head, rowsFor(1n), newest);
@@ -164,7 +167,7 @@ it('continues after the database has refused limits', async ({ url, machine: { s
   expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
 });
 
-it('notices what a server that takes over lacks, though the last intent had failed', async ({ url, machine }) => {
+it('notices that a failover lost a write, though the last intent had failed', async ({ url, machine }) => {
   const log = await begin(machine, 2);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1)]);
@@ -232,7 +235,7 @@ it.for(parts)('begins a run once, though the connection breaks after %s', async 
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('relies on no run that is on one server alone', async ({ machine }) => {
+it('fails to begin a run that only the primary server has', async ({ machine }) => {
   machine.failOf('COMMIT');
   await expect(begin(machine, 1)).rejects.toThrow('on its primary server only');
 });
@@ -270,7 +273,7 @@ it('notices that an intent is missing which the database had confirmed', async (
   expect(await recorded(url)).toEqual(['applied', 'pending', 'pending']);
 });
 
-it('sees a write after a crash that has taken back drawn numbers', async ({ url, machine: one, other }) => {
+it('supersedes a row by a write after a crash that reset the sequence', async ({ url, machine: one, other }) => {
   const earlier = await begin(other, 3);
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
@@ -304,7 +307,7 @@ it('notices an older copy of the database, which lacks numbers it relies on', as
   await ours.end();
 });
 
-it('gives out no row while one with a lower number is still to commit', async ({ url, machine, other }) => {
+it('exports no row while one with a lower number is still to commit', async ({ url, machine, other }) => {
   const sending = async ({ state }: Machine, petId: bigint) => {
     const log = await state.history.begin(headOf(), rowsFor(petId));
     await log.intend([intentOf({ row: 1, petId }, 31_000)], undefined);
@@ -368,9 +371,9 @@ async function openOutage(url: string, interruptedAt: number) {
 }
 
 it.for([
-  ['once, and not again to end what it had begun', Number.POSITIVE_INFINITY, 60_000, 70_000, "can't be reached"],
-  ['no longer than usual after Ctrl-C', 20_000, 20_000, 30_000, 'Ctrl-C'],
-] as const)('waits for a database that is away %s', async ([_what, interruptedAt, least, most, words], { url }) => {
+  ['for its time-out once, and not again to end the run', Number.POSITIVE_INFINITY, 60_000, 70_000, "can't be reached"],
+  ['only until Ctrl-C', 20_000, 20_000, 30_000, 'Ctrl-C'],
+] as const)('waits for an unreachable database %s', async ([_what, interruptedAt, least, most, words], { url }) => {
   const { log, waited } = await openOutage(url, interruptedAt);
   await expect(log.intend(intents(2), undefined)).rejects.toThrow(words);
   expect(waited()).toBeGreaterThanOrEqual(least);
@@ -387,7 +390,7 @@ it('writes outcomes from an outage if the database is back after Ctrl-C', async 
   expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });
 });
 
-it('takes no state for an older copy while another service is written from this machine', async ({ url }) => {
+it('does not take the state for an older copy while another service is written', async ({ url }) => {
   const folder = newFolder();
   const warnings: string[] = [];
   const other = await stateAt(url, 1, { folder });

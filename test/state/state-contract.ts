@@ -108,7 +108,7 @@ export function testState(name: string, newStore: () => Driver): void {
       theirs = await open(2);
     });
 
-    it('describes and checks itself, and stays closed after close', async () => {
+    it('describes and checks the state, and stays closed after close', async () => {
       await write(ours, 7n);
       expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
       expect(await theirs.check()).toEqual([]);
@@ -122,7 +122,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ({ type: 'intent', ids: [id], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
       const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
 
-      it('show at once what another process has recorded, keep keys apart, and list them', async () => {
+      it('shows at once the limits that another process has recorded, by key', async () => {
         await ours.limits.fold('one', [start, sent('a')]);
         expect(inFlight(await latest(theirs, 'one'))).toEqual(['a']);
         await theirs.limits.fold('two', [start]);
@@ -135,7 +135,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(inFlight(await latest(ours, 'one'))).toEqual([]);
       });
 
-      it('keep what two processes record onto the same version', async () => {
+      it('keeps limits that two processes record onto the same version', async () => {
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
@@ -145,7 +145,7 @@ export function testState(name: string, newStore: () => Driver): void {
         for (const key of ['key', 'new']) expect((await latest(ours, key)).gate.at).toBeGreaterThan(0);
       });
 
-      it('forget what a key was told, and keep what is in flight', async () => {
+      it('clears the limits of a key, and keeps its requests in flight', async () => {
         await ours.limits.fold('key', [start, sent('a'), refused]);
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
@@ -156,7 +156,7 @@ export function testState(name: string, newStore: () => Driver): void {
     });
 
     describe('leases', () => {
-      it('are granted first come, first served, each for one pet of one service', async () => {
+      it('grants leases first come, first served, each for one pet of one service', async () => {
         const first = placeOf(ours);
         const [second, third] = [placeOf(theirs), placeOf(ours)];
         expect(await first.tryAcquire()).toBeUndefined();
@@ -171,7 +171,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await third.tryAcquire()).toBeUndefined();
       });
 
-      it('pass from a lock to its run, and end with the outcome', async () => {
+      it('passes a lease from a lock to its run, and ends it with the outcome', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         const log = await begin(ours, 7n);
@@ -183,7 +183,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('end at once if their process dies before its intent', async () => {
+      it('ends a lease at once if its process dies before its intent', async () => {
         await placeOf(ours).tryAcquire();
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toBeDefined();
@@ -191,7 +191,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('outlast a dead process while its request may be in flight', async () => {
+      it('keeps the lease of a dead process while its request may be in flight', async () => {
         const log = await sending(ours, 7n);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
@@ -212,7 +212,7 @@ export function testState(name: string, newStore: () => Driver): void {
       it.each([
         ['an unknown outcome, even if their process lives', { result: 'unknown' }],
         ['a failure whose request may be in flight', { result: 'failed', mayBeInFlight: true }],
-      ] as const)('last after %s', async (_what, outcome) => {
+      ] as const)('keeps a lease after %s', async (_what, outcome) => {
         const log = await write(ours, 7n, { quantity: undefined, ...outcome });
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
@@ -220,13 +220,13 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('end with a row that was not carried out, which is pending again', async () => {
+      it('ends a lease with a row that was not carried out, which is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
         expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
-      it('lapse if their process was suspended for longer than they last', async () => {
+      it('ends a lease if its process was suspended for longer than it lasts', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         expect(ours.presence.holdsLease).toBe(true);
@@ -237,7 +237,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('stop requests that were granted before their process was suspended', async () => {
+      it('stops requests that were granted before their process was suspended', async () => {
         const log = await begin(ours, 7n, 8n);
         await intend(log, [[1, 7n]]);
         clock.stop(15_001);
@@ -249,7 +249,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('pass over a lock in the queue that was not acquired', async () => {
+      it('skips a lock in the queue that was not acquired', async () => {
         const [first, second] = [placeOf(ours), placeOf(ours)];
         await first.tryAcquire();
         expect(await second.tryAcquire()).toBeDefined();
@@ -260,7 +260,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
     describe('a write that depends on a stock', () => {
       it.each(['applied', 'differs'] as const)(
-        'is superseded by one that was %s since, and by none before',
+        'supersedes a write by one that was %s since its read version, not before',
         async (result) => {
           const since = await markOf(theirs);
           const log = await write(ours, 7n, { result });
@@ -270,14 +270,14 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is superseded by one that was in flight at the read version', async () => {
+      it('supersedes a write by one that was in flight at its read version', async () => {
         const log = await sending(ours, 7n);
         const since = await markOf(theirs);
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
-      it('is superseded by an unknown one that could still arrive after the read version', async () => {
+      it('supersedes a write by an unknown one that could still arrive after its read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
         const tooEarly = await markOf(theirs);
@@ -287,7 +287,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
-        'is not superseded by one that was %s',
+        'does not supersede a write by one that was %s',
         async (result) => {
           const since = await markOf(theirs);
           await write(ours, 7n, { result });
@@ -295,7 +295,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is superseded alone among those of one call, also by one that was removed', async () => {
+      it('supersedes only the affected write among those of one call, also by a removed one', async () => {
         const since = await markOf(theirs);
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
@@ -310,7 +310,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2, 1, 0]]])(
-        'is superseded by the last of three removed runs, removed in the order %j',
+        'supersedes a write by the last of three removed runs, removed in the order %j',
         async (order) => {
           const runs: RunLog[] = [];
           let since: ReadVersion | undefined;
@@ -329,7 +329,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('is not superseded by its own run', async () => {
+      it('does not supersede a write by its own run', async () => {
         const log = await begin(theirs, 7n, 7n);
         const since = await markOf(theirs);
         await intend(log, [[1, 7n]], since);
@@ -339,7 +339,7 @@ export function testState(name: string, newStore: () => Driver): void {
     });
 
     describe('history', () => {
-      it('keeps every digit of an id', async () => {
+      it('stores every digit of an id', async () => {
         for (const petId of [largest, smallest, 9_007_199_254_740_993n, 0n]) {
           const log = await write(ours, petId);
           expect(await rowsOf(log)).toMatchObject([{ petId }]);
@@ -348,7 +348,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('keeps the head of a run, and counts its rows', async () => {
+      it('stores the head of a run, and counts its rows', async () => {
         const head = {
           user: undefined,
           store: 'north',
@@ -433,7 +433,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await runOf(log)).counts).toMatchObject({ applied: 3, unknown: 0 });
       });
 
-      it('writes outcomes after a moment, so that no pet stays locked', async () => {
+      it('writes outcomes after a moment, and frees their pets', async () => {
         const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await runOf(log)).counts.applied).toBe(0);
@@ -694,7 +694,7 @@ export function testState(name: string, newStore: () => Driver): void {
     describe('presence', () => {
       const present = () => theirs.presence.list();
 
-      it('begins with the first write, and lasts as long as it is renewed', async () => {
+      it('begins presence with the first write, and keeps it as long as it is renewed', async () => {
         expect(await present()).toEqual([]);
         expect(ours.presence.holdsLease).toBe(true);
         await placeOf(ours).tryAcquire();
@@ -707,7 +707,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('ends with the last run or lock, and begins again with the next', async () => {
+      it('ends presence with the last run or lock, and begins it again with the next', async () => {
         const lock = placeOf(ours, 8n);
         await lock.tryAcquire();
         await (await begin(ours, 7n)).end();
@@ -720,7 +720,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('lasts if a run is taken over at the moment when the last one ends', async () => {
+      it('keeps presence if a run is taken over at the moment when the last one ends', async () => {
         for (let hops = 0; hops < 40; hops += 1) {
           const pid = 100 + hops;
           const { run } = await begin(await open(pid), 7n);
@@ -734,7 +734,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('ends with its lease, and is not restored by a late renewal', async () => {
+      it('ends presence with its lease, and does not restore it by a late renewal', async () => {
         await placeOf(ours).tryAcquire();
         clock.stop(15_000);
         expect(await present()).toEqual([]);
@@ -743,7 +743,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('ends after a reboot once its lease was seen to end, and so do its leases', async () => {
+      it('ends presence and leases after a reboot once the end of presence was seen', async () => {
         await placeOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);

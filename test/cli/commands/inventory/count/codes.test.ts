@@ -89,7 +89,7 @@ test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])('keeps a code apart that has %j
   expect(result.stderr).toMatch(/\n {2}│ 1.0 +4\n/);
 });
 
-test('accepts in every run a line that teaches a code, and cancels it alone', async ({ shop }) => {
+test('accepts a line again that taught a code in an earlier count, and cancels only that line', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const args = `--new --yes --codes ${codes}`;
   expect((await count(shop, '999888777 x2\ncode 4\n', args)).written).toEqual(['4 {"quantity":2}']);
@@ -118,7 +118,7 @@ test('keeps the bar codes of a session for a resume without the file, and for a 
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('takes the setting codes without --codes', async ({ shop }) => {
+test('uses the setting codes without --codes', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const typed = await count(shop, '55\ndone\n', '--dry-run', person);
@@ -126,19 +126,19 @@ test('takes the setting codes without --codes', async ({ shop }) => {
 });
 
 test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
-  'keeps only the beginning of an overlong line, and counts none of it: %s',
+  'ignores a line of more than 200 characters: %.20s',
   async (line, { shop }) => {
     const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
     expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
   },
 );
 
-test('leaves what a terminal puts around a paste out of the first scan', async ({ shop }) => {
+test('counts a pasted scan without what the terminal puts around it', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
   expect(stderr).toContain('2 units, 1 pet > ');
 });
 
-test('counts no word at the prompt, and reports it', async ({ shop }) => {
+test('does not count an unknown word typed at the prompt, and reports it', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   const word = "'undo' is not a pet or a code: not counted. - cancels a line, help shows more\n";
@@ -159,7 +159,7 @@ test('offers once to add a taught code to the file of codes, and knows it in the
   expect(next.asked).toHaveLength(1);
 });
 
-test('leaves the file of codes alone after a no, and continues if it has lost its header', async ({ shop }) => {
+test('leaves the file of codes unchanged after a no, and continues if it has lost its header', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

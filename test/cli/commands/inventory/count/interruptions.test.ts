@@ -79,7 +79,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(stock + 5);
 });
 
-test('goes on without the service, and reads the pets at the end', async () => {
+test('counts while the service is away, and warns that it checks the pets at the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
   const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
   expect(result.stderr).toMatch(

@@ -123,7 +123,7 @@ test('refuses units that an open run has already, also behind a newer open run o
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('does not add a run again that another machine resumed and pruned: %s', async ([, sql]) => {
+] as const)('adds no units again whose run another machine has resumed and pruned: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;
@@ -137,7 +137,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(before + 5);
 });
 
-test('keeps refused units of a delivery in its session, and discarding it blocks nothing', async () => {
+test('keeps refused units of a delivery in its session, and writes them when it is resumed', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   await till.exits('inventory count --add --yes', 8, [], { stdin: '1 x7\n2 x3\n' });

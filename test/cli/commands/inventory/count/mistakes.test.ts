@@ -48,9 +48,7 @@ test.for([
   expect(rest.written).toContain(`8 {"quantity":${lines.includes('code 8') ? 3 : 2}}`);
 });
 
-test('reports all mistaken lines of a pipe with their numbers, and keeps no session of them alone', async ({
-  shop,
-}) => {
+test('reports all mistaken lines of a pipe with their numbers, and keeps no session for them', async ({ shop }) => {
   const { code, stderr } = await count(shop, '= 4\r\n\r\ncode 5\r\ndone\r\n', '--yes');
   expect(code).toBe(2);
   expect(stderr).toContain('Line 1 is ignored: write = 42 7 to set pet 42 to 7\n');
@@ -59,7 +57,7 @@ test('reports all mistaken lines of a pipe with their numbers, and keeps no sess
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
-test('takes back with - the line before it: a mistaken one, what it has taught, a scan', async ({ shop }) => {
+test('cancels with - the line before it: a mistake, a taught code or a scan', async ({ shop }) => {
   const file = await withNames(shop);
   const lines = '4\n4 x100000\n-\nX-1\ncode 8\n-\ncode rabbit\nX-2\ncode 5\n-\n-\n8\n';
   const { code, report, stderr } = await count(shop, lines);

@@ -35,7 +35,7 @@ test('writes a change file with expected quantities for --to, and sends nothing'
   expect(printed).toMatchObject({ code: 0, stdout: `${header}4,,1,1,stock-take,\n` });
 });
 
-test('keeps to --max-changes and --max-zero with --to', async () => {
+test('applies --max-changes and --max-zero to a count with --to', async () => {
   const shop = await openShop({ pets: 5 });
   const file = join(shop.folders.state, '..', 'guarded.csv');
   for (const guard of ['--all --max-zero 1', '--all --max-changes 1']) {

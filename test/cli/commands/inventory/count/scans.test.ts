@@ -17,7 +17,7 @@ test('sets the stock to what was scanned, by a run that can be undone', async ({
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('refuses scans after the end, as of a second file, and keeps those before it', async ({ shop }) => {
+test('refuses scans after done, and keeps those before it', async ({ shop }) => {
   const result = await count(shop, '4\ndone\n7\ndone\n');
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);
@@ -29,7 +29,7 @@ test('refuses scans after the end, as of a second file, and keeps those before i
   expect(later.written).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);
 });
 
-test('counts every digit of an id, and an int64', async ({ shop }) => {
+test('counts pets whose ids are as large as an int64', async ({ shop }) => {
   const { written } = await count(shop, '9007199254740993 x2\n9223372036854775807\n');
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
@@ -49,7 +49,7 @@ test('keeps unknown codes apart, lists them, writes none of them, and exits with
   expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
 });
 
-test('leaves nothing behind after a dry run of a pipe, except a session of unknown codes', async ({ shop }) => {
+test('leaves no session after a dry run from a pipe, but keeps one with unknown codes', async ({ shop }) => {
   expect(await count(shop, '4\n', '--dry-run --exit-code')).toMatchObject({ code: 3, written: [] });
   expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
   const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
@@ -57,7 +57,7 @@ test('leaves nothing behind after a dry run of a pipe, except a session of unkno
   expect(later).toMatchObject({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('refuses an empty count, whatever --yes and --all say, and leaves nothing behind', async () => {
+test('refuses an empty count even with --yes and --all, and leaves no session', async () => {
   const shop = await openShop({ pets: 5 });
   const before = await stockOf(shop);
   for (const lines of ['', '\n-\n', 'done\n', '4\n-\n', '= foo 0\n']) {

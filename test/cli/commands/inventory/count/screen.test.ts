@@ -71,9 +71,7 @@ test('keeps the session after a no, and offers to continue it', async ({ shop })
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
-test('explains what ends the count after quit, exit and help at the prompt, and elsewhere counts them', async ({
-  shop,
-}) => {
+test('shows help after quit, exit and help at the prompt, and takes them for codes in a pipe', async ({ shop }) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);

@@ -65,7 +65,7 @@ test('shows a script how many units a session holds, when refused and when it re
   expect(resumed.written).toHaveLength(4);
 });
 
-test('keeps a session to one environment, and names it', async ({ shop }) => {
+test('refuses a session in another environment or at another URL, and hints at its own', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
@@ -97,7 +97,7 @@ test('leaves the sessions after a dry run of a merge from a script', async ({ sh
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('keeps nothing of a dry run of a merge that fails or is interrupted, and hints at it', async () => {
+test('stores nothing of a dry run of a merge that fails or is interrupted, and hints at the same command', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
   const names = await begun(shop, '4 x2\n', '4\n');
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
@@ -123,7 +123,7 @@ test('lists the sessions with --list, and removes one after a question with --di
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('keeps a session to one store, which hints name', async ({ shop }) => {
+test('refuses a session in another store, and hints at its own', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
@@ -158,7 +158,7 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('names a damaged session, leaves it, and can remove it: %s', async (damage, { shop }) => {
+])('reports a damaged session, leaves it unchanged, and removes it on request: %s', async (damage, { shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);

@@ -74,7 +74,7 @@ test('begins another session with --all at a terminal, and keeps what a run left
   expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
 });
 
-test('asks to count a pet again if a sale came while the question stood open', async ({ shop }) => {
+test('asks to count a pet again if it is sold while the question is open', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
     await shop.clock.sleep(6000);
@@ -145,7 +145,7 @@ const listing = (quantity: number): Action => {
 
 test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void]>([
   ['a stock that is older than the last write', 'add', ({ service }) => service.always('GET', listing(10))],
-  ['a stock that can not be read', 'add', ({ service }) => service.always('GET', listing(1.5))],
+  ["a stock that can't be read", 'add', ({ service }) => service.always('GET', listing(1.5))],
   ['a refusal', 'add', ({ service }) => service.always('PATCH /inventory/1', answers(422))],
   [
     'a sale that left too few after a 429',
