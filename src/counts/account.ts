@@ -29,11 +29,11 @@ export class Account {
   constructor(
     private readonly codes: BarCodes,
     private readonly petOf: PetOf,
-    /** Pets that any run has taken: later scans of their ids still mean these pets. */
+    /** Pets whose units any run has taken. Later scans of their ids still mean these pets. */
     private readonly given: ReadonlySet<bigint>,
   ) {}
 
-  /** Reports whether nothing is left to write or to clarify. */
+  /** Whether nothing is left to write or to clarify. */
   get isEmpty(): boolean {
     return this.tally.isEmpty && this.handedOver.size === 0;
   }
@@ -110,7 +110,7 @@ export function taughtCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, b
   return taught;
 }
 
-/** @param petOf returns the pet of a code that was unknown when scanned; default: by the codes of the session */
+/** @param petOf returns the pet of a code that was unknown when scanned; by default, by the codes of the session */
 export function accountOf(session: Pick<SessionContent, 'codes' | 'scans'>, petOf?: PetOf): Account {
   const codes = codesOf(session);
   const given = new Set(session.scans.flatMap(({ kind, pet }) => (kind === 'given' && pet !== undefined ? pet : [])));
@@ -139,7 +139,7 @@ export function isPartial(session: SessionContent): boolean {
 
 /**
  * Returns a session that begins with the sum of the counts of `sources`, and knows which of them were written.
- * @param codes undefined: those of the sources
+ * @param codes undefined to use those of the sources
  */
 export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
   const [first] = sources;
@@ -149,7 +149,8 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
   const scans: ScanRecord[] = [];
   for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
   if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
-  // The stock of a pet before any source counted it: the first one seen.
+  // The stock of a pet is the one that the first source saw, before any source counted the pet, so that one is added
+  // last.
   for (const { seen } of accounts.toReversed()) {
     for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
   }

@@ -54,7 +54,7 @@ export class CountSessions {
 
   /**
    * Returns the sessions, newest first; warns about damaged ones.
-   * @param all includes finished ones
+   * @param all whether to include finished sessions
    */
   list(all: boolean): readonly CountSession[] {
     const { sound, damaged } = readAll(this.connection, all ? '' : 'WHERE ended IS NULL');
@@ -65,7 +65,7 @@ export class CountSessions {
   /**
    * Returns the session with an id.
    * @param text a whole id, or its last four characters
-   * @throws UsageError if it is not an id, NotFoundError if there is no such session, DamagedCountSession
+   * @throws UsageError if the text is not an id, NotFoundError if there is no such session, DamagedCountSession
    */
   find(text: string): CountSession {
     if (!/^(?:\d{8}(?:\d\d)?T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {
@@ -84,9 +84,9 @@ export class CountSessions {
   }
 
   /**
-   * Takes a session, so that no other process can count it until it is closed or this process has exited.
-   * @param codes replace the session's codes
-   * @throws ConflictError if another process is counting it
+   * Takes a session, so that no other process can count it until the session is closed or this process has exited.
+   * @param codes the new codes of the session
+   * @throws ConflictError if another process is counting the session
    */
   take({ head, codes }: SessionContent): OpenCountSession {
     return this.connection.durable(() => {
@@ -99,9 +99,9 @@ export class CountSessions {
 
   /**
    * Merges several sessions into a new one, which begins with the sum of their counts, and finishes them, atomically.
-   * @param codes undefined: those of the sources
+   * @param codes undefined to use those of the sources
    * @param about properties of the new session
-   * @throws ConflictError if another process is counting one of them
+   * @throws ConflictError if another process is counting one of the sources
    */
   merge(
     sources: readonly CountSession[],
@@ -120,7 +120,7 @@ export class CountSessions {
 
   /**
    * Discards a session.
-   * @throws ConflictError if another process is counting it
+   * @throws ConflictError if another process is counting the session
    */
   discard({ head }: Pick<CountSession, 'head'>): void {
     this.connection.durable(() => {
@@ -173,7 +173,7 @@ export class CountSessions {
 
   /**
    * Reports whether a process other than this one holds a session. A process in another container, or from before a
-   * restart, is invisible: it holds the session as long as it shows signs of life.
+   * restart, is invisible. Such a process holds the session as long as it shows signs of life.
    */
   #isHeld({ holder, touched }: CountSession): boolean {
     const { processes, clock } = this.system;

@@ -47,7 +47,8 @@ export class OpenCountSession implements SessionContent {
 
   /**
    * Adds scans, which are on disk when this returns.
-   * @throws FailureError; ConflictError if another process has taken the session
+   * @throws FailureError if the state was removed or can't be written; ConflictError if another process has taken the
+   * session
    */
   append(scans: readonly ScanRecord[]): void {
     if (scans.length > 0) this.#write((connection) => addScans(connection, this.head.session, scans));

@@ -75,8 +75,8 @@ export interface CountSession extends SessionContent {
 }
 
 /*
- * They only concern this folder, so they are created on demand and are not part of the state's schema. `pet` is text,
- * because SQLite would return a rounded int64.
+ * The tables only concern this folder, so they are created on demand and are not part of the state's schema. `pet` is
+ * text, because SQLite would return a rounded int64.
  */
 const tables = `
   CREATE TABLE IF NOT EXISTS counts (
@@ -126,7 +126,7 @@ export function makeTables(connection: SqliteConnection): void {
 
 /**
  * Returns a session with its scans.
- * @param row of the table `counts`
+ * @param row a row of the table `counts`
  * @throws DamagedCountSession
  */
 export function sessionOf(connection: SqliteConnection, row: Row): CountSession {

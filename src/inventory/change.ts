@@ -7,7 +7,7 @@ export interface Change {
   readonly quantity: number | undefined;
   /** The number to add to the stock. */
   readonly delta: number | undefined;
-  /** The expected stock: if it differs, nothing is written. */
+  /** The expected stock. If the stock differs, nothing is written. */
   readonly expected: number | undefined;
   readonly reason: string | undefined;
   readonly ref: string | undefined;
@@ -15,7 +15,7 @@ export interface Change {
 
 /** Why a row could not be written, in the words of the service or of petstock. */
 export interface RowError {
-  /** Lower snake case, like `pet_not_found`. */
+  /** A code in lower snake case, like `pet_not_found`. */
   readonly code: string;
   readonly message: string;
   /** HTTP status of the response, if there was one. */
@@ -74,7 +74,7 @@ export interface BulkReport {
   readonly env: string;
   readonly dryRun: boolean;
   readonly rows: readonly BulkRow[];
-  /** In a resumed run: rows that the history counts but does not keep. */
+  /** Numbers of rows that a resumed run counts but does not keep. */
   readonly uncounted?: Partial<BulkCounts> | undefined;
 }
 

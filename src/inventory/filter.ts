@@ -9,7 +9,7 @@ export interface FilterCriteria {
   readonly petIds?: PetIds | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
-  /** Only pets that are low. */
+  /** Accepts only pets that are low. */
   readonly low?: LowLevels | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function* filtered(
 
 /**
  * Yields the first `limit` items.
- * @param toTheEnd reads the other items, too, for what follows them
+ * @param toTheEnd whether to read the list to its end all the same
  */
 export async function* firstItems(
   batches: ColumnBatches,
@@ -74,7 +74,7 @@ export async function* firstItems(
   }
 }
 
-/** Yields the same batches, and removes the pets that occur from `missing`. */
+/** Yields the batches unchanged, and removes their pets from `missing`. */
 export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
   const wanted = new PetIdSet(missing);
   for await (const batch of batches) {
@@ -99,7 +99,7 @@ export function mayMeet(
 
 /**
  * Calls `onItem` for the items of some pets in a list, and reads the list to its end.
- * @throws FailureError if the list contains one of them twice, because it is not known which one is its stock
+ * @throws FailureError if the list contains a pet twice, because it is not known which item has its stock
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,

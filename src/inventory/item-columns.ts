@@ -25,7 +25,7 @@ export class ItemColumns {
   quantities: Float64Array;
   /** Indexes into `statuses`. */
   statusCodes: Uint32Array;
-  /** Grows while batches are made, and is sometimes replaced; anything remembered by code becomes invalid then. */
+  /** Grows while batches are made, and is sometimes replaced. Anything that was stored by code becomes invalid then. */
   statuses = new StatusNames();
 
   constructor(public capacity = batchSize) {
@@ -133,8 +133,8 @@ export class ItemColumns {
 }
 
 /**
- * Maximum number of pets held at once: 250 MB. The largest chains have a few hundred thousand; a list with more may be
- * endless.
+ * Maximum number of pets held at once, which takes 250 MB. The largest chains have a few hundred thousand pets; a list
+ * with more may be endless.
  */
 const maxGathered = 10_000_000;
 

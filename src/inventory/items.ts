@@ -35,9 +35,9 @@ export interface UnreadableItem {
   readonly status: string;
   /** The number as text, like `9007199254740993`, possibly truncated. */
   readonly number: string;
-  /** The nearest number; infinite if none is near. */
+  /** The JavaScript number nearest to it; infinite if it is too large. */
   readonly nearest: number;
-  /** `out of range`, `not an integer` */
+  /** Why it can't be represented: `out of range` or `not an integer`. */
   readonly problem: string;
 }
 
@@ -71,7 +71,7 @@ const largestPetId = 2n ** 63n - 1n;
 
 /** Matches more digits than any int64 has, not counting leading zeros. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
-/** All digits after the 15th are zeros: spreadsheets keep 15. */
+/** Matches a number whose digits after the 15th are all zeros, because spreadsheets keep 15 digits. */
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
 /**
@@ -108,12 +108,12 @@ export function isAddition(text: string): boolean {
   return text.startsWith('+') && (/^\+\d+$/.test(text) || separated.test(text) || wholeWithDecimals.test(text));
 }
 
-/** Parses a change of the stock: `+5`, `5` or `-2`; otherwise like a quantity. */
+/** Parses a change of the stock, like `+5`, `5` or `-2`, within the range of a quantity. */
 export function parseDelta(text: string): Parsed<number> {
   return parseInteger(text, 'change');
 }
 
-/** Returns the stock after a change, or a problem if it is out of range. Both are safe integers. */
+/** Returns the stock after a change, or a problem if that stock is out of range. Both numbers are safe integers. */
 export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
@@ -144,7 +144,7 @@ function integerRange(noun: 'quantity' | 'change'): string {
 
 const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
 const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
-/** Longer text is not repeated in messages; in characters. */
+/** Maximum length of a text that a message repeats, in characters. */
 const maxRepeated = 40;
 
 function withoutSeparators(text: string, noun: Noun): string {
@@ -191,7 +191,7 @@ export function grouped(value: number | bigint): string {
   return `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** `1 change`, `1,200 changes` */
+/** Returns a text like `1 change` or `1,200 changes`. */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

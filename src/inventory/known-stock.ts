@@ -10,7 +10,7 @@ export interface StockPoll {
 interface Absence {
   /** Its last readable stock; undefined if there was none yet. */
   readonly stock: StockEntry | undefined;
-  /** It was reported as removed: the response no longer has it, not even with an unreadable stock. */
+  /** Whether it was reported as removed: the response no longer has the pet, not even with an unreadable stock. */
   readonly isReported: boolean;
 }
 
@@ -28,7 +28,10 @@ export class KnownStock {
     for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });
   }
 
-  /** Takes another poll. Yields the changes since the last one, by pet id, in batches; must be read to the end. */
+  /**
+   * Takes another poll. Yields the changes since the last one, by pet id, in batches. The caller must read them to the
+   * end.
+   */
   *changes({ list, unreadable }: StockPoll): Generator<readonly Difference[]> {
     const before = this.#before;
     this.#before = list;

@@ -121,7 +121,7 @@ export class SeenPets {
 
   /**
    * Takes the ids at the start of a batch that continue the current sequence, which is usually the whole batch.
-   * @returns how many
+   * @returns the number of these ids
    */
   follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {
     const [head, step] = [this.#head, this.#step];

@@ -50,8 +50,8 @@ export function petsNamed(names: Names, text: string): bigint[] {
 }
 
 /**
- * Returns the pets that a line of a count names. Text that no person types may be a code, so it names only a pet with
- * exactly that name.
+ * Returns the pets that a line of a count names. A text that no person would type may be a code, so it only names a pet
+ * with exactly that name.
  */
 export function petsOfLine(names: Names, text: string): readonly bigint[] {
   if (!mayBeName(text)) return [];

@@ -13,7 +13,7 @@ export const unreadableStock = 'unreadable_stock';
 
 /** The plan of all changes; each becomes a row or a problem. */
 export interface Plan {
-  /** In the order of the changes. */
+  /** The rows in the order of the changes. */
   readonly rows: BulkRow[];
   readonly problems: readonly PlanProblem[];
 }
@@ -30,13 +30,13 @@ type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
  * Plans each change, given the stock that was read. Deltas are added to that stock, and later added again to the stock
  * at that time.
  *
- * - the quantity equals the expected one: `notEdited`, whatever the stock is
- * - the stock is unreadable or outdated: `failed` or `conflict`, whatever is wanted
- * - the pet does not exist: a problem, or `skipped`, even if the row is blank, because the id may be mistyped
- * - blank: `unchanged`, whatever it expects, because nothing would be written
- * - `expected` is not the stock: `conflict`, even if the stock already has the wanted value
- * - the sum is out of range: a problem
- * - the stock already has the wanted value: `unchanged`
+ * - The quantity equals the expected one: `notEdited`, whatever the stock is.
+ * - The stock is unreadable or outdated: `failed` or `conflict`, whatever is wanted.
+ * - The pet does not exist: a problem, or `skipped`, even if the row is blank, because the id may be mistyped.
+ * - The row is blank: `unchanged`, whatever stock it expects, because nothing would be written.
+ * - The stock is not the expected one: `conflict`, even if it already has the wanted value.
+ * - The sum is out of range: a problem.
+ * - The stock already has the wanted value: `unchanged`.
  */
 export function planChanges(changes: Iterable<Change>, stock: Stock, options: PlanOptions): Plan {
   const rows: BulkRow[] = [];
@@ -92,11 +92,11 @@ function rowOf(
   return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }
 
-/** Limits of a plan; undefined: no limit. */
+/** The limits of a plan; undefined if there is none. */
 export interface Guards {
-  /** Rows to be written. */
+  /** Maximum number of rows to be written. */
   readonly maxChanges: number | undefined;
-  /** Rows to be written with a stock of 0 or below. */
+  /** Maximum number of rows that set a stock of 0 or below. */
   readonly maxZero: number | undefined;
 }
 

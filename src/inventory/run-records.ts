@@ -1,10 +1,10 @@
 import type { RowError } from './change.ts';
 
 export interface RunHead {
-  /** `inventory set`, `inventory adjust`, `inventory apply`, `undo` */
+  /** The command, like `inventory set`, `inventory count` or `undo`. */
   readonly command: string;
   readonly env: string;
-  /** One of several stores; undefined for the unnamed one. */
+  /** The name of the store; undefined for the store without a name. */
   readonly store: string | undefined;
   /** The URL that requests were sent to. */
   readonly baseUrl: string;
@@ -13,19 +13,22 @@ export interface RunHead {
   /** A hash that distinguishes keys; never the key. */
   readonly scope: string;
   readonly user: string | undefined;
-  /** The name of the applied file, as it was given; `-` is stdin. */
+  /** The name of the applied file, as the user gave it; `-` is stdin. */
   readonly file?: string | undefined;
   /** SHA-256 of the content of that file, in hex. */
   readonly contentHash?: string | undefined;
   /** Whether the file had deltas, so that applying it twice would count twice. */
   readonly hasDeltas?: boolean | undefined;
-  /** The reason that all rows share, if they do. */
+  /** The reason, if all rows have the same one. */
   readonly reason?: string | undefined;
   /** The run that this one undoes. */
   readonly undoes?: string | undefined;
-  /** Rows that needed no change when the run was planned; counted, not kept. */
+  /** Number of rows that needed no change when the run was planned. They are counted, not kept. */
   readonly unchanged: number;
-  /** Rows of pets that the service does not have, and rows of a file that were not edited; counted, not kept. */
+  /**
+   * Numbers of rows of pets that the service does not have, and of rows of a file that were not edited. They are
+   * counted, not kept.
+   */
   readonly skipped?: number | undefined;
   readonly notEdited?: number | undefined;
 }
@@ -41,8 +44,8 @@ export interface PlannedRow {
   readonly before: number | undefined;
   readonly after: number;
   /**
-   * The delta, if the row has one: `before` and `after` are those of the last read, and change with the stock.
-   * Undefined: `after` is the wanted stock.
+   * The delta, if the row has one. `before` and `after` are then those of the last read, and change with the stock.
+   * Without a delta, `after` is the wanted stock.
    */
   readonly delta?: number | undefined;
   readonly reason: string | undefined;
@@ -62,15 +65,15 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly result: RecordedResult;
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
-  /** When its last intent or outcome was written, in milliseconds since the Unix epoch; undefined before the first. */
+  /** When its last intent or outcome was written, in milliseconds since the Unix epoch; undefined if there was none. */
   readonly at: number | undefined;
-  /** When its request can no longer be in flight, by the monotonic clock. Undefined if none was sent since the boot. */
+  /** When its request can no longer be in flight, by the monotonic clock; undefined if none can be in flight now. */
   readonly inFlightUntil: number | undefined;
   /** Its position in the order of all writes: that of its plan, or of its last intent. */
   readonly sequence: number;
   /** The position of its last change in the order of all writes. */
   readonly touched: number;
-  /** The run that has undone the row. */
+  /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
 }
 
@@ -80,7 +83,7 @@ type RunCounts = Readonly<Record<RecordedResult | 'skipped' | 'notEdited', numbe
 export const runStates = ['running', 'incomplete', 'done'] as const;
 
 export interface RunRecord extends RunHead {
-  /** `20260115T120020Z-k3x9` */
+  /** The id of the run, like `20260115T120020Z-k3x9`. */
   readonly run: string;
   /** When the run began, in milliseconds since the Unix epoch. */
   readonly at: number;
@@ -89,7 +92,7 @@ export interface RunRecord extends RunHead {
   readonly undoneBy: readonly string[];
   /** How many of its rows were undone. */
   readonly undone: number;
-  /** Number of rows in its plan. */
+  /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
   /** Total number of units that its rows add and remove; rows whose stock before is not known count nothing. */
   readonly units: bigint;
@@ -103,7 +106,7 @@ export interface RunRecord extends RunHead {
    * - `done`: every row has its outcome, or the run was discarded
    */
   readonly state: (typeof runStates)[number];
-  /** It was closed before it was complete: it is `done`, and can't be resumed. */
+  /** Whether it was closed before it was complete, so that it is `done` and can't be resumed. */
   readonly isDiscarded: boolean;
   /** The last sequence number before it began. */
   readonly began: number;
@@ -122,9 +125,9 @@ export interface RunFilter {
   readonly petIds?: Iterable<bigint> | undefined;
   readonly ref?: string | undefined;
   readonly user?: string | undefined;
-  /** Milliseconds since the Unix epoch; runs that began then or later. */
+  /** Selects runs that began at this time or later, in milliseconds since the Unix epoch. */
   readonly since?: number | undefined;
-  /** Milliseconds since the Unix epoch; runs that began then or earlier. */
+  /** Selects runs that began at this time or earlier, in milliseconds since the Unix epoch. */
   readonly until?: number | undefined;
   readonly state?: RunRecord['state'] | undefined;
   readonly by?: { readonly user?: string | undefined; readonly host?: string | undefined } | undefined;
@@ -135,7 +138,7 @@ export interface RunFilter {
 /** Selects rows; `since` and `until` refer to when they were settled. */
 export interface SettledFilter
   extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'petIds' | 'ref' | 'user' | 'since' | 'until'> {
-  /** The `touched` of the last row that was yielded. */
+  /** Selects rows that were settled later: the `touched` of the last row that was yielded. */
   readonly after?: number | undefined;
 }
 
@@ -145,14 +148,14 @@ export interface SettledRow {
 }
 
 export interface LaterWrite {
-  /** Undefined if it is `pruned`. */
+  /** Undefined if the write is `pruned`. */
   readonly run?: string | undefined;
   readonly command: string;
-  /** `pruned`: it was removed from the history, so the written stock is not known. */
+  /** `pruned`: the write was removed from the history, so the written stock is not known. */
   readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
   /** The stock that was written, or for `unknown`, that may have been written; undefined if it is `pruned`. */
   readonly quantity?: number | undefined;
-  /** The stock that it had read; undefined if it had read none. */
+  /** The stock that the write had read; undefined if it had read none. */
   readonly before?: number | undefined;
   /** The delta, if it had one. */
   readonly delta?: number | undefined;

@@ -2,8 +2,8 @@ import { type ColumnBatches, ItemColumns } from './item-columns.ts';
 import type { InventoryItem } from './items.ts';
 
 /**
- * An immutable list of stock in columns: two lists of a million pets are compared in 160 MB, of which they take 50; as
- * objects they would take 300.
+ * An immutable list of stock in columns. Two lists of a million pets take 50 MB, and comparing them takes 160 MB in
+ * all. As objects the lists alone would take 300 MB.
  */
 export class StockList {
   static readonly empty = new StockList(new ItemColumns(0));
@@ -11,7 +11,7 @@ export class StockList {
   /** The positions of items in the order of their ids; undefined if they are in that order. */
   readonly #order: Uint32Array | undefined;
 
-  /** @param items must not be changed any more */
+  /** @param items must not be changed afterwards */
   constructor(items: ItemColumns) {
     this.#items = items;
     this.#order = isInOrder(items) ? undefined : orderOf(items);
@@ -59,7 +59,7 @@ export class StockList {
 
   /**
    * Yields the differences of two lists, by pet id, in batches.
-   * @param only the only field to compare of pets in both lists; undefined: all
+   * @param only the field to compare of pets in both lists; undefined for all fields
    */
   static *differences(left: StockList, right: StockList, only?: ComparedField): Generator<readonly Difference[]> {
     let batch: Difference[] = [];

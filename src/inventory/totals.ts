@@ -16,9 +16,9 @@ export interface PetTotals {
 
 /** How the totals treat a row. */
 export interface RowKind {
-  /** Whether it set the stock to a count, or undoes such a row. */
+  /** Whether the row set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;
-  /** The change in these sums that it cancels: 0 for most rows, undefined if it undoes an unknown change. */
+  /** The change in these sums that the row cancels: 0 for most rows, undefined if it undoes an unknown change. */
   readonly takesBack: bigint | undefined;
 }
 
@@ -71,7 +71,10 @@ export function changeOf({ result, before, after, quantity = after }: RecordedRo
   return result === 'unknown' || before === undefined ? undefined : BigInt(quantity) - BigInt(before);
 }
 
-/** Cancels at most what the row itself has changed, in its direction, because others may have changed the stock meanwhile. */
+/**
+ * Returns how much of an undone change a row cancels: at most what the row itself has changed, in its direction,
+ * because other writers may have changed the stock meanwhile.
+ */
 function least(change: bigint, undone: bigint): bigint {
   if (undone < 0n) return 0n;
   return change < undone ? change : undone;

@@ -22,8 +22,8 @@ export interface Account {
 }
 
 /**
- * Returns the account of this process, by `/etc/passwd`; undefined if it has no line there. For executables, whose
- * `userInfo()` only repeats USER and HOME.
+ * Returns the account of this process, by `/etc/passwd`; undefined if it has no line there. Executables need this,
+ * because their `userInfo()` only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
   try {
@@ -32,7 +32,7 @@ export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Accoun
       if (id === `${user}` && name !== '' && home.startsWith('/')) return { name, home };
     }
   } catch {
-    // Windows, or an image that contains only the program.
+    // There is no such file on Windows, or in an image that contains only the program.
   }
   return undefined;
 }

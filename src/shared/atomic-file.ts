@@ -64,7 +64,7 @@ export async function writeFileAtomically(path: string, pieces: Pieces, options:
   }
 }
 
-/** Reports whether the path is a device or a pipe. It may have no name of its own: /dev/stdout if that is a pipe. */
+/** Reports whether the path is a device or a pipe. A pipe may have no path of its own, as behind /dev/stdout. */
 async function isNoFile(path: string): Promise<boolean> {
   const stats = await stat(path).catch((error) => {
     if (systemCode(error) !== 'ENOENT') throw error;
@@ -72,7 +72,7 @@ async function isNoFile(path: string): Promise<boolean> {
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
-/** Opens without truncating, because a file may have appeared there meanwhile. */
+/** Writes to a device or a pipe. Opens it without truncating, because a file may have appeared there meanwhile. */
 async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
   const target = await attempt(path, () => open(path, constants.O_WRONLY));
   return writeAndClose(path, target, afterCheck(path, target, pieces));
@@ -199,13 +199,13 @@ async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Prom
   if (like === undefined) return;
   // Only root may change the owner. The mode is set afterwards, because this clears some of its bits.
   await target.chown(like.uid, like.gid).catch(() => undefined);
-  // Without the set-id bits, which would let others run the new content as its owner.
+  // The set-id bits are dropped, because they would let others run the new content as its owner.
   await target.chmod(like.mode & 0o777);
 }
 
 /**
- * Syncs a file or folder to disk. Ignores that Windows and some file systems can't sync folders, and that a folder may
- * be writable but not readable.
+ * Syncs a file or folder to disk, if possible: Windows and some file systems can't sync folders, and a folder may be
+ * writable but not readable.
  * @param flags `r+` for a file, because Windows only syncs files opened for writing
  */
 export async function syncPath(path: string, flags = 'r'): Promise<void> {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError } from './errors.ts';
 
 export interface Clock {
-  /** Wall clock, in milliseconds since the Unix epoch. It may be stepped. */
+  /** The wall clock, in milliseconds since the Unix epoch. It may be stepped. */
   now(): number;
   /** Milliseconds since `boot`; never stepped, and the same for all processes of this machine. */
   monotonic(): number;
@@ -17,8 +17,8 @@ export interface Clock {
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `onPassed` after `ms` milliseconds unless it is cleared before. Not a signal, because every request needs one
-   * and signals are expensive.
+   * Calls `onPassed` after `ms` milliseconds unless the deadline is cleared before. This is not an AbortSignal, because
+   * every request needs a deadline, and signals are expensive.
    */
   deadline(ms: number, onPassed: () => void): Deadline;
   /**
@@ -49,11 +49,11 @@ export function hasBootId(): boolean {
 
 /**
  * Creates the clock of this machine. `bin` and the library call this; everything else receives a clock.
- * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams, 4 ms of a
- * start
+ * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams, which takes 4
+ * ms of a start
  */
 export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {
-  // Unlike performance.now(), which counts from the start of the process.
+  // performance.now() can't be used, because it counts from the start of the process.
   const monotonic = () => Number(hrtime()) / 1e6;
   let boot: string | undefined;
   let turn: object | undefined;
@@ -86,14 +86,14 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
   };
 }
 
-/** A longer timer would overflow to 1 ms. */
+/** Maximum length of a timer in milliseconds; a longer one would overflow to 1 ms. */
 const maxTimer = 2 ** 31 - 1;
 
 function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => number): string {
   try {
     return readFileSync(bootId, 'utf8').trim();
   } catch {
-    // For systems without an id, like macOS and Windows.
+    // The system has no id, like macOS and Windows.
   }
   try {
     if (kept !== undefined) return kept(monotonic);

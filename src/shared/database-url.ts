@@ -26,7 +26,7 @@ export interface DatabaseHost {
 
 export interface DatabaseTls {
   readonly mode: TlsMode;
-  /** Paths of files. Without an authority, those of Node apply, like with `sslrootcert=system`. */
+  /** Paths of files. Without an authority, those of Node apply, as with `sslrootcert=system`. */
   readonly authority: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;

@@ -59,9 +59,9 @@ export type ErrorCode =
 export abstract class PetstockError extends Error {
   /** The name of its exit code. */
   abstract readonly kind: ExitCodeName;
-  /** Machine-readable, lower snake case; in JSON output the service's own code takes precedence. */
+  /** A machine-readable code in lower snake case. In JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;
-  /** The next step as a command to run: `petstock config set-key --env staging`. */
+  /** The next step, as a command to run, like `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
   /** Further lines for display, such as one for each error in a file. */
   readonly lines: readonly string[];
@@ -74,8 +74,8 @@ export abstract class PetstockError extends Error {
   /** The store and environment that the error is about; default: those chosen for the command. */
   readonly target?: Target | undefined;
   /**
-   * The source of the rejected key, for display: `stdin`; empty if unknown; default: the source in the settings of
-   * `target`.
+   * The source of the rejected key, for display, such as `stdin`; empty if it is not known. If this is absent, the
+   * settings of `target` show the source.
    */
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
@@ -89,11 +89,11 @@ export abstract class PetstockError extends Error {
    * service's clock.
    */
   readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
-  /** The request was certainly not carried out: it was never sent, or each attempt was refused with a 429. */
+  /** Whether the request was certainly not carried out: it was never sent, or each attempt was refused with a 429. */
   readonly notCarriedOut: boolean;
   /**
-   * The request was sent, and the service itself sent no final response (as after a reset, a timeout, a 408, 502 or
-   * 504): it may still be in flight and be carried out later.
+   * Whether the request may still be in flight and be carried out later: it was sent, and the service itself sent no
+   * final response (as after a reset, a timeout, a 408, 502 or 504).
    */
   readonly mayBeInFlight: boolean;
   /** The signal that ended the command. */
@@ -114,7 +114,7 @@ export abstract class PetstockError extends Error {
   with({ message = this.message, ...changes }: ErrorDetails & { readonly message?: string | undefined }): this {
     const { kind, code, name: _name, ...own } = this;
     const details = { ...own, cause: this.cause ?? this, ...changes };
-    // Not by its own constructor, which may take other arguments.
+    // The error is not created by its own constructor, which may take other arguments.
     return Object.assign(Reflect.construct(PetstockError, [message, details], this.constructor), { kind, code });
   }
 }
@@ -128,7 +128,7 @@ export type ErrorDetails = {
   readonly cause?: unknown;
 };
 
-/** Wrong arguments or settings, or a missing confirmation: the user can correct it. Nothing was sent. */
+/** Wrong arguments or settings, a rejected plan, or a missing confirmation. The user can correct the command. */
 export class UsageError extends PetstockError {
   readonly kind = 'usage';
   readonly code = 'usage';
@@ -148,7 +148,7 @@ export class UnavailableError extends PetstockError {
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
 }
 
-/** Nothing was sent, and retrying does not help: a proxy requires a password. */
+/** Nothing was sent, and retrying does not help, because a proxy requires a password, for example. */
 export class NonRetryableError extends UnavailableError {}
 
 /** The certificate of the service was rejected before anything was sent. */
@@ -168,7 +168,7 @@ export class ConflictError extends PetstockError {
   readonly code = 'conflict';
 }
 
-/** A 404, or a pet that is not in the list. */
+/** The service returned 404, or a pet, a run or a session does not exist. */
 export class NotFoundError extends PetstockError {
   readonly kind = 'not-found';
   readonly code = 'not_found';
@@ -180,7 +180,7 @@ export class RejectedError extends PetstockError {
   readonly code = 'rejected';
 }
 
-/** An invalid response, a full disk, a bug. */
+/** Any other failure, such as an invalid response, a full disk or a bug. */
 export class FailureError extends PetstockError {
   readonly kind = 'failure';
   readonly code = 'failure';
@@ -192,7 +192,7 @@ export class PartialError extends PetstockError {
   readonly code = 'partial';
 }
 
-/** Ctrl-C, SIGTERM, SIGHUP. */
+/** The command was interrupted by Ctrl-C, SIGTERM or SIGHUP, or a call by its signal. */
 export class InterruptedError extends PetstockError {
   readonly kind = 'interrupted';
   readonly code = 'interrupted';

@@ -24,7 +24,10 @@ export function targetWords({ store, env }: Target): readonly string[] {
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];
 }
 
-/** Returns a file as an operand; a name that begins with a dash would look like an option. `-` is stdin. */
+/**
+ * Returns a file as an operand. A name that begins with a dash gets a `./`, because it would look like an option. `-`
+ * is stdin.
+ */
 export function fileOperand(file: string): string {
   return /^-./.test(file) ? `./${file}` : file;
 }

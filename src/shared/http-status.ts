@@ -2,11 +2,11 @@
 export type StatusMeaning =
   /** The request was carried out. */
   | 'done'
-  /** It was not carried out, because the key was not accepted. Any other request would fail, too. */
+  /** The request was not carried out, because the key was not accepted. Any other request would fail, too. */
   | 'unauthorized'
-  /** It was not carried out, because it came too early. It may be sent again once the gate has lifted. */
+  /** The request was not carried out, because it came too early. It may be sent again once the gate has lifted. */
   | 'rateLimited'
-  /** It was not carried out: the service has rejected it, and would reject it again. */
+  /** The request was not carried out: the service has rejected it, and would reject it again. */
   | 'refused'
   /** The response is a redirect, and the server may have carried the request out first. */
   | 'redirect'
@@ -15,7 +15,7 @@ export type StatusMeaning =
    * out later, too.
    */
   | 'undecided'
-  /** It failed, and may have been carried out before that. */
+  /** The request failed, and may have been carried out before that. */
   | 'failed';
 
 /** 499 is a status of nginx; those from 520 on come from CDNs and proxies that have given up on the service. */

@@ -3,7 +3,7 @@ import { skipSpace } from './json-text.ts';
 
 /** A JSON number with all its digits. */
 export class JsonNumber {
-  /** @param value its text in the JSON */
+  /** @param value the text of the number in the JSON */
   constructor(readonly value: string) {}
 }
 
@@ -13,7 +13,7 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** Limits for untrusted text: each value takes fifty times its bytes in memory, and a name more. */
+/** Limits for untrusted text: each value takes fifty times its bytes in memory, and a name takes even more. */
 interface JsonBounds {
   readonly values: number;
   readonly names: number;
@@ -34,8 +34,8 @@ export class JsonSyntaxError extends SyntaxError {
 export class TooManyValues extends Error {}
 
 /**
- * Parses JSON with all digits of its numbers. Strings are not read by single characters, because that takes forty times
- * the bytes of a long string.
+ * Parses JSON with all digits of its numbers. Strings are not read by single characters, because that would take forty
+ * times the bytes of a long string.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {

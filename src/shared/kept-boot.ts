@@ -7,7 +7,7 @@ import { takeLock } from './sqlite-engine.ts';
 export interface KeptBootOptions {
   /** The state folder, shared by all processes that must agree. Created if it is missing. */
   readonly folder: string;
-  /** Milliseconds since the machine started, never stepped: `Clock.monotonic`. */
+  /** Returns the milliseconds since the machine started, never stepped: `Clock.monotonic`. */
   monotonic(): number;
 }
 

@@ -54,7 +54,7 @@ const maxLinks = 40;
  * @throws ForeignLink for a link in a folder that another user owns or can write to; the error of `node:fs`
  */
 export function openPlace(path: string): Place {
-  // Windows has no such owners, and only administrators create links.
+  // Files have no numeric owners on Windows, and only administrators create links.
   if (effectiveUser() === undefined) return placeOnWindows(path);
   const canOpen = platform() === 'linux' && existsSync('/proc/self/fd');
   const root: Folder = { at: '/.', path: sep, close: () => {} };
@@ -128,7 +128,7 @@ function isReadOnly(folder: string): boolean {
 
 function placeOnWindows(path: string): Place {
   const found = statSync(path, { throwIfNoEntry: false });
-  // Anything that is no file may have no name of its own.
+  // A device or a pipe may have no path of its own.
   const place = found?.isFile() ? realpathSync(path) : resolve(path);
   const folder = dirname(place);
   return { folder, folderPath: folder, name: basename(place), stats: found, close: () => {} };

@@ -28,13 +28,13 @@ export interface PrivateFile {
 
 /**
  * Reads a file that may contain a key. The file is opened once, and its descriptor is checked and made private (0600),
- * so that nothing can replace it meanwhile. A file that another user may have created is neither read nor changed:
- * their key or their address would be used.
+ * so that nothing can replace it meanwhile. A file that another user may have created is neither read nor changed,
+ * because that user's key or address would be used.
  *
  * A symbolic link of this user is followed, see `privatePlace`.
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
- * written to by others; the error of `node:fs` if it can't be read
+ * written to by others; the error of `node:fs` if the file can't be read
  */
 export function readPrivateFile(given: string): PrivateFile | undefined {
   return readOnce(given, (path, descriptor, stats) => ({
@@ -45,7 +45,7 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
 
 /**
  * Reads a file that others may read but only this user or root may have written, such as trusted certificates.
- * @param most in bytes
+ * @param most the maximum size in bytes
  * @throws the same errors as `readPrivateFile`
  */
 export function readTrustedFile(given: string, most: number): string | undefined {
@@ -179,7 +179,10 @@ export function requirePrivateFolder(path: string): void {
   check(path, isOursOrRoots);
 }
 
-/** Not `recursive`, which never ends on Node 20 in a folder that accepts no folders, such as /proc. */
+/**
+ * Creates a folder and its missing parents. `recursive` is not used, because on Node 20 it never ends in a folder that
+ * accepts no folders, such as /proc.
+ */
 function make(path: string): void {
   if (tryToMake(path)) return;
   const parent = dirname(path);

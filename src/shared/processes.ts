@@ -4,7 +4,7 @@ import { hostname, platform } from 'node:os';
 /** The properties that distinguish a process from every other, as far as other processes can check them. */
 export interface ProcessIdentity {
   readonly host: string;
-  /** The pid namespace of `pid`: two containers of one host have two. Empty if the system has none. */
+  /** The pid namespace of `pid`, which differs between two containers of one host. Empty if the system has none. */
   readonly namespace: string;
   /** The machine's boot id, see `Clock.boot`. */
   readonly boot: string;
@@ -20,7 +20,10 @@ export interface Processes {
    * inconclusive: then only the end of its lease counts.
    */
   isGone(process: ProcessIdentity): boolean;
-  /** True only if the system reports it as stopped (SIGSTOP, Ctrl-Z, a debugger); for messages. */
+  /**
+   * Reports whether the system shows a process as stopped (SIGSTOP, Ctrl-Z, a debugger), for messages. False is
+   * inconclusive.
+   */
   isStopped(process: ProcessIdentity): boolean;
 }
 
@@ -29,7 +32,7 @@ export interface SystemProcessesOptions {
   /** See `Clock.boot`. */
   boot(): string;
   /**
-   * `process.kill`.
+   * Sends a signal, like `process.kill`.
    * @throws an error with the code ESRCH if there is no such process
    */
   kill(pid: number, signal: 0): unknown;

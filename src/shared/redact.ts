@@ -42,7 +42,7 @@ function patternOf(secret: string): string {
   return [...secret].map(formsOf).join(invisible);
 }
 
-/** The characters with an entity name everywhere in HTML. */
+/** The characters that have a named entity in every version of HTML. */
 const entities: Readonly<Record<string, string>> = { '&': '|amp', '<': '|lt', '>': '|gt', '"': '|quot', "'": '|apos' };
 
 function formsOf(character: string): string {
@@ -50,7 +50,7 @@ function formsOf(character: string): string {
   const hex = code.toString(16);
   const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`);
   const html = `&(?:#0{0,6}${code}|#x0{0,6}${hex}${entities[character] ?? ''});?`;
-  // A backslash has one form less, because the number of backslashes for one would be ambiguous.
+  // A backslash has one form fewer, because the number of backslashes for one would be ambiguous.
   if (character === '\\') return backslash;
   const escaped = `u${hex.padStart(4, '0')}${code < 256 ? `|x${hex.padStart(2, '0')}` : ''}`;
   return `(?:${backslash}{0,4}(?:${literal(character)}|${escaped})|${percent.join('')}|${html})`;

@@ -5,13 +5,13 @@
  */
 
 /**
- * OSC, DCS, SOS, PM and APC up to their terminator. The start of another one also ends them, which keeps the search
- * linear.
+ * Matches OSC, DCS, SOS, PM and APC up to their terminator. The start of another sequence also ends them, which keeps
+ * the search linear.
  */
 const stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)/.source;
-/** CSI: parameters, intermediates, final byte. */
+/** Matches CSI: parameters, intermediates, final byte. */
 const controlSequence = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/.source;
-/** Other escapes: intermediates and a final byte. */
+/** Matches other escapes: intermediates and a final byte. */
 const shortSequence = /\x1b[ -/]*[0-~]/.source;
 const sequences = `${stringSequence}|${controlSequence}|${shortSequence}`;
 const bidi = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
@@ -41,11 +41,11 @@ export function isBlank(text: string): boolean {
   return singleLine(text).trim() === '';
 }
 
-/** Maximum length in characters. */
+/** Maximum length of a name, in characters. */
 const maxName = 100;
 /**
  * Returns the name of a run, a machine or a user for a sentence: at most 100 characters, with those that no name has as
- * `�`. Names of pets are never changed: if they are not plain they are printed last, after a bar.
+ * `�`. Names of pets are never changed: a name that is not plain is printed last, after a bar.
  */
 export function plainName(text: string): string {
   // Matches characters that names don't have. Without a colon, or a letter that looks like one, a name can't pass for

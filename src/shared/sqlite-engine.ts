@@ -31,7 +31,7 @@ function addon(binaries: string): typeof Sqlite {
   return loaded.exports as typeof Sqlite;
 }
 
-/** @param version the version of Node. Before 22.18 its module lacks functions that are needed here. */
+/** @param version the version of Node. Before 22.18, Node's SQLite module lacks functions that are needed here */
 export function hasOwnEngine(version = process.versions.node): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 18);
@@ -53,9 +53,9 @@ function ownEngine(): typeof Sqlite {
 }
 
 /**
- * Takes the lock that a file represents, until it is closed. The system releases it if the process dies.
- * @param timeout how long to block while another process has it, in milliseconds
- * @throws an error of SQLite: `busy` if another process has it
+ * Takes the lock that a file represents, until the lock is closed. The system releases it if the process dies.
+ * @param timeout how long to block while another process has the lock, in milliseconds
+ * @throws an error of SQLite: `busy` if another process has the lock
  */
 export function takeLock(file: string, timeout = 0): { close(): void } {
   const { DatabaseSync } = sqlite();

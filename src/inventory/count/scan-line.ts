@@ -28,9 +28,9 @@ export interface ScanLine {
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
 const nothing = { code: '', units: 0 };
-/** Lines with a special meaning; a code can't be one of them. */
+/** Matches lines with a special meaning. A code can't be one of them. */
 const commands = /^(?:-|done|=.*|code \S+|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
-/** A GS1 code begins with the 16 digits of a product or delivery. GS separates its fields. */
+/** Matches a GS1 code, which begins with the 16 digits of a product or delivery. GS separates its fields. */
 const gs1 = /(?<!\S)(?:\][A-Za-z][0-9A-Za-z])?0[0-2]\d{14}\S*/g;
 
 /**
@@ -77,8 +77,8 @@ export function isTeaching(line: string): boolean {
 }
 
 /**
- * Reports whether a line is a word that people type to leave a program or to get help. A scanner may read such a word
- * from a code.
+ * Reports whether a line is typed to leave a program or to get help. A line from anything but a person at a prompt does
+ * not mean that.
  */
 export function isHelpWord(line: string): boolean {
   return /^(?:quit|exit|help|bye|end|q|h|:q|\?)$/i.test(codeText(line));

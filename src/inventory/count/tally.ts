@@ -67,7 +67,7 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'bigint') yield [what, units];
   }
 
-  /** Yields each unknown code with its units; one that was set to 0 no longer counts. */
+  /** Yields each unknown code with its units. A code that was set to 0 no longer counts. */
   *unknowns(): Generator<readonly [code: string, units: number]> {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }
