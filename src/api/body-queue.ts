@@ -3,7 +3,6 @@ import { HeldBytes } from './body.ts';
 /** How many bytes to buffer for a slow reader before the connection is paused. */
 const highWaterMark = 1024 * 1024;
 
-/** The source of the bytes; it can be paused. */
 interface Source {
   pause(): void;
   resume(): void;

@@ -33,7 +33,6 @@ export interface CheckedHead {
   readonly failure: PetstockError | undefined;
 }
 
-/** A raw response of any status. */
 export interface RawResponse extends CheckedHead {
   readonly body: Uint8Array;
 }
@@ -103,7 +102,6 @@ export interface Client {
 
 const repeatableMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
-/** The request of one operation. */
 export interface Call extends ReadOptions {
   readonly method: string;
   /** The path below the base URL, with a leading slash. */

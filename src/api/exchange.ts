@@ -41,7 +41,6 @@ export interface ExchangeOptions {
   readonly timeout: number;
   /** Undefined if only the timeout aborts the request. */
   readonly interrupted: AbortSignal | undefined;
-  /** Removes the key from text. */
   readonly redact: (text: string) => string;
 }
 

@@ -71,7 +71,7 @@ export class Account {
         this.tally.rest(pet, 0);
         break;
       case 'settled':
-        // If no `run` record came before, the run has not begun.
+        // The units are still here only if no `run` record came after `given`: that run never began.
         for (const [petId, left] of this.handedOver) this.tally.base(petId, left);
         this.handedOver.clear();
         this.isSettled = true;
@@ -149,8 +149,8 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
   const scans: ScanRecord[] = [];
   for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
   if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
-  // The stock of a pet is the one that the first source saw, before any source counted the pet, so that one is added
-  // last.
+  // The first source's records are added last, so that they count: its stock was seen before any source counted the
+  // pet.
   for (const { seen } of accounts.toReversed()) {
     for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
   }

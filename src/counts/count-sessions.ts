@@ -26,7 +26,6 @@ export interface SessionSystem {
   warn(line: string): void;
 }
 
-/** The content of a new session. */
 export interface NewSession extends Omit<SessionContent, 'head'> {
   readonly head: Omit<CountSessionHead, 'session' | 'at'>;
 }

@@ -64,7 +64,6 @@ export interface SessionContent {
   readonly scans: readonly ScanRecord[];
 }
 
-/** A stored session. */
 export interface CountSession extends SessionContent {
   /** How the session ended; undefined if it is not finished. */
   readonly end: CountSessionOutcome | undefined;

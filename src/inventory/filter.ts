@@ -35,7 +35,8 @@ export function createFilter({
       batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
     }
     if (low !== undefined) {
-      // Checked by number first: an object per item of a long list would take longer than everything else.
+      // The number is checked first, because creating an object for each item of a long list would take longer than
+      // everything else.
       batch.keep((index) => (quantities[index] ?? 0) <= highest && isLow(batch.itemAt(index), low));
     }
     if (wanted !== undefined) {

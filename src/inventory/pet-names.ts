@@ -14,7 +14,7 @@ export function mayBeName(text: string): boolean {
 
 /** Normalizes case, the form of accents, and white space of a name. */
 export function plainText(name: string): string {
-  // Upper case first, because ß and SS are equal.
+  // Converted to upper case first, so that ß and SS are equal.
   return name.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replace(/\s+/gu, ' ').trim();
 }
 

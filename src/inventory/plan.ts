@@ -137,7 +137,7 @@ export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
     if (after === 0) toZero += 1;
     else if (after !== undefined && after < 0) belowZero += 1;
     if (before === undefined || after === undefined) continue;
-    // As bigint, because the difference of two safe integers may not be a safe integer.
+    // The difference of two safe integers may not be a safe integer.
     const difference = BigInt(after) - BigInt(before);
     if (difference > 0n) added += difference;
     else removed -= difference;

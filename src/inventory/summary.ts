@@ -9,7 +9,8 @@ export interface Total {
 
 export interface Summary extends Total {
   /**
-   * Available, pending and sold, which are always present; then unknown statuses that occurred, by their code units.
+   * The totals of available, pending and sold, which are always present, and then of any unknown statuses, ordered by
+   * their code units.
    */
   readonly byStatus: ReadonlyMap<string, Total>;
 }

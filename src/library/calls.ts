@@ -3,7 +3,6 @@ import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts
 import { orInterrupted } from '../shared/or-interrupted.ts';
 import { withoutCommand } from './runs.ts';
 
-/** A call in progress. */
 interface RunningCall {
   readonly signal: AbortSignal;
   end(): void;

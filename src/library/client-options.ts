@@ -67,8 +67,8 @@ export interface LimitState {
 
 /** Replaceable dependencies of a client, for tests of this library. */
 export interface ClientDependencies {
-  /** Default: undici. */
+  /** Uses undici by default. */
   readonly transport?: Transport | undefined;
-  /** Default: the clock of this machine. */
+  /** Uses the clock of this machine by default. */
   readonly clock?: Clock | undefined;
 }

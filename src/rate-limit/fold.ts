@@ -184,7 +184,9 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
   learnOfOthers(state, shown, before);
 }
 
-/** Updates the rate of other users: it rises at once, and halves with each new window that shows none. */
+/**
+ * Updates the rate of other users. It rises at once, and halves with each new window that does not show a higher one.
+ */
 function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
   const window = state.windows[kind];
   if (window === undefined) return;

@@ -77,7 +77,7 @@ export class GateFiles {
    * @returns the error of the last folder if no folder accepted the gate; otherwise undefined
    */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {
-    // Loaded late: hardly any command needs it.
+    // Loaded late, because hardly any command needs it.
     const { createFileAtomically, syncPath, writeFileAtomically } = await import('../shared/atomic-file.ts');
     const bootedAt = this.#clock.now() - this.#clock.monotonic();
     const text = JSON.stringify({ ...gate, boot: this.#clock.boot(), bootedAt, env, life } satisfies Copy);

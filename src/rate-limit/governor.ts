@@ -62,7 +62,6 @@ export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) 
   };
 }
 
-/** The result of recording a response. */
 export interface ObservationResult {
   /**
    * The wait that the response asks for, in milliseconds, limited to the longest gate; undefined if it asks for none.

@@ -67,7 +67,6 @@ async function readStock(context: RunContext, run: string): Promise<StockSnapsho
   }
 }
 
-/** A row of a resumed run. */
 export interface ResumedRow {
   /** The row with its outcome; `planned` if it is still to be written. */
   readonly row: BulkRow;

@@ -56,7 +56,7 @@ export async function executeSingleWrite(
     if (hooks.asks?.(row)) await hooks.ask?.(row);
     return execute(context, { subject, rows: [row], stock: undefined, single: {} }, options, hooks);
   }
-  // Loaded late: a plain set doesn't need it.
+  // Loaded late, because a plain set doesn't need it.
   const { readModifyWrite } = await import('./read-modify-write.ts');
   for (let agreed: number | undefined; ; ) {
     let asked: BulkRow | undefined;

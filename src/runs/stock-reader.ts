@@ -43,8 +43,7 @@ export class StockReader {
 
   /**
    * @param onItem called with each requested item
-   * @param isBegun whether the run has already begun, so that the service has had its pets: an empty list is then an
-   * error
+   * @param isBegun whether the run has already begun. The service has had its pets then, so an empty list is an error
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = context;

@@ -66,7 +66,7 @@ function read(file: string, now: number): KeptBoot | undefined {
 
 function write(file: string, label: string, now: number, { isNew }: { readonly isNew: boolean }): void {
   try {
-    // Rounded down: a later time would make the next process see a restart.
+    // Rounded down, because a later time would make the next process see a restart.
     writeFileSync(`${file}.new`, `${Math.floor(now)} ${label}\n`, { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch (error) {

@@ -16,8 +16,8 @@ export interface ProcessIdentity {
 export interface Processes {
   readonly self: ProcessIdentity;
   /**
-   * True only if certain: same host, boot and pid namespace, and no process with that pid and start time. False is
-   * inconclusive: then only the end of its lease counts.
+   * Reports whether a process is certainly gone: it had the same host, boot and pid namespace, and no process has its
+   * pid and start time. If this is false, only the end of its lease shows that it is gone.
    */
   isGone(process: ProcessIdentity): boolean;
   /**

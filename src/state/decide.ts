@@ -43,7 +43,6 @@ export interface ReadVersion {
   readonly at: number;
 }
 
-/** The lease of a pet. */
 export interface Lease {
   /** The id of a pet lock or of a run. */
   readonly owner: string;

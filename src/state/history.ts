@@ -29,7 +29,6 @@ export type Grant =
   | { readonly kind: 'superseded'; readonly run: string | undefined; readonly command: string }
   | ({ readonly kind: 'busy' } & Busy);
 
-/** The outcome of a row. */
 export interface Outcome {
   readonly row: number;
   readonly petId: bigint;

@@ -182,7 +182,7 @@ export class History extends RecordedRuns {
   }
 
   async #log(key: RunKey, run: NewRun | string): Promise<RunLog> {
-    // Loaded late: commands that only read don't need it.
+    // Loaded late, because commands that only read don't need it.
     const { RunLog } = await import('./stored-run-log.ts');
     const log: RunLog = new RunLog(this.context, key, run, () => {
       this.#open.delete(log);

@@ -11,7 +11,7 @@ export interface Known {
   /** 0 if the key has no row yet. */
   readonly version: number;
   readonly state: KeyState;
-  /** True if the row has a shape that petstock never writes: then nothing is known about the key. */
+  /** Whether the row has a shape that petstock never writes, so that nothing is known about the key. */
   readonly isDamaged?: boolean;
 }
 

@@ -23,8 +23,8 @@ export interface BusyRow {
 }
 
 /**
- * How long a prepared row may wait before it is sent, in milliseconds; the time in its intent allows for that. `alone`:
- * if no row has to wait for another. `inGroup`: otherwise.
+ * How long a prepared row may wait before it is sent, in milliseconds; the time in its intent allows for that. `alone`
+ * applies if no row has to wait for another row, `inGroup` otherwise.
  */
 const maxHold = { alone: 1000, inGroup: 5000 };
 /** Maximum age, in milliseconds, of the stock that a delta is added to when its permit is requested. */

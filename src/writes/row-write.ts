@@ -47,7 +47,6 @@ export function dependsOnStock({ before, delta }: RowWrite): boolean {
   return before !== undefined || delta !== undefined;
 }
 
-/** The stock of some pets. */
 export interface StockSnapshot {
   /** Pets that the service does not have are left out. */
   readonly quantities: Quantities;
@@ -57,13 +56,12 @@ export interface StockSnapshot {
   readonly readAt: number;
 }
 
-/** The final outcome of a row. */
 export interface FinalOutcome {
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs';
   /** The stock that the service wrote, if it differs from the requested one. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-  /** For a delta that was written: the row as it was sent, because the stock may have changed since the plan. */
+  /** The row as it was sent, if it has a delta, because the stock may have changed since the plan. */
   readonly rebased?: RowWrite | undefined;
 }
 

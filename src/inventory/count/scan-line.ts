@@ -77,8 +77,8 @@ export function isTeaching(line: string): boolean {
 }
 
 /**
- * Reports whether a line is typed to leave a program or to get help. A line from anything but a person at a prompt does
- * not mean that.
+ * Reports whether a line is a word for leaving a program or for getting help. The line means that only if a person
+ * typed it at a prompt.
  */
 export function isHelpWord(line: string): boolean {
   return /^(?:quit|exit|help|bye|end|q|h|:q|\?)$/i.test(codeText(line));

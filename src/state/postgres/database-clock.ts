@@ -35,7 +35,7 @@ export class DatabaseClock implements StateTime {
   /**
    * Adds one reading.
    * @param time the database's time, in milliseconds since the Unix epoch
-   * @param sentAt,receivedAt by the monotonic clock: the time was read between them
+   * @param sentAt,receivedAt the monotonic times between which the time was read
    */
   observe(time: number, sentAt: number, receivedAt: number): void {
     const fresh = { least: time - receivedAt, most: time - sentAt, at: receivedAt, wall: this.#wall };

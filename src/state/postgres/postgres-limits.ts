@@ -35,11 +35,10 @@ const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')"
 export class PostgresLimits extends StoredLimits {
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
-  /** For each key, when its state was read: the generation of the wire, and the number of notifications until then. */
+  /** When the state of each key was read: the generation of the wire, and the number of notifications until then. */
   readonly #asked = new Map<string, { readonly generation: number; readonly notices: number }>();
   /** The name of this process in its requests. */
   #self: string | undefined;
-  /** Number of notifications received. */
   #notices = 0;
   #refreshing: Promise<void> | undefined;
   #deadline: Deadline | undefined;
@@ -109,8 +108,8 @@ export class PostgresLimits extends StoredLimits {
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
-      // On a repetition it is not known whether the first run was committed: reads the row, and does not fold records
-      // that are already in it.
+      // On a repetition, it is not known whether the first run was committed. So the row is read, and records that are
+      // already in it are not folded again.
       const mayHaveLanded = isRepeated;
       isRepeated = true;
       for (let attempt = 1; ; attempt += 1) {
