@@ -61,8 +61,8 @@ export async function main(given: Context): Promise<number> {
     return exitCodes.ok;
   } catch (error) {
     const { reportError } = await import('./report.ts');
-    const { logs } = runningCommand(program, context.env);
-    return reportError(error, { context, globals: shared().options, invocation: opened, logs });
+    const running = runningCommand(program, context.env);
+    return reportError(error, { context, globals: shared().options, invocation: opened, running });
   }
 }
 

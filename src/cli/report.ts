@@ -28,7 +28,7 @@ import { petstock, targetWords } from '../shared/hint.ts';
 import { sentence } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
-import type { Invocation } from './invocation/invocation.ts';
+import type { Invocation, RunningCommand } from './invocation/invocation.ts';
 import { Sink } from './invocation/sink.ts';
 import { interruptedAsking } from './prompts.ts';
 import { withoutTypedKeys } from './typed-keys.ts';
@@ -38,8 +38,8 @@ export interface ReportOptions {
   readonly globals: SharedOptions;
   /** Undefined if the error occurred before the command began, such as an error in the command line. */
   readonly invocation: Invocation | undefined;
-  /** Whether stderr is a log, with one JSON object per line. */
-  readonly logs: boolean;
+  /** The command, or as much of it as the command line names. */
+  readonly running: RunningCommand;
 }
 
 /**
@@ -50,7 +50,7 @@ export interface ReportOptions {
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {
   if (thrown instanceof ClosedPipeError || thrown instanceof ChangesFound) return exitCodes[thrown.kind];
   const error = thrown instanceof PetstockError ? thrown : await defect(thrown);
-  const { context, globals, invocation, logs } = options;
+  const { context, globals, invocation, running } = options;
   const exitCode = exitCodeOf(error, context.interrupted);
   const { stderr, env } = context;
   const at = new Date(context.clock.now()).toISOString();
@@ -65,7 +65,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Printed before the error, which is the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
-  if (logs) {
+  if (running.logs) {
     const message = [facts.message, ...facts.lines].join('\n');
     await stderr.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
   } else if (globals.debug === 'json') {
@@ -118,8 +118,9 @@ async function defect(thrown: unknown): Promise<PetstockError> {
 }
 
 /** Returns the message with facts that are only known here: the time of day, and the source of the key. */
-async function explained(error: PetstockError, { context, invocation }: ReportOptions): Promise<string> {
-  if (error instanceof InterruptedError && invocation !== undefined && (await hasWrittenNothing(error, invocation))) {
+async function explained(error: PetstockError, options: ReportOptions): Promise<string> {
+  const { context, invocation } = options;
+  if (error instanceof InterruptedError && (await hasWrittenNothing(error, options))) {
     return 'Interrupted. Nothing was written.';
   }
   const day = error.day ?? (error.cause instanceof PetstockError ? error.cause.day : undefined);
@@ -143,12 +144,9 @@ async function explained(error: PetstockError, { context, invocation }: ReportOp
  * Reports whether a command that may change stock was interrupted before it sent a write. An interrupted run has a
  * message of its own.
  */
-async function hasWrittenNothing(
-  { message }: InterruptedError,
-  { command, connections }: Invocation,
-): Promise<boolean> {
-  const isBare = message === 'Interrupted' || message === interruptedAsking;
-  return isBare && /^(?:inventory|undo|pets|orders|api|status)\b/.test(command) && !(await connections.hasSentWrite());
+async function hasWrittenNothing({ message }: InterruptedError, { running, invocation }: ReportOptions) {
+  if (!running.sendsRequests || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
+  return (await invocation?.connections.hasSentWrite()) === false;
 }
 
 /** Returns where the key came from, for the target that the error is about. */
@@ -158,16 +156,14 @@ function keySource(error: PetstockError, invocation: Invocation): string | undef
   return name && resolveKey(name, invocation.context.env, configOf(invocation.configFile, store))?.source;
 }
 
-function defaultHint(error: PetstockError, { invocation }: ReportOptions): string | undefined {
+function defaultHint(error: PetstockError, { running, invocation }: ReportOptions): string | undefined {
   const target = error.target ?? invocation?.target ?? { env: 'staging' };
   const options = targetWords(target);
   if (error instanceof InterruptedError) return undefined;
   if (error instanceof RateLimitedError) return 'petstock limits';
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
   if (isOfAddress) {
-    // The sandbox commands connect to no address of an environment.
-    const hasNoAddress = target.env === 'sandbox' || invocation?.command.startsWith('sandbox ');
-    return hasNoAddress ? undefined : petstock`status ${options}`;
+    return target.env === 'sandbox' || running.hasNoAddress ? undefined : petstock`status ${options}`;
   }
   if (error instanceof NotFoundError) return petstock`inventory list ${options}`;
   if (error instanceof AuthError) {

@@ -18,6 +18,7 @@ const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 type StatusAndHeaders = Pick<CheckedHead, 'status' | 'headers'>;
 
 export const defineApi = define({
+  sendsRequests: true,
   formats: ['json'],
   operands: { '<method>': methods.join(', '), '<path>': 'the part of the URL after /v1, such as /inventory' },
   description:

@@ -57,6 +57,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list, get, set, adjust, apply, export, count, codes, diff, watch',
     group: 'Stock',
     description: 'Shows and changes the stock levels of the pets in the store.',
+    facts: { sendsRequests: true },
     commands: [
       verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
       verb('get [petId...]', 'show the stock level of one or more pets', stockGet, 'defineGet'),
@@ -143,6 +144,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'show a pet record (deprecated by the service)',
     group: 'Stock',
     description: 'Shows pet records. The service has deprecated this operation.',
+    facts: { sendsRequests: true },
     commands: [verb('get <petId>', 'show the record of one pet', payloads, 'definePetsGet')],
   },
   {
@@ -150,6 +152,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list store orders',
     group: 'Stock',
     description: 'Shows store orders.',
+    facts: { sendsRequests: true },
     commands: [verb('list', 'list the store orders', payloads, 'defineOrdersList')],
   },
   verb('api <method> <path>', 'send any request, within the rate limit', api, 'defineApi', 'Service and setup'),
@@ -158,7 +161,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
     description: 'The embedded service: a real one, on this machine only. `--env sandbox` starts it for one command.',
-    facts: { needsConfig: false, takesKeys: true },
+    facts: { needsConfig: false, hasNoAddress: true, takesKeys: true },
     commands: [
       verb('serve', 'serve the embedded service on a port, for any client', serve, 'defineServe'),
       verb('reset', 'replace the stock of the sandbox with fresh stock', sandboxInfo, 'defineReset'),

@@ -12,6 +12,7 @@ import { withExistingState } from '../invocation/state-access.ts';
 import { define } from './define.ts';
 
 export const defineStatus = define({
+  sendsRequests: true,
   description:
     'Shows the environment, its address, where its key comes from, and whether the service responds and accepts the ' +
     'key. Sends one request.',

@@ -26,6 +26,7 @@ import { define } from './define.ts';
 import { bulkOptions, parseBulkFlags } from './option-values.ts';
 
 export const defineUndo = define({
+  sendsRequests: true,
   operands: { '[run]': 'the run, as history list shows it' },
   description:
     'Undoes a run: restores each stock to its value before the run, provided that it is still what the run ' +

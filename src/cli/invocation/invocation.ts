@@ -73,6 +73,10 @@ export interface CommandTraits<Options extends object = object> {
   readonly needsConfig?: boolean;
   /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
   readonly formats?: readonly Format[];
+  /** The command sends requests: if it is interrupted before a write, the message says that nothing was written. */
+  readonly sendsRequests?: boolean;
+  /** The command connects to no address of an environment, so `petstock status` would not explain an error. */
+  readonly hasNoAddress?: boolean;
   /**
    * Whether the command itself rejects or accepts keys on its command line. Otherwise, they are rejected before it
    * runs.
