@@ -11,7 +11,6 @@ import {
 } from '../shared/errors.ts';
 import { statusMeaning } from '../shared/http-status.ts';
 import { isJsonObject, parseJson, toInteger } from '../shared/json.ts';
-import { isBlank } from '../shared/sanitize.ts';
 import type { HttpResponse } from './transport.ts';
 
 /** The response of a proxy that refused a tunnel to the service. */
@@ -163,39 +162,24 @@ export function errorOfAnswer(
     retryAfterSeconds,
     mayBeInFlight: statusMeaning(status) === 'undecided',
   };
-  const words = service === undefined || isBlank(service.message) ? undefined : service.message;
-  const says = asSentence(words, 'The service refused it') ?? statusSentence(status);
-  if (status === 401) {
-    const refused = 'The service did not accept the key';
-    return new AuthError(asSentence(words, refused) ?? refused, details);
-  }
+  const says = statusSentence(status);
+  if (status === 401) return new AuthError('The service did not accept the key', details);
   if (status === 404) return new NotFoundError(says, details);
   if (status === 429) return new RateLimitedError(says, details);
-  if (status >= 500)
-    return new UnavailableError(
-      words === undefined ? says : `${asSentence(words, 'The service failed')} (${status})`,
-      details,
-    );
-  if (status < 300) return new FailureError(`The service returned ${status} instead of 200`, details);
+  if (status >= 500) return new UnavailableError(says, details);
+  if (status < 300) return new FailureError(`${says} instead of 200`, details);
   // A redirect without a target, or a "not modified" that was not requested.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }
 
-/** Returns the service's text as a message. If it begins in lower case, it is put after `who`. */
-function asSentence(words: string | undefined, who: string): string | undefined {
-  return words !== undefined && /^\p{Ll}/u.test(words) ? `${who}: ${words}` : words;
-}
-
 /**
- * Returns the governor's error after a 429, with the service's own message.
+ * Returns the governor's error after a 429, with what the service said.
  * @param refusal the error of that response
  */
 export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
-  const { serviceError, status, message } = refusal;
-  // If there is no status, a proxy has refused.
-  if (serviceError === undefined) return error.with(status === undefined ? { message } : { status });
-  return error.with({ message: serviceError.message, serviceError, status });
+  const { message, serviceError, status } = refusal;
+  return error.with({ message, serviceError, status });
 }
 
 /** Returns the error without the key, because the service's text gets to screens, logs and the history. */

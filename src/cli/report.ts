@@ -131,7 +131,8 @@ async function explained(error: PetstockError, options: ReportOptions): Promise<
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
-    return `Rate limited: ${sentence(error.message)} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
+    const why = sentence(error.message.charAt(0).toLowerCase() + error.message.slice(1));
+    return `Rate limited: ${why} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {
     const source = error.keySource ?? keySource(error, invocation);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts';
 import { orInterrupted } from '../shared/or-interrupted.ts';
-import { withoutCommand } from './runs.ts';
+import { forProgram } from './runs.ts';
 
 interface RunningCall {
   readonly signal: AbortSignal;
@@ -53,7 +53,7 @@ export class Calls {
     } catch (error) {
       // Once a run has begun, its error reports what was written.
       if (error instanceof InterruptedError && error.run === undefined) signal.throwIfAborted();
-      throw error instanceof PetstockError ? withoutCommand(error) : error;
+      throw error instanceof PetstockError ? forProgram(error) : error;
     } finally {
       end();
     }

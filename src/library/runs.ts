@@ -7,7 +7,7 @@ import { planUndo, requireUndoable } from '../runs/plan-undo.ts';
 import type { RunContext } from '../runs/run-context.ts';
 import { executeSingleWrite, type SingleWrite } from '../runs/single-write.ts';
 import { StockReader } from '../runs/stock-reader.ts';
-import { ConflictError, FailureError, PetstockError, UsageError } from '../shared/errors.ts';
+import { ConflictError, FailureError, PetstockError, serviceWords, UsageError } from '../shared/errors.ts';
 import {
   countOf,
   type PetIdInput,
@@ -125,13 +125,17 @@ export async function writeSingle(context: RunContext, write: SingleWrite): Prom
 export function runReport({ report, error }: RunResult): RunReport {
   const { run, dryRun, rows, uncounted } = report;
   const counts = countRows(rows, uncounted);
-  return { run: run ?? undefined, dryRun, rows, counts, error: error && withoutCommand(error) };
+  return { run: run ?? undefined, dryRun, rows, counts, error: error && forProgram(error) };
 }
 
-/** Replaces the command-line hint by the library call that resumes the run, or drops it. */
-export function withoutCommand(error: PetstockError): PetstockError {
+/**
+ * Returns an error for programs: its message contains what the service said, and its hint is the library call that
+ * resumes the run, if there is one.
+ */
+export function forProgram(error: PetstockError): PetstockError {
   const isResumable = error.hint?.includes('--resume') === true && error.run !== undefined;
-  return error.with({ hint: isResumable ? `client.resume('${error.run}')` : undefined });
+  const message = [error.message, ...serviceWords(error)].join(': ');
+  return error.with({ message, hint: isResumable ? `client.resume('${error.run}')` : undefined });
 }
 
 /** @throws UsageError if an option is invalid */

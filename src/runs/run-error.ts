@@ -58,18 +58,17 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
       cause,
     });
   }
-  const why = cause === undefined ? '' : `: ${rowErrorOf(cause).message}`;
+  const why = cause === undefined ? '' : `: ${(cause as Error).message}`;
   if (missing === 0) return allWrittenError(end, why);
   if (applied + unknown + differs + countUnclear(report.rows) > 0) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
-    const message = partialText(end, why);
     const lines = foreignLines(end);
-    return new PartialError(message, { hint, cause, retryAfterSeconds, lines, ...answerOf(cause, message) });
+    return new PartialError(partialText(end, why), { hint, cause, retryAfterSeconds, lines, ...answerOf(cause) });
   }
   const first = cause ?? progress?.firstFailure;
   if (end.isSingle && first instanceof PetstockError) return singleError(end, first);
   if (first !== undefined) {
-    const message = `${nothingText(end)}${why || `: ${rowErrorOf(first).message}`}`;
+    const message = `${nothingText(end)}${why || `: ${(first as Error).message}`}`;
     if (first instanceof PetstockError) return first.with({ message, hint });
     return new FailureError(message, { hint, cause: first });
   }
@@ -181,10 +180,9 @@ function partialText(end: RunErrorContext, why: string): string {
   const reason = why || (error === undefined ? '' : `: ${error.message}`);
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
   if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
-  if (result === 'unknown' && error !== undefined) {
-    // The run ended either with that response itself, or because the stock could not be read after it.
-    const isUnread = cause !== undefined && rowErrorOf(cause).message !== error.message;
-    const unread = isUnread ? `. The stock could not be read back${why}` : '';
+  // The run ended either with that response itself, or because the stock could not be read after it.
+  if (result === 'unknown' && error !== undefined && !isErrorOf(error, cause)) {
+    const unread = cause === undefined ? '' : `. The stock could not be read back${why}`;
     const said = foreignLines(end).length > 0 ? '' : `: ${error.message}`;
     return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${unread}`;
   }
@@ -199,8 +197,12 @@ function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];
-  const isOurs = message === statusSentence(status) || (cause !== undefined && rowErrorOf(cause).message === message);
-  return isOurs ? [] : [message];
+  return message === statusSentence(status) || isErrorOf({ message }, cause) ? [] : [message];
+}
+
+/** Reports whether a row failed with the error that ended the run. */
+function isErrorOf({ message }: Pick<RowError, 'message'>, cause: unknown): boolean {
+  return cause !== undefined && rowErrorOf(cause).message === message;
 }
 
 /**
@@ -230,21 +232,9 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
     : petstock`history show ${run}`;
 }
 
-/**
- * Returns the status and the service's error, for programs. A line about what was written is added to the service's
- * message.
- */
-function answerOf(cause: unknown, message: string): Pick<PetstockError, 'status' | 'serviceError'> | undefined {
-  if (!(cause instanceof PetstockError)) return undefined;
-  const { status, serviceError } = cause;
-  if (serviceError === undefined) return { status, serviceError };
-  const written = message.endsWith(`: ${serviceError.message}`)
-    ? message.slice(0, -serviceError.message.length - 2)
-    : message;
-  return {
-    status,
-    serviceError: { ...serviceError, message: `${serviceError.message}\n${written.replace(/, but$/, '')}` },
-  };
+/** Returns what the service answered. */
+function answerOf(cause: unknown): Pick<PetstockError, 'status' | 'serviceError'> {
+  return cause instanceof PetstockError ? { status: cause.status, serviceError: cause.serviceError } : {};
 }
 
 /** The error classes of rows that failed without a response, by code. */

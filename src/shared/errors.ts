@@ -1,3 +1,4 @@
+import { isBlank } from './sanitize.ts';
 import type { Target } from './target.ts';
 
 /** All exit codes of petstock, by name. Scripts rely on these numbers. */
@@ -80,8 +81,10 @@ export abstract class PetstockError extends Error {
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
-  /** The Error body as the service sent it. */
+  /** The Error body as the service sent it. Only the library repeats its text in `message`. */
   readonly serviceError?: ServiceError | undefined;
+  /** The message says what the service said, so that its text need not be shown. */
+  readonly isReworded?: boolean | undefined;
   /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;
   /**
@@ -210,6 +213,11 @@ export class ClosedPipeError extends PetstockError {
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';
   readonly code = 'changes';
+}
+
+/** Returns the text of the service to show below the message of an error; none if there is nothing to add. */
+export function serviceWords({ serviceError, isReworded }: Pick<PetstockError, 'serviceError' | 'isReworded'>) {
+  return serviceError === undefined || isReworded || isBlank(serviceError.message) ? [] : [serviceError.message];
 }
 
 /** Describes a response by its status alone. */

@@ -9,8 +9,8 @@ const errorBody = (status: number) => `{"code":"down","message":"Down for a mome
 const down = {
   name: 'UnavailableError',
   status: 503,
-  message: 'Down for a moment. (503)',
-  serviceError: { code: 'down' },
+  message: 'The service returned 503',
+  serviceError: { code: 'down', message: 'Down for a moment.' },
 };
 
 describe('failures of a gateway or the network', () => {
@@ -174,10 +174,10 @@ describe('a 429 response', () => {
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
       name: 'RateLimitedError',
-      message: 'The key is banned.',
+      message: 'The service returned 429',
       status: 429,
       retryAfterSeconds: 9,
-      serviceError: { code: 'key_banned' },
+      serviceError: { code: 'key_banned', message: 'The key is banned.' },
     });
     expect(server.requests).toHaveLength(3);
   });

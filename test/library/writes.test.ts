@@ -88,7 +88,7 @@ test('reports in whole sentences that the limit stops a write', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
   await expect(client.updateInventory(4, 5)).rejects.toThrow(
-    /^This error was requested by a fault\. Nothing was written$/,
+    /^The service returned 429\. Nothing was written: This error was requested by a fault\.$/,
   );
 });
 

@@ -17,7 +17,7 @@ export const definePetsGet = define({
     const { value, headers } = await client.getPet(petId).catch((error) => {
       if (!(error instanceof NotFoundError && error.serviceError)) throw error;
       const { status, serviceError } = error;
-      throw noSuchPets(invocation, [petId]).with({ status, serviceError, cause: error });
+      throw noSuchPets(invocation, [petId]).with({ status, serviceError, isReworded: true, cause: error });
     });
     const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
     const sunset = Number.isNaN(goesAway) ? '' : ` and goes away on ${new Date(goesAway).toUTCString()}`;

@@ -122,10 +122,12 @@ export async function errorAfterKeeping(
       const message = `All changes were written, but the --failed-out file could not be saved: ${why}`;
       return new FailureError(message, { cause: reason });
     }
-    const message = `${error.message}. These rows could not be saved to the --failed-out file: ${why}`;
-    const lines = rows.slice(0, maxNamed).map(lineOf);
+    const lines = [
+      `These rows could not be saved to the --failed-out file: ${why}`,
+      ...rows.slice(0, maxNamed).map(lineOf),
+    ];
     if (rows.length > maxNamed) lines.push(`… and ${grouped(rows.length - maxNamed)} more`);
-    return error.with({ message, lines, serviceError: error.serviceError && { ...error.serviceError, message } });
+    return error.with({ lines: [...error.lines, ...lines] });
   }
 }
 

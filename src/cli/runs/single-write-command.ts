@@ -137,5 +137,6 @@ function worded({ target }: Invocation, write: SingleWrite, error: unknown): Pet
   return error.with({
     message: `There is no pet ${petId} in ${targetName(target)}`,
     hint: petstock`${way} ${targetWords(target)}`,
+    isReworded: true,
   });
 }

@@ -2,13 +2,12 @@ import { filtered } from '../../../inventory/filter.ts';
 import { counted, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
-import { withoutWords } from '../../../output/error-text.ts';
 import { formatDuration } from '../../../output/time.ts';
 import type { WatchReading } from '../../../output/watch-view.ts';
 import { Pace } from '../../../rate-limit/pace.ts';
 import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';
-import { AuthError, FailureError, PetstockError } from '../../../shared/errors.ts';
+import { AuthError, FailureError, PetstockError, serviceWords } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -195,10 +194,9 @@ class Watch {
     }
     if (this.#faultSince !== undefined) return;
     this.#faultSince = now;
-    const { own, words } = withoutWords(error);
     await messages.warn(
-      `${sentence(own)} petstock keeps trying; changes are not reported until the service responds`,
-      words[0],
+      `${sentence(error.message)} petstock keeps trying; changes are not reported until the service responds`,
+      ...serviceWords(error),
     );
   }
 

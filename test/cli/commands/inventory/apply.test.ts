@@ -153,7 +153,8 @@ describe('rows that are not written', () => {
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, notAttempted: 17 } } });
     expect(result.sent).toHaveLength(3);
     // The words of the service, then what was written.
-    const message = 'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted';
+    const message =
+      'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted: The service did not accept the key.';
     expect(errorJson(result.stderr).error).toMatchObject({ code: 'injected_fault', status: 401, message });
     const first = await apply(shop, 'petId,quantity\n5,100\n6,101\n', ['--concurrency', '1']);
     expect(first.code).toBe(4);
@@ -184,7 +185,7 @@ describe('--failed-out', () => {
 
   describe.runIf(hasFullDevice)('--failed-out on a full disk', () => {
     const partly =
-      /1 of 2 changes was written; 1 failed\. These rows could not be saved to the --failed-out file: .*the disk is full.*line 3: pet 5, 1 → 7 \(failed\).*\npetstock history show/s;
+      /1 of 2 changes was written; 1 failed\.\nThese rows could not be saved to the --failed-out file: .*the disk is full.*line 3: pet 5, 1 → 7 \(failed\).*\npetstock history show/s;
     test.for([
       ['petId,quantity\n4,1\n5,7\n', 8, { applied: 1, failed: 1 }, partly],
       ['petId,quantity,expected\n4,1,2\n', 7, { conflict: 1 }, /line 2: pet 4, 39 → 1 \(conflict\)/],

@@ -7,12 +7,12 @@ import { isTeaching } from '../../../../inventory/count/scan-line.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
-import { withoutWords } from '../../../../output/error-text.ts';
 import {
   ChangesFound,
   InterruptedError,
   PetstockError,
   RateLimitedError,
+  serviceWords,
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
@@ -172,8 +172,10 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
     return stock;
   } catch (error) {
     if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
-    const { own, words } = withoutWords(error);
-    await invocation.messages.warn(`${sentence(own)} Pet ids are checked once the count is done`, words[0]);
+    await invocation.messages.warn(
+      `${sentence(error.message)} Pet ids are checked once the count is done`,
+      ...serviceWords(error),
+    );
     return undefined;
   }
 }
