@@ -26,8 +26,8 @@ test('reuses one connection after responses of every kind whose body was read', 
   await list().catch(() => {});
   await list();
   expect(server.requests).toHaveLength(9);
-  for (let quantity = 0; quantity < 1000; quantity += 1) await client.updateInventory(7n, quantity);
-  expect(server.requests).toHaveLength(1009);
+  for (let quantity = 0; quantity < 100; quantity += 1) await client.updateInventory(7n, quantity);
+  expect(server.requests).toHaveLength(109);
   expect(server.connections.opened).toBe(1);
 });
 
@@ -47,13 +47,13 @@ test('closes the connection of a body that was not read to its end', async () =>
   expect(clock.sleeps).toEqual([]);
 });
 
-test('leaves no reference on an abort signal that outlives 1,000 requests', async () => {
+test('leaves no reference on an abort signal that outlives 100 requests', async () => {
   const { signal } = new AbortController();
   const { server, client } = await openClient([answer(200, item)], { interrupted: signal });
   for (let round = 0; round < 10; round += 1) {
-    await Promise.all(Array.from({ length: 100 }, () => client.updateInventory(7n, round)));
+    await Promise.all(Array.from({ length: 10 }, () => client.updateInventory(7n, round)));
   }
-  expect(server.requests).toHaveLength(1000);
+  expect(server.requests).toHaveLength(100);
   // AbortSignal.any would have a reference here for each of them: a set of Node's own, which is no instance of Set.
   const kept = Object.getOwnPropertySymbols(signal)
     .map((symbol) => Reflect.get(signal, symbol))

@@ -40,7 +40,7 @@ describe('inventoryColumnsView', () => {
 
 describe('pieces', () => {
   test.each(formats)('prints %s in pieces of whole lines, none large, nothing lost', async (format) => {
-    const items = plenty(50_000);
+    const items = plenty(9000);
     const ofRows = await renderPieces(format, inventoryListView([items], { low }));
     const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { low }));
     for (const pieces of [ofRows, ofColumns]) {
@@ -48,7 +48,7 @@ describe('pieces', () => {
       expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 70_000)).toBe(true);
     }
     expect(ofColumns.join('')).toBe(ofRows.join(''));
-    expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(50_000);
+    expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(9000);
   });
 
   test('prints a status that is longer than a piece', async () => {
@@ -60,7 +60,7 @@ describe('pieces', () => {
 
   test('leaves a JSON list unclosed if its source breaks off', async () => {
     async function* broken() {
-      yield columnsOf(plenty(50_000));
+      yield columnsOf(plenty(9000));
       throw new Error('broke off');
     }
     const pieces: string[] = [];

@@ -94,9 +94,9 @@ describe('parseJson', () => {
     );
   });
 
-  test('reads a text of 15 MB, and refuses millions of values', () => {
+  test('reads a text of 15 MB, and refuses a million values', () => {
     expect(parseJson(`"${'x'.repeat(15e6)}"`)).toHaveLength(15e6);
-    expect(() => parseJson(`[${'1,'.repeat(2e6)}1]`)).toThrow(TooManyValues);
+    expect(() => parseJson(`[${'1,'.repeat(1e6)}1]`)).toThrow(TooManyValues);
     const names = Array.from({ length: 50_001 }, (_, index) => `"${index}":0`);
     expect(() => parseJson(`{${names}}`)).toThrow(TooManyValues);
     expect(() => parseJson(`[${names.map((name) => `{${name}}`)}]`)).toThrow(TooManyValues);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answering } from '../../../support/answering.ts';
 import { openShop } from '../../../support/shop.ts';
 
-const count = 30_000;
+const count = 10_000;
 const texts = Array.from(
   { length: count },
   (_, id) => `{"petId":${id},"quantity":${id % 700},"status":"${id % 3 === 0 ? 'sold' : 'available'}"}`,
@@ -39,10 +39,10 @@ describe('a response that breaks off', () => {
   test.each([
     ['list --sort quantity', 1, /^$/],
     ['list --summary', 1, /^$/],
-    ['list --limit 29990', 1, /\n$/],
+    ['list --limit 9990', 1, /\n$/],
     // The pet may be there once more behind the break.
     ['get 17', 1, /^$/],
-    ['get 29999', 1, /^$/],
+    ['get 9999', 1, /^$/],
     // The last that was asked for was before it.
     ['list --limit 2', 0, /^0\t.*\n1\t.*\n$/],
   ])('%s exits with %i', async (command, code, printed) => {
