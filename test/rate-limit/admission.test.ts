@@ -273,6 +273,39 @@ describe('an abort of an admission', () => {
   });
 });
 
+test('announces after a second that it waits until the last lease of other processes ends', async () => {
+  const { clock, governor, beside } = await known(2);
+  await governor.admit(unaborted);
+  await clock.sleep(5000);
+  await beside().governor.admit(unaborted);
+  const { governor: last, announced } = beside();
+  await last.admit(unaborted);
+  expect(announced).toEqual([36_000 - 6065]);
+  expect(clock.monotonic()).toBe(fortySeconds);
+});
+
+test('releases what queued callers hold whenever one of them waits for the limit', async () => {
+  const { governor, ask, clock } = await known(1);
+  const released: string[] = [];
+  const hold = (name: string) => {
+    const beforeWait = async () => void released.push(name);
+    return governor.admitSeveral({ min: 1, max: 1, beforeWait }, unaborted);
+  };
+  const [permit] = await hold('admitted at once');
+  await permit.recordResponse(ok(told(0, 10 * second, clock.now()))).persisted;
+  expect(released).toEqual([]);
+  const waiting = [hold('first'), hold('second')];
+  await clock.sleep(1);
+  waiting.push(hold('late'));
+  const [probe] = await Promise.race([waiting[0], waiting[1]]);
+  expect(released).toEqual(['first', 'second', 'late']);
+  await probe?.recordResponse(ok(told(50, 40 * second, clock.now()))).persisted;
+  await Promise.all(waiting);
+  await ask(refused({ 'retry-after': '5' }));
+  await ask(ok());
+  expect(released).toHaveLength(3);
+});
+
 describe('a permit', () => {
   test('refuses to send with a permit that is more than 30 s old', async () => {
     const { clock, governor } = await known(50);
