@@ -154,7 +154,8 @@ test('refuses to wait for the next day by default', async () => {
   const { clock, governor, ask } = createRig();
   await ask(ok(told(0, 12 * hour, clock.now())));
   const ofDay = { limit: 60, resetAt: clock.now() + 12 * hour };
-  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day: ofDay };
+  const message = "today's 60 requests are used up";
+  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day: ofDay, message };
   await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
   expect(clock.sleeps).toEqual([]);
 });
@@ -203,6 +204,17 @@ describe('maxWait', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
   });
 
+  test('allows maxWait for each admission, or for each wait, if asked to', async () => {
+    for (const maxWaitFor of ['each', 'wait'] as const) {
+      const { clock, ask } = createRig({ maxWait: 60 * second, maxWaitFor });
+      for (let round = 0; round < 2; round += 1) {
+        await ask(refused({ 'retry-after': '50' }));
+        await ask(ok());
+      }
+      expect(clock.monotonic()).toBe(100 * second);
+    }
+  });
+
   test('allows a wait of exactly maxWait, and none at all if it is 0', async () => {
     const whole = createRig({ maxWait: 60 * second });
     await whole.waitAfter(refused({ 'retry-after': '60' }));
@@ -222,6 +234,17 @@ describe('maxWait', () => {
     await own.recordResponse(ok(told(50, 35 * second, clock.now()))).persisted;
     await next;
     expect(clock.monotonic()).toBe(5 * second);
+  });
+
+  test('with a maxWait of 0, waits for a request of another process beside one of its own', async () => {
+    const { clock, governor, beside } = await known(2, { maxWait: 0 });
+    const other = await beside().governor.admit(unaborted);
+    await governor.admit(unaborted);
+    const next = governor.admit(unaborted);
+    await clock.sleep(5 * second);
+    await other.recordResponse(ok(told(50, 35 * second, clock.now()))).persisted;
+    await next;
+    expect(clock.monotonic()).toBeLessThanOrEqual(5250);
   });
 
   test('counts the same time once, however many requests wait through it', async () => {
@@ -297,12 +320,13 @@ test('releases what queued callers hold whenever one of them waits for the limit
   const waiting = [hold('first'), hold('second')];
   await clock.sleep(1);
   waiting.push(hold('late'));
-  const [probe] = await Promise.race([waiting[0], waiting[1]]);
+  const [probe] = await Promise.race(waiting);
   expect(released).toEqual(['first', 'second', 'late']);
-  await probe?.recordResponse(ok(told(50, 40 * second, clock.now()))).persisted;
+  await probe.recordResponse(ok(told(50, 40 * second, clock.now()))).persisted;
   await Promise.all(waiting);
   await ask(refused({ 'retry-after': '5' }));
   await ask(ok());
+  await hold('admitted without a wait');
   expect(released).toHaveLength(3);
 });
 
@@ -314,6 +338,19 @@ describe('a permit', () => {
     expect(permit.beginSend).not.toThrow();
     clock.advance(1000);
     expect(permit.beginSend).toThrow(PermitExpiredError);
+    // This removes it from the state.
+    await governor.admit(unaborted);
+    expect(permit.beginSend).toThrow(PermitExpiredError);
+  });
+
+  test('returns how long to wait, at most 32 days, and warns of more once', async () => {
+    const { governor, warnings } = await known(50);
+    const permits = await governor.admitSeveral({ min: 1, max: 4 }, unaborted);
+    const waits = [undefined, '60', '9999999999', '9999999999'].map(
+      (asked, index) => permits[index]?.recordResponse(refused({ 'retry-after': asked })).retryAfter,
+    );
+    expect(waits).toEqual([undefined, 60_000, 32 * day, 32 * day]);
+    expect(warnings).toHaveLength(1);
   });
 
   test('refuses to send with a permit after a 429 of another process', async () => {
@@ -441,22 +478,31 @@ describe('records of the governor', () => {
   class Watched extends MemoryLimits {
     readonly log: string[] = [];
     fault: Error | undefined;
+    takes = 0;
+
+    constructor(readonly clock: ReturnType<typeof createVirtualClock>) {
+      super();
+    }
 
     override async fold(scope: string, records: readonly LimitRecord[]) {
       if (this.fault) throw this.fault;
+      this.clock.advance(this.takes);
       this.log.push(records.map(({ type }) => type).join(' '));
       return super.fold(scope, records);
     }
   }
   /** After the first request, and with four more that are in flight. */
-  const started = async () => {
-    const limits = new Watched();
-    const { governor, clock } = await known(50, { limits });
+  const started = async (takes = 0) => {
+    const limits = new Watched(createVirtualClock());
+    const { governor, clock } = await known(50, { limits, clock: limits.clock });
     expect(limits.log.splice(0)).toEqual(['start intent', 'answer']);
+    limits.takes = takes;
     const [one, two] = await governor.admitSeveral({ min: 1, max: 4 }, unaborted);
     expect(limits.log.splice(0)).toEqual(['intent']);
     return { governor, clock, store: limits, log: limits.log, one, two };
   };
+
+  const written = () => new Promise((resolve) => setImmediate(resolve));
 
   test('writes responses with the next admission while others are in flight', async () => {
     const { governor, log, one, two } = await started();
@@ -471,12 +517,27 @@ describe('records of the governor', () => {
     await one.recordResponse(ok()).persisted;
     expect(log).toEqual([]);
     await clock.sleep(100);
-    await governor.flush();
+    await written();
     expect(log).toEqual(['answer']);
     await two?.release();
     await governor.flush();
     await governor.flush();
     expect(log).toEqual(['answer', 'unsent']);
+  });
+
+  test.each([
+    [5, 100],
+    [20, 200],
+    [1000, 250],
+  ])('collects records for longer if a write takes %i ms: %i ms', async (takes, delay) => {
+    const { store, log, clock, one, two } = await started(takes);
+    store.takes = 0;
+    const began = clock.monotonic();
+    await one.recordResponse(ok()).persisted;
+    await two?.forfeit();
+    expect(log).toEqual([]);
+    await written();
+    expect([...log, clock.monotonic() - began]).toEqual(['answer lost', delay]);
   });
 
   test.each([

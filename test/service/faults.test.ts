@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FaultSet } from '../../src/service/faults/fault-set.ts';
 import { FaultSpecError } from '../../src/service/index.ts';
 import { outcome, outcomes, rate, start, temporaryFile } from './support.ts';
 
@@ -102,6 +103,12 @@ test('leaves the named headers out with the fault without', async () => {
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();
   expect(headers['x-ratelimit-limit']).toBe('1000');
+});
+
+test('delays each request by a time within the range', () => {
+  const faults = new FaultSet(['*:delay=100-103']);
+  const delays = Array.from({ length: 100 }, () => faults.draw('GET', '/inventory').delayMs);
+  expect(new Set(delays)).toEqual(new Set([100, 101, 102, 103]));
 });
 
 test('delays only the requests of the fault delay', async () => {

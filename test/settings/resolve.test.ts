@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { StoredConfig } from '../../src/settings/config-file.ts';
-import { describeShadows, resolveBaseUrl, resolveKey } from '../../src/settings/resolve.ts';
+import { type ConfigFile, emptyConfig, type StoredConfig } from '../../src/settings/config-file.ts';
+import { describeShadows, isKnownStore, knownKey, resolveBaseUrl, resolveKey } from '../../src/settings/resolve.ts';
 
 const empty: StoredConfig = { store: undefined, settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
 const stored: StoredConfig = {
@@ -27,6 +27,27 @@ describe('resolveKey', () => {
     );
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: '  ' }, stored)).toThrow(/is empty/);
   });
+});
+
+test('prefers a variable to the command of a key, whose key is unknown before it ran', () => {
+  const command = { command: 'pass show shop', shell: false };
+  const config = { ...empty, keyCommands: { staging: command } };
+  const printed = resolveKey('staging', {}, config);
+  expect(printed).toEqual({ command, source: expect.any(String) });
+  expect(knownKey(printed)).toBeUndefined();
+  const set = resolveKey('staging', { PETSTOCK_API_KEY: 'one' }, config);
+  expect(knownKey(set)).toEqual({ value: 'one', source: 'PETSTOCK_API_KEY' });
+  expect(knownKey(undefined)).toBeUndefined();
+});
+
+test.each([
+  ['stored', {}, true],
+  ['PETSTOCK_NORTH_API_KEY_PRODUCTION', { PETSTOCK_NORTH_API_KEY_PRODUCTION: 'x' }, true],
+  ['PETSTOCK_NORTH_URL_STAGING', { PETSTOCK_NORTH_URL_STAGING: 'x' }, true],
+  ['a variable of the unnamed store', { PETSTOCK_API_KEY: 'x', PETSTOCK_URL_STAGING: 'x' }, false],
+])('knows a store by what is stored or set for it: %s', (what, env, isKnown) => {
+  const stores = what === 'stored' ? { north: {} } : {};
+  expect(isKnownStore('north', env, { ...emptyConfig, stores } as ConfigFile)).toBe(isKnown);
 });
 
 describe('resolveBaseUrl', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tlsOptions } from '../../src/shared/database-driver.ts';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -7,6 +8,18 @@ const read = (text: string) => {
   if (!parsed.ok) throw new Error(parsed.problem);
   return parsed.value;
 };
+
+it.each([
+  ['prefer', false, false],
+  ['require', false, false],
+  ['verify-ca', true, false],
+  ['verify-full', true, true],
+] as const)('verifies with sslmode %s: the certificate %s, the name in it %s', (mode, certificate, name) => {
+  const { tls, ...rest } = read('postgres://db.example/pets');
+  const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode } });
+  if (options === false) throw new Error('no TLS');
+  expect([options.rejectUnauthorized, options.checkServerIdentity === undefined]).toEqual([certificate, name]);
+});
 
 describe('parseDatabaseUrl', () => {
   it('reads a database URL as libpq does', () => {

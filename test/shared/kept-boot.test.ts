@@ -1,4 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { createSystemClock } from '../../src/shared/clock.ts';
@@ -51,6 +52,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(other).toMatch(/^[\da-f-]{36}$/);
     // The file and its lock.
     expect(readdirSync(folder)).toHaveLength(2);
+    expect(readdirSync(folder)[0]).toContain(/^\w+/.exec(hostname())?.[0]);
   });
 
   const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
@@ -68,6 +70,29 @@ describe('keptBoot on a system without boot ids', () => {
     const second = bootAfter(8);
     expect(second).not.toBe(first);
     expect(bootAfter(9)).toBe(second);
+  });
+
+  test("keeps a boot whose file can't be refreshed, and creates none that can't be kept", ({ folder }) => {
+    const bootAfter = machine(folder);
+    const first = bootAfter(7);
+    const file = join(folder, readdirSync(folder)[0] ?? '');
+    mkdirSync(`${file}.new`);
+    expect(bootAfter(hour)).toBe(first);
+    rmSync(file);
+    expect(() => bootAfter(hour)).toThrow(/EISDIR/);
+  });
+
+  test('refreshes the file once a minute', ({ folder }) => {
+    const bootAfter = machine(folder);
+    const first = bootAfter(0);
+    const file = join(folder, readdirSync(folder)[0] ?? '');
+    for (const [upFor, kept] of [
+      [60_000, 0],
+      [60_001, 60_001],
+    ] as const) {
+      bootAfter(upFor);
+      expect(readFileSync(file, 'utf8')).toBe(`${kept} ${first}\n`);
+    }
   });
 
   test('falls back to the time of the boot if no folder can be created', ({ folder }) => {

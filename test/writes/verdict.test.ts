@@ -23,6 +23,12 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
   ['as wanted', 7, {}, 'applied'],
   ['as wanted, which another run has written', 7, wrote({}), byAnother],
   ['as before', 5, {}, 'open'],
+  [
+    'moved from what it should stay, by another run',
+    9,
+    { write: { ...set, before: 7 }, ...wrote({ before: 7 }) },
+    byAnother,
+  ],
   ['as before, after a write of another stock', 5, wrote({}), byAnother],
   ['as before, after a write that may have left another stock', 5, wrote({ result: 'unknown' }), 'open'],
   [

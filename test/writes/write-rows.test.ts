@@ -192,6 +192,16 @@ describe('a row whose pet another command has', () => {
     expect(shop.sent).toEqual(sent);
   });
 
+  test('announces once that a request of another run may still arrive', async () => {
+    const delays: string[] = [];
+    await written(3, (shop) => {
+      const until = (tries: number) => (tries < 3 ? shop.clock.monotonic() + 5000 : undefined);
+      const grant = (tries: number): Grant => (tries < 4 ? { kind: 'busy', run, until: until(tries) } : free);
+      return { ...grantingTwo(grant)(shop), onDelay: (text) => void delays.push(text) };
+    });
+    expect(delays).toEqual([expect.stringMatching(/^A request of run .* continuing in 5 s$/)]);
+  });
+
   test('does not attempt a row whose pet stays locked, and hints to resume the run', async () => {
     const { shop, ...progress } = await written(
       3,
