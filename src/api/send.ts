@@ -123,7 +123,7 @@ class Tries {
     }
   }
 
-  /** Uses the service's own message about why it must not be called, if it sent one. */
+  /** Returns an error with the service's own message about why it must not be called, if the service sent one. */
   #withLastWords(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;

@@ -17,7 +17,7 @@ export interface RunHead {
   readonly file?: string | undefined;
   /** SHA-256 of the content of that file, in hex. */
   readonly contentHash?: string | undefined;
-  /** Whether the file had deltas, so that applying it twice would count twice. */
+  /** Whether the file had deltas, so that applying it twice would add them twice. */
   readonly hasDeltas?: boolean | undefined;
   /** The reason, if all rows have the same one. */
   readonly reason?: string | undefined;
@@ -118,7 +118,7 @@ export interface RunRecord extends RunHead {
 
 export interface RunFilter {
   readonly env?: string | undefined;
-  /** null selects the store without a name. */
+  /** Selects runs that have a row for one of these pets, or only such rows. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
   /** Selects rows of any of these pets. */

@@ -114,8 +114,8 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Returns when the last lease of another process ends, if others have blocked this one for longer than
-   * `announceAfter`.
+   * Returns when the last lease of another process ends, if other processes have blocked this one for longer than
+   * `announceAfter`; otherwise undefined.
    */
   #lastForeignLeaseEnd({ inFlight }: KeyState): number | undefined {
     const at = this.#options.clock.monotonic();

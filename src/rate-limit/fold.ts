@@ -196,8 +196,8 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
 }
 
 /**
- * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the same
- * episode. Only the first request that was sent after it starts another episode.
+ * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the
+ * episode of that gate. Only the first request that was sent after it starts another episode.
  */
 function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;

@@ -163,8 +163,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Reports whether a gate has lifted or is already saved; a gate of this machine only counts as saved in a copy of its
-   * own.
+   * Reports whether a gate has lifted or is already saved. A gate that this machine was asked for must be saved in a
+   * `gate` file; a `told` file does not count.
    */
   #isKept(scope: string, state: KeyState, kind: CopyKind, within: number): boolean {
     if (this.#waitFor(state) <= 0) return true;

@@ -32,8 +32,8 @@ export interface RunPlan {
   /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
   /**
-   * Set for a write of one pet; `reserved` if the stock was read under a permit and pet lock. Messages are then about
-   * that pet, and the run can be resumed only if its outcome is unknown.
+   * Set if the plan is a write of one pet. `reserved` is set, too, if the stock was read under a permit and a pet lock.
+   * Messages are then about that pet, and the run can be resumed only if its outcome is unknown.
    */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
   /** Called right before the run is recorded; see `History.begin`. */
@@ -256,7 +256,10 @@ function engineOptions(
   };
 }
 
-/** Marks a single write that was not carried out as failed, because only one of unknown outcome can be resumed. */
+/**
+ * Marks a single write that was not carried out as failed, because a single write can only be resumed if its outcome is
+ * unknown.
+ */
 function markUnsentAsFailed(rows: BulkRow[], log: RunLog, { stoppedBy }: WriteProgress): void {
   const [row] = rows;
   if (row === undefined || (row.result !== 'notAttempted' && row.result !== 'failed')) return;

@@ -19,7 +19,7 @@ interface KeptBoot {
 
 /** How often the file is updated with the machine's uptime, in milliseconds. */
 const refreshEvery = 60_000;
-/** How long another process that updates the file is waited for, in milliseconds. */
+/** Maximum wait for another process that updates the file, in milliseconds. */
 const maxWait = 5000;
 
 /**

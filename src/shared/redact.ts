@@ -50,7 +50,8 @@ function formsOf(character: string): string {
   const hex = code.toString(16);
   const percent = [...Buffer.from(character)].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, '0')}`);
   const html = `&(?:#0{0,6}${code}|#x0{0,6}${hex}${entities[character] ?? ''});?`;
-  // A backslash has one form fewer, because the number of backslashes for one would be ambiguous.
+  // A backslash is only matched plain or percent-encoded, because the number of backslashes that stand for one is
+  // ambiguous.
   if (character === '\\') return backslash;
   const escaped = `u${hex.padStart(4, '0')}${code < 256 ? `|x${hex.padStart(2, '0')}` : ''}`;
   return `(?:${backslash}{0,4}(?:${literal(character)}|${escaped})|${percent.join('')}|${html})`;

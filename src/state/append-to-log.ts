@@ -107,7 +107,7 @@ function* settleAndGrant(
     return { kind: 'taken', run: run.run, by: living.get(String(head.holder))?.name };
   }
   const rows = new Map(own.map((row) => [Number(row.row), row]));
-  // A repeated call has already written intents after these outcomes, perhaps replacing the confirmed one.
+  // A repeated call has already written intents after these outcomes, perhaps replacing the confirmed intent.
   const isRepeated = intents.some(({ row }) => rows.get(row)?.token === call);
   const last = number(meta?.last) ?? 0;
   const isKept = confirmed.intent === undefined || kept?.token === confirmed.intent.call;

@@ -50,8 +50,8 @@ export function recentOfPets(
 const ofRemoved = 'run < 0';
 
 /**
- * Keeps the recent writes of a run that is about to be removed, without its texts, because they reveal a lagging replica. Removes kept
- * writes that are no longer recent.
+ * Keeps the recent writes of a run that is about to be removed, because these writes reveal a lagging replica. Their
+ * texts are not kept. Removes kept writes that are no longer recent.
  * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {

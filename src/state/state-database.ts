@@ -10,7 +10,10 @@ export type TransactionSteps<Result> = Generator<readonly Statement[], Result, R
 /** Returns the steps of a transaction. */
 export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
-/** The times of a transaction. They are exact, and under the lock, once its first batch has been answered. */
+/**
+ * The times and the writes of a transaction. Once its first batch has been answered, the times are exact and were taken
+ * under the lock.
+ */
 export interface TransactionContext {
   /** Milliseconds by the state's clock, comparable only within `boot`. */
   readonly now: number;

@@ -117,7 +117,7 @@ export class RunLog {
     this.#buffer.add(outcomes);
     this.#known.settled(outcomes);
     for (const { row } of outcomes) this.#outstanding.delete(row);
-    // The outcomes of a run that has not begun are written with it.
+    // If the run has not begun, its outcomes are written together with it.
     if (!this.hasBegun) return;
     if (this.#buffer.isFull) this.#turns.writeSoon();
     else this.#turns.writeInTime();

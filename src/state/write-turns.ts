@@ -45,7 +45,7 @@ export class WriteTurns {
    */
   writeSoon(): void {
     this.clearDeadline();
-    // One write at a time: a slow state would take its full time for each of them.
+    // Only one background write is pending at a time, because a slow state would take its full time for each write.
     if (this.#hasEnded || this.#isInBackground) return;
     this.#isInBackground = true;
     this.take(this.#writeBuffer)

@@ -103,7 +103,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Uses one wire for several round trips, with no others in between. Repeats once if the connection was lost.
+   * Uses one wire for several round trips, with no other round trips in between. Repeats once if the connection was
+   * lost.
    * @param patience how long to wait for an unreachable server, in milliseconds
    * @throws UnavailableError if the outcome is not known
    */

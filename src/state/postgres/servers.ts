@@ -4,7 +4,7 @@ import type { DatabaseAddress } from '../../shared/database-url.ts';
 import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
-/** How long a silent server is skipped if there are others, in milliseconds. */
+/** How long a silent server is skipped if the database has other servers, in milliseconds. */
 const passedOverFor = 10_000;
 
 /** The servers of one database. Only one of them accepts writes at a time, and that may change. */

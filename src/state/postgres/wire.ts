@@ -25,8 +25,8 @@ export interface Wire {
 export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise<Wire>;
 
 /**
- * @throws the errors of `pg` and of the network unchanged, an Error like theirs if the server is read-only;
- * FailureError for a certificate that can't be read
+ * @throws the errors of `pg` and of the network unchanged; a similar Error if the server is read-only; FailureError for
+ * a certificate that can't be read
  */
 export const openWire: OpenWire = async (server, onNotice) => {
   try {

@@ -173,7 +173,7 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 
   async reclaim(): Promise<void> {
-    // The first pragma returns a row per page; reading them all completes it.
+    // The first pragma returns a row per freed page, and frees only the pages whose rows are read.
     for (const pragma of ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)']) this.#connection.all(`PRAGMA ${pragma}`);
   }
 
