@@ -124,7 +124,7 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
   const feeding = pipeline(copies(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
-  // The promise also rejects if the reader stops early, which is no error. The reader gets any other error from the
+  // The promise also rejects if the reader stops early, which is not an error. The reader gets any other error from the
   // decoder.
   feeding.catch(() => {});
   yield* decoder;

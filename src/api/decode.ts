@@ -138,7 +138,7 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   return { petId, status, number: shown, nearest, problem: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }
 
-/** Reports whether a number that is no safe integer has a fraction; larger numbers count as integers. */
+/** Reports whether a number that is not a safe integer has a fraction. Larger numbers count as integers. */
 function isFraction(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }

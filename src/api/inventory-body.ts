@@ -24,7 +24,7 @@ export async function readInventory(
   answer: ReceivedResponse,
   { give, onUnreadable }: ReadInventoryOptions,
 ): Promise<void> {
-  // Items are reported only with the first batch, because until then the list may be read again.
+  // Unreadable items are reported only with the first batch, because until then the list may be read again.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);

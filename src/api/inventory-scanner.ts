@@ -67,7 +67,7 @@ export class InventoryScanner {
   /** The text so far. Everything before `#at` was read. */
   #text = '';
   #at = 0;
-  /** Bytes of the body before the text. */
+  /** Number of bytes of the body that precede the text. */
   #before = 0;
   #state: State = 'list';
   /** Number of items before this batch, including those left out. */

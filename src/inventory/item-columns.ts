@@ -1,7 +1,7 @@
 import { FailureError } from '../shared/errors.ts';
 import { grouped, type InventoryItem } from './items.ts';
 
-/** Items per batch: enough to make the cost per batch negligible, few enough for the processor's cache. */
+/** Number of items per batch: enough to make the cost per batch negligible, few enough for the processor's cache. */
 export const batchSize = 4096;
 
 const billion = 1_000_000_000;

@@ -93,7 +93,7 @@ export class PetIdSet implements PetIds {
 
 /**
  * The pets seen so far in a list. As long as ids increase in equal steps, as they usually do, only the start and end of
- * each sequence is kept: five million ids take no memory. Decreasing ids are kept one by one.
+ * each sequence is kept, so that five million ids take hardly any memory. Decreasing ids are kept one by one.
  */
 export class SeenPets {
   /** Finished sequences of ids with the same head: first tail, step, and last tail. */

@@ -7,7 +7,7 @@ type Names = ReadonlyMap<bigint, string>;
 /** Matches a number in a notation with a letter. */
 const numeric = /^[+-]?(?:[\d.,]+e[+-]?\d+|0[xob][\da-f]*)$/i;
 
-/** Reports whether a word may be a name: a number in any notation is none. */
+/** Reports whether a word may be a name. A number, in any notation, can't be one. */
 export function mayBeName(text: string): boolean {
   return /\p{L}/u.test(text) && !numeric.test(text.trim());
 }

@@ -120,7 +120,7 @@ export function guardProblems(
 
 export interface PlanTotals {
   readonly changes: number;
-  /** Units that these rows add, and units that they remove; neither is negative. */
+  /** Number of units that these rows add, and number of units that they remove; neither is negative. */
   readonly added: bigint;
   readonly removed: bigint;
   /** How many of these rows set a stock to 0, and how many set it below 0. */

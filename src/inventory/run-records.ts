@@ -35,7 +35,7 @@ export interface RunHead {
 
 /** A change of stock that a run is about to make, or that is already known to have no effect. */
 export interface PlannedRow {
-  /** Counts from 1 within the run. */
+  /** The number of the row in the run, from 1. */
   readonly row: number;
   /** The line of the file; 1 for a single write; in an undo, the row of the run that is undone. */
   readonly line: number;

@@ -106,7 +106,7 @@ export interface Difference {
 
 export type ComparedField = 'quantity' | 'status';
 
-/** Differences per batch: enough to make the cost per batch negligible. */
+/** Number of differences per batch: enough to make the cost per batch negligible. */
 const batchSize = 1000;
 
 function differenceOf(left: InventoryItem | undefined, right: InventoryItem | undefined): Difference {

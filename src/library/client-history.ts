@@ -56,7 +56,7 @@ export interface HistoryRun {
 }
 
 export interface HistoryRow {
-  /** Counts from 1 within the run. */
+  /** The number of the row in the run, from 1. */
   readonly row: number;
   readonly petId: bigint;
   /** The stock before the write, if it was read. */
@@ -113,7 +113,7 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
 }
 
 /**
- * @throws NotFoundError if no run matches; UsageError if the text is no id, matches several runs, or names a run of
+ * @throws NotFoundError if no run matches; UsageError if the text is not an id, matches several runs, or names a run of
  * another service
  */
 export async function requireRun(

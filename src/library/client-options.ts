@@ -57,7 +57,7 @@ export interface PetstoreClientOptions {
 /** A limit as the service last reported it. */
 export interface LimitState {
   readonly limit: number;
-  /** Requests left, without those sent since the report. */
+  /** Number of requests left, without those sent since the report. */
   readonly remaining: number;
   /** When its window ends: by the service's clock from `limits()`, by the local clock from `onLimit`. */
   readonly resetAt: Date;

@@ -15,7 +15,7 @@ export interface SandboxOptions {
   readonly seed?: number | undefined;
   /** `small`: all ids are below 2^53. By default, the last three are 2^53 or above. */
   readonly ids?: 'large' | 'small' | undefined;
-  /** Requests per minute and day; default 1,000 and 100,000. A key that keeps ignoring 429s is banned. */
+  /** Number of requests per minute and per day; default 1,000 and 100,000. A key that keeps ignoring 429s is banned. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;

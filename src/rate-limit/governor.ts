@@ -9,7 +9,7 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 /** The three X-RateLimit headers of a response. */
 export interface RateLimit {
   readonly limit: number;
-  /** Requests left in the current window. */
+  /** Number of requests left in the current window. */
   readonly remaining: number;
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Requests left, without those sent since the report. */
+  /** Number of requests left, without those sent since the report. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
@@ -79,7 +79,7 @@ export interface Estimate {
 }
 
 export interface DayQuota {
-  /** Requests left today. */
+  /** Number of requests left today. */
   readonly left: number;
   /** How many of these a bulk run reserves for interactive commands. */
   readonly kept: number;

@@ -46,7 +46,7 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Writes the gate files before the store. The store may have to wait for other processes, and nothing may be lost if
+   * Writes the gate files before the store. The store may have to wait for other processes, and no gate may be lost if
    * this process ends meanwhile.
    */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {

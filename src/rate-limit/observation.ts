@@ -156,10 +156,10 @@ const forms = [
 ];
 
 /**
- * Parses an HTTP-date. `Date.parse` can't be used: it reads asctime as local time and accepts much that is no
- * HTTP-date.
+ * Parses an HTTP-date. `Date.parse` can't be used, because it reads asctime as local time and accepts much that is not
+ * an HTTP-date.
  * @param now milliseconds since the Unix epoch; decides the century of a two-digit year
- * @returns milliseconds since the Unix epoch, or undefined for anything else
+ * @returns milliseconds since the Unix epoch; undefined for anything else
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const groups = forms.find((form) => form.test(text))?.exec(text)?.groups;

@@ -93,7 +93,7 @@ function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => 
   try {
     return readFileSync(bootId, 'utf8').trim();
   } catch {
-    // The system has no id, like macOS and Windows.
+    // Systems like macOS and Windows have no id.
   }
   try {
     if (kept !== undefined) return kept(monotonic);

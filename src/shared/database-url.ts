@@ -178,7 +178,7 @@ function isThisMachine({ host }: DatabaseHost): boolean {
   return /^(\/|localhost$|127(\.\d{1,3}){3}$|::1$)/i.test(host);
 }
 
-/** Returns a URL without its password, wherever it is. Shows nothing of text that is no URL. */
+/** Returns a URL without its password, wherever it is. Shows nothing of a text that is not a URL. */
 export function maskDatabaseUrl(text: string): string {
   const url = readUrl(text.trim());
   if (url === undefined) return mask;
@@ -207,7 +207,7 @@ function readUrl(text: string): URL | undefined {
   return URL.canParse(filled) ? new URL(filled) : undefined;
 }
 
-/** Returns the hosts of a URL as written, and the parts before and after; all empty if it is no URL. */
+/** Returns the hosts of a URL as written, and the parts before and after; all empty if the text is not a URL. */
 function partsOf(text: string) {
   const [, before = '', hosts = '', after = ''] =
     /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text) ?? [];

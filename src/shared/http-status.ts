@@ -22,7 +22,7 @@ export type StatusMeaning =
 const undecided: ReadonlySet<number> = new Set([202, 408, 499, 502, 504]);
 const firstOfProxies = 520;
 
-/** Returns the meaning of a status. There is no other such table. */
+/** Returns the meaning of a status. No other function decides this. */
 export function statusMeaning(status: number): StatusMeaning {
   if (undecided.has(status) || status >= firstOfProxies) return 'undecided';
   if (status === 200) return 'done';

@@ -53,7 +53,7 @@ export function parseJsonAt(text: string, start: number, most = maxOfAnswer): { 
   try {
     return new Reader(text, start, most).first();
   } catch (error) {
-    // Nesting that overflows the stack is no valid response either.
+    // Nesting that overflows the stack is not valid in a response, either.
     throw error instanceof RangeError ? new SyntaxError(error.message) : error;
   }
 }
@@ -208,7 +208,7 @@ export function numberText(value: Json | undefined): string | undefined {
 
 /**
  * Returns a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
- * @returns undefined if it is no number, or has a fraction
+ * @returns undefined if the value is not a number, or has a fraction
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isJsonNumber(value)) return undefined;

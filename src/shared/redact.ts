@@ -1,13 +1,16 @@
 /** Replaces a secret. */
 const mask = '[key]';
 
-/** Shorter secrets are no keys: a word of three letters would be removed from every sentence. */
+/**
+ * Minimum length of a secret. A shorter one is not a key, and a word of three letters would be removed from every
+ * sentence.
+ */
 const shortest = 4;
 
 /** Matches a backslash, possibly percent-encoded. */
 const backslash = '(?:\\\\|%(?:25)*5[cC])';
 const escapedInvisible = '(?:00[01]|00[89]|202|206)[0-9a-fA-F]|007[fF]|061[cC]|200[b-fB-F]|[fF][eE][fF][fF]';
-/** Matches characters that a terminal or petstock removes: a secret must not appear by their removal. */
+/** Matches characters that a terminal or petstock removes. A secret must not become visible once they are removed. */
 const taken = '[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]';
 const everyTaken = new RegExp(taken, 'g');
 const invisible = `(?:${taken}|${backslash}{1,4}u(?:${escapedInvisible}))*`;

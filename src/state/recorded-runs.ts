@@ -45,7 +45,7 @@ export class RecordedRuns {
 
   /**
    * Finds a run by its whole id, or by its last four characters if only one run ends in them.
-   * @throws UsageError if the text is no id or matches several runs; NotFoundError if no run matches
+   * @throws UsageError if the text is not an id or matches several runs; NotFoundError if no run matches
    */
   async find(wanted: string): Promise<string> {
     const id = readRunId(wanted);

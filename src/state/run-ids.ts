@@ -19,8 +19,8 @@ export function runIdAt(at: number, random: number, attempt: number): string {
 }
 
 /**
- * Returns the stored id of a run. Anyone who can write to a shared state can store anything there, so text that is no
- * id is replaced by a stable name that is safe in commands and file names.
+ * Returns the stored id of a run. Anyone who can write to a shared state can store anything there, so text that is not
+ * an id is replaced by a stable name that is safe in commands and file names.
  */
 export function runIdIn(value: Row[string] | undefined): string {
   const text = String(value);

@@ -63,7 +63,7 @@ export function selectSettled(token: string, outcomes: readonly Outcome[]): Stat
 /** Rows of one run with the same new result. */
 interface Alike {
   readonly became: RecordedResult;
-  /** Whether a request may still be in flight; the pets then stay locked until it can't be. */
+  /** Whether a request may still be in flight. The pets then stay locked until it no longer can be. */
   readonly isArriving: boolean;
   /** Empty if the stock is the planned one. */
   readonly quantity: readonly Value[];

@@ -110,8 +110,8 @@ export class RunLog {
 
   /**
    * Records the outcomes of rows and returns their leases, except for `unknown`, whose pet stays locked until no
-   * request of it can be in flight. Buffered: written with the next `intend`, after a moment, or by `end`, whichever
-   * comes first.
+   * request of the row can be in flight. The outcomes are buffered, and written with the next `intend`, after a moment,
+   * or by `end`, whichever comes first.
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
@@ -234,8 +234,8 @@ export class RunLog {
   }
 
   /**
-   * Stops the run, because a write was in vain. If nothing was to be sent, `#writeOut` throws the reason instead,
-   * because errors of background writes go unreported.
+   * Stops the run, because the state did not accept a write. If nothing was to be sent, `#writeOut` throws the reason
+   * instead, because errors of background writes go unreported.
    * @throws ConflictError if another process has taken the run over, FailureError if the state lacks something that it
    * had confirmed
    */

@@ -21,7 +21,7 @@ export function isLost(error: unknown): boolean {
   return state === undefined ? true : lostStates.test(state);
 }
 
-/** Reports whether the reply timed out; a second attempt would, too. */
+/** Reports whether the reply timed out. A second attempt would time out, too. */
 export function isSilence(error: unknown): boolean {
   return /read timeout|timeout expired/.test((error as Error).message);
 }

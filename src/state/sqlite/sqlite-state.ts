@@ -47,7 +47,7 @@ function damageOf(connection: SqliteConnection): string[] {
 
 /**
  * Returns the other processes that may hold the lock of the file, each with a phrase for messages. A stopped process
- * may have no lease any more.
+ * may no longer have a lease.
  */
 function others(connection: SqliteConnection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
@@ -90,8 +90,8 @@ export class SqliteLimits extends StoredLimits {
   }
 
   protected async write(scope: string, hasGate: boolean, change: Change): Promise<KeyState> {
-    // A gate must survive a power cut, so that nothing is sent within a Retry-After that was seen. Other limits need
-    // not.
+    // A gate must survive a power cut, so that nothing is sent within a Retry-After that was seen. Other limits may be
+    // lost.
     const kind = hasGate ? 'durable' : 'visible';
     const written = await this.#database.transact(kind, undefined, (at) => this.#work(at, scope, change));
     return this.keep(scope, written);
