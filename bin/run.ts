@@ -9,7 +9,7 @@ import { foldersOf } from './folders.ts';
 import { createInput } from './input.ts';
 import { endBlocked, endWithTerminal, listenForInterruption } from './interruption.ts';
 import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
-import { saveMemory, withPlainParser } from './v8-flags.ts';
+import { withPlainParser } from './v8-flags.ts';
 
 /**
  * Runs the command line of this process.
@@ -42,7 +42,6 @@ export async function run(): Promise<number> {
     processes: createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill }),
     prompts: latePrompts(interrupted),
     ...{ interrupted, onSecondInterrupt, onHangup },
-    ...(process.versions.bun === undefined && { saveMemory }),
     random: Math.random,
     licences: async () => (await import('./licences.ts')).readLicences(),
   };

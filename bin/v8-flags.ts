@@ -28,11 +28,3 @@ export function withPlainParser(transport: Transport): Transport {
     }
   };
 }
-
-/**
- * Makes the heap grow in smaller steps, or normally if `isSaved` is false. `apply` of 100,000 rows takes 182 MB, and
- * 224 MB without; its `undo` takes 205 MB, and up to 272 MB without (Node 20, November 2026).
- */
-export function saveMemory(isSaved: boolean): void {
-  setFlag('heap-growing-percent', isSaved ? 20 : 0);
-}

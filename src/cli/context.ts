@@ -32,11 +32,6 @@ export interface Context {
    * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started.
    */
   openPager(command: PagerCommand): Promise<Pager>;
-  /**
-   * Slows the growth of memory, at some cost of CPU time, until it is called with false. Absent if the engine can't do
-   * that.
-   */
-  saveMemory?(isSaved: boolean): void;
   /** Returns a number in [0, 1), for jitter. */
   random(): number;
   /**

@@ -11,7 +11,7 @@ import type { State } from '../../state/state.ts';
 import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
-import { type PlanOptions, performPlan, savingMemory } from '../runs/perform.ts';
+import { type PlanOptions, performPlan } from '../runs/perform.ts';
 import {
   type RunAccess,
   requireRun,
@@ -135,7 +135,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
     requireSameService(run, access.connection, command);
-    await savingMemory(invocation.context, run.changes, () => undo(access, run, command, options));
+    await undo(access, run, command, options);
   });
 }
 

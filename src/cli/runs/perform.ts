@@ -9,7 +9,6 @@ import { execute, hasPlanned, type RunHooks, type RunOptions, type RunPlan } fro
 import { ChangesFound, PartialError } from '../../shared/errors.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
-import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { Progress } from '../progress/progress.ts';
 import { errorAfterKeeping, isTableForPerson, noteUndo, printReport, printReportBefore } from './print-report.ts';
@@ -34,30 +33,12 @@ export interface PlanOptions extends RunOptions {
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 
-/** From this number of rows on, a run takes minutes and saves memory. */
-const manyRows = 20_000;
-
-/** Runs `work` in less memory if there are many rows. */
-export async function savingMemory<T>(
-  { saveMemory }: Pick<Context, 'saveMemory'>,
-  rows: number,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (rows < manyRows || saveMemory === undefined) return work();
-  saveMemory(true);
-  return work().finally(() => saveMemory(false));
-}
-
 /**
  * Shows a plan, asks for confirmation, carries it out, and reports.
  * @returns the id of the run; undefined if no run was begun
  * @throws the error that the run ends with
  */
-export function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
-  return savingMemory(access.invocation.context, job.rows.length, () => perform(access, job, options));
-}
-
-async function perform(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
+export async function performPlan(access: RunAccess, job: PlanJob, options: PlanOptions): Promise<string | undefined> {
   const { invocation, connection } = access;
   const names = job.names ?? (await invocation.petNames());
   const hooks = createHooks(access, { ...job, names }, options);

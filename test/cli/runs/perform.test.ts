@@ -1,29 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { savingMemory } from '../../../src/cli/runs/perform.ts';
 import { changeFile, confirming, openShop, test } from '../../support/shop.ts';
 
 const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
 const two = 'petId,quantity\n4,12\n5,9\n';
-
-describe('savingMemory', () => {
-  const changes = async (rows: number, work: () => Promise<string>) => {
-    const told: boolean[] = [];
-    const result = await savingMemory({ saveMemory: (isSaved) => told.push(isSaved) }, rows, work).catch(String);
-    return { told, result };
-  };
-
-  test('saves memory from 20,000 rows on, and ends that with the work', async () => {
-    expect(await changes(19_999, async () => 'done')).toEqual({ told: [], result: 'done' });
-    expect(await changes(20_000, async () => 'done')).toEqual({ told: [true, false], result: 'done' });
-  });
-
-  test('ends that if the work fails, too', async () => {
-    const failing = () => Promise.reject(new Error('full'));
-    expect(await changes(20_000, failing)).toEqual({ told: [true, false], result: 'Error: full' });
-  });
-});
 
 describe('a dry run', () => {
   test('ends with 3 for changes with --exit-code, after its report', async ({ shop }) => {
