@@ -7,8 +7,9 @@ import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './test/support/reference/completion-table.ts';
 import { manPage } from './test/support/reference/man-page.ts';
 
-/** The folder of the package, which yarn's Plug'n'Play has elsewhere. */
-const sqlite = dirname(createRequire(import.meta.url).resolve('@photostructure/sqlite/package.json'));
+/** Where the package is: yarn's Plug'n'Play has it elsewhere than in `node_modules`. */
+const { resolve } = createRequire(import.meta.url);
+const binaries = join(dirname(resolve('@photostructure/sqlite/package.json')), 'prebuilds');
 
 /** Everything is bundled but a package that `pg` can do without. */
 const all = {
@@ -19,7 +20,7 @@ const all = {
   noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
   external: ['./complete.cjs', './program.cjs'],
   removeNodeProtocol: false,
-  define: { SQLITE: '"prebuilds"', ...buildConstants('.') },
+  define: { SQLITE: '"./sqlite/index.cjs"', ...buildConstants('.') },
 } satisfies Options;
 
 export default defineConfig(async ({ outDir = 'dist' }) => [
@@ -30,6 +31,8 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
       petstock: 'bin/installed.ts',
       complete: 'bin/complete.ts',
       program: 'bin/run.ts',
+      // The package looks for `prebuilds` in the folder above its script.
+      'sqlite/index': resolve('@photostructure/sqlite'),
       ...apart,
     },
     format: 'cjs',
@@ -52,12 +55,12 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     metafile: true,
     // The native binaries of SQLite, the manual and the licences stand beside the program.
     onSuccess: async () => {
-      cpSync(join(sqlite, 'prebuilds'), join(outDir, 'prebuilds'), { recursive: true });
+      cpSync(binaries, join(outDir, 'prebuilds'), { recursive: true });
       mkdirSync(join(outDir, 'man'), { recursive: true });
       writeFileSync(join(outDir, 'man', 'petstock.1'), await manPage(committedAt()));
       const metafile = join(outDir, 'metafile-cjs.json');
       const { inputs } = JSON.parse(readFileSync(metafile, 'utf8'));
-      writeFileSync(join(outDir, 'LICENSES.txt'), licencesOf([...Object.keys(inputs), sqlite]));
+      writeFileSync(join(outDir, 'LICENSES.txt'), licencesOf(Object.keys(inputs)));
       rmSync(metafile);
     },
   },

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, toNamespacedPath } from 'node:path';
+import { createRequire } from 'node:module';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import type * as Sqlite from '@photostructure/sqlite';
 
-/** The path of the package's binaries, relative to the program; set by the build. */
+/** The path of the bundled package, relative to the program; set by the build. */
 declare const SQLITE: string | undefined;
 
 /**
@@ -14,21 +13,7 @@ declare const SQLITE: string | undefined;
  */
 export function sqlite(): typeof Sqlite {
   if (hasOwnEngine()) return ownEngine();
-  const binaries = typeof SQLITE === 'string' ? SQLITE : '../../node_modules/@photostructure/sqlite/prebuilds';
-  return addon(join(dirname(import.meta.filename), binaries));
-}
-
-/**
- * Loads the binary of the package without its JavaScript, which adds unused names and searches folders for the binary:
- * that takes `inventory list` another 14 M instructions of 286 M (Node 20).
- */
-function addon(binaries: string): typeof Sqlite {
-  const { platform, arch } = process;
-  const library = existsSync('/etc/alpine-release') ? 'musl' : 'glibc';
-  const file = join(binaries, `${platform}-${arch}`, `@photostructure+sqlite.${library}.node`);
-  const loaded = { exports: {} };
-  process.dlopen(loaded, toNamespacedPath(file));
-  return loaded.exports as typeof Sqlite;
+  return createRequire(import.meta.filename)(typeof SQLITE === 'string' ? SQLITE : '@photostructure/sqlite');
 }
 
 /** @param version the version of Node. Before 22.18, Node's SQLite module lacks functions that are needed here */
