@@ -182,8 +182,6 @@ const maxDelay = 250;
  */
 export class RecordBuffer {
   readonly #options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>;
-  /** Number of transactions so far. */
-  writes = 0;
   readonly #records: LimitRecord[] = [];
   /** Number of buffered records that close the gate. */
   #gates = 0;
@@ -233,7 +231,6 @@ export class RecordBuffer {
     if (buffered + more.length === 0) return limits.peek(scope);
     const began = clock.monotonic();
     const state = await limits.fold(scope, [...this.#records, ...more]);
-    this.writes += 1;
     this.#delay = Math.min(Math.max(minDelay, 10 * (clock.monotonic() - began)), maxDelay);
     this.#records.splice(0, buffered);
     this.#gates = this.#records.filter(closesGate).length;

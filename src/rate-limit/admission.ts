@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { AdmissionWaiter, RecordBuffer } from './admission-waiter.ts';
 import {
   type GovernorOptions,
-  memoizePerTick,
   type Permit,
   type PermitCount,
   PermitExpiredError,
@@ -27,8 +26,6 @@ export class Governor {
   /** A name that no other governor has. */
   readonly #name = randomBytes(8).toString('base64url');
   readonly #own = new Set<string>();
-  /** Reads the state right before a request is sent. */
-  readonly #look: () => KeyState;
   #line: Promise<unknown> = Promise.resolve();
   /** Callbacks that release what the queued callers hold. */
   readonly #held = new Set<() => Promise<void>>();
@@ -44,9 +41,6 @@ export class Governor {
     this.#options = options;
     this.#buffer = new RecordBuffer(options);
     this.#waiter = new AdmissionWaiter(options, this.#buffer, this.#own, () => this.#beginWait());
-    this.#look = memoizePerTick(options.clock, () => options.limits.peek(options.scope), {
-      written: () => this.#buffer.writes,
-    });
     this.#wish = { bulk: options.bulk ?? false, ...(options.exclusive && { exclusive: true }) };
   }
 
@@ -158,8 +152,9 @@ export class Governor {
   }
 
   #checkLeave(id: string): void {
-    const { inFlight, gate } = this.#look();
-    const at = this.#options.clock.monotonic();
+    const { clock, limits, scope } = this.#options;
+    const { inFlight, gate } = limits.peek(scope);
+    const at = clock.monotonic();
     const request = inFlight.get(id);
     const isOver = request === undefined || at >= request.expires || at < gate.at || this.#buffer.hasGate;
     if (isOver) throw new PermitExpiredError();

@@ -127,31 +127,3 @@ export interface GovernorOptions {
   /** Called after each response with rate limit headers. */
   onLimit?(seen: SeenRateLimit): void;
 }
-
-/** Maximum age of a shared result within a tick, in milliseconds: the process may have been stopped since. */
-const maxTickAge = 1;
-
-/**
- * Returns a function that shares the result of `look` within one tick of the event loop, for checks right before
- * sending. Requests of one tick are sent one after the other without waiting. A change that another process writes
- * within that millisecond could be missed by separate checks, too.
- * @param written returns the number of this process's writes so far; a new write invalidates the result
- * @param maxAge how long later ticks may share the result, in milliseconds
- */
-export function memoizePerTick<T>(
-  clock: Pick<Clock, 'monotonic' | 'turn'>,
-  look: () => T,
-  { written = () => 0, maxAge = 0 }: { written?: () => number; maxAge?: number } = {},
-): () => T {
-  let last: { readonly turn: object; readonly at: number; readonly writes: number; readonly seen: T } | undefined;
-  return () => {
-    const [turn, at, writes] = [clock.turn?.(), clock.monotonic(), written()];
-    if (last?.writes === writes) {
-      const age = at - last.at;
-      if (age < maxAge || (last.turn === turn && age <= maxTickAge)) return last.seen;
-    }
-    const seen = look();
-    last = turn && { turn, at, writes, seen };
-    return seen;
-  };
-}

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FailureError } from './errors.ts';
 
@@ -21,11 +21,6 @@ export interface Clock {
    * every request needs a deadline, and signals are expensive.
    */
   deadline(ms: number, onPassed: () => void): Deadline;
-  /**
-   * Returns the same object within one turn of the event loop. On a clock without this method, results are not shared
-   * within a turn.
-   */
-  turn?(): object;
 }
 
 export interface Deadline {
@@ -56,10 +51,6 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
   // performance.now() can't be used, because it counts from the start of the process.
   const monotonic = () => Number(hrtime()) / 1e6;
   let boot: string | undefined;
-  let turn: object | undefined;
-  const endTurn = () => {
-    turn = undefined;
-  };
   return {
     now: Date.now,
     monotonic,
@@ -75,13 +66,6 @@ export function createSystemClock(hrtime: () => bigint, sources: BootSources = {
     deadline: (ms, onPassed) => {
       const timer = setTimeout(onPassed, Math.min(ms, maxTimer));
       return { clear: () => clearTimeout(timer), unref: () => void timer.unref() };
-    },
-    turn: () => {
-      if (turn === undefined) {
-        turn = {};
-        setImmediate(endTurn);
-      }
-      return turn;
     },
   };
 }

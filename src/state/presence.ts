@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { memoizePerTick } from '../rate-limit/governor.ts';
 import type { Clock, Deadline } from '../shared/clock.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
@@ -20,11 +19,6 @@ import { number, type Statement, statement } from './statements.ts';
 
 /** How long dead processes are kept after the end of their lease, in milliseconds: a stopped process may continue. */
 const keptFor = 60_000;
-/**
- * How long a check that the state's files are in place stays valid, in milliseconds. The check takes as long as the
- * rest of a small request.
- */
-const maxAgeOfPlace = 10;
 /** How long unused sightings are kept: 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
@@ -59,13 +53,11 @@ export class Presence {
   #isClosed = false;
   /** The requests that may be sent or are in flight, for each log and pet lock of this process. */
   readonly #outstanding = new Set<ReadonlySet<unknown>>();
-  readonly #isInPlace: () => boolean;
 
   constructor(database: StateDatabase, options: PresenceOptions) {
     this.processes = options.processes;
     this.#database = database;
     this.#options = options;
-    this.#isInPlace = memoizePerTick(options.clock, () => database.isInPlace, { maxAge: maxAgeOfPlace });
     // The context's random numbers are not used, because they repeat in tests. 48 bits fit every column.
     this.id = String(randomBytes(6).readUIntBE(0, 6));
   }
@@ -76,7 +68,7 @@ export class Presence {
    * before a request is sent, so it never waits.
    */
   get holdsLease(): boolean {
-    return this.#hasLease && this.#isInPlace();
+    return this.#hasLease && this.#database.isInPlace;
   }
 
   get #hasLease(): boolean {

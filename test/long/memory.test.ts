@@ -37,7 +37,7 @@ test('plans, begins, reports, resumes and undoes a run of 100,000 rows in 64 MB 
   expect(planned(await petstock(`undo ${run} --dry-run --json`, 0))).toHaveLength(rows);
 });
 
-test('writes a run of 100,000 rows in 200 MiB of memory, as the operating system counts it', async () => {
+test('writes a run of 100,000 rows in 240 MiB of memory, as the operating system counts it', async () => {
   const { env, home, file } = await opened();
   const peak = join(home.folder, 'peak');
   const noting = `process.on('exit',()=>process.getBuiltinModule('fs').writeFileSync('${peak}',''+process.resourceUsage().maxRSS))`;
@@ -47,7 +47,7 @@ test('writes a run of 100,000 rows in 200 MiB of memory, as the operating system
     env: { ...env, NODE_OPTIONS: options },
   });
   expect(reportOf(applied).counts).toMatchObject({ applied: rows });
-  expect(Number(readFileSync(peak, 'utf8')) / 1024).toBeLessThan(200);
+  expect(Number(readFileSync(peak, 'utf8')) / 1024).toBeLessThan(240);
 });
 
 /** A service with so many pets, and a file that adds one to the stock of each. */

@@ -361,11 +361,10 @@ describe('a permit', () => {
   });
 
   test('refuses to send with a permit after a 429 recorded in the same tick', async () => {
-    const turn = {};
     const limits = new (class extends MemoryLimits {
       override peek = (scope: string) => copyOf(super.peek(scope));
     })();
-    const { governor } = await known(50, { limits, clock: { ...createVirtualClock(), turn: () => turn } });
+    const { governor } = await known(50, { limits });
     const [refusing, first, second] = await governor.admitSeveral({ min: 2, max: 3 }, unaborted);
     expect(first?.beginSend).not.toThrow();
     const later = await governor.admit(unaborted);
