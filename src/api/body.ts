@@ -4,8 +4,8 @@ import type { HttpResponse } from './transport.ts';
 const KiB = 1024;
 
 /**
- * Maximum sizes in bytes, after decoding, so that a response can't fill the memory. In a list, only each item is
- * limited.
+ * Maximum sizes in bytes, after decoding, so that a response can't fill the memory. A list may have any size; only its
+ * items are limited.
  */
 export const maxBodyBytes = {
   /** One item (also of a list), or the body of an error. */

@@ -174,7 +174,7 @@ class TimeLimit {
 
   /**
    * Starts the timeout at once.
-   * @param timeout in milliseconds
+   * @param timeout the time limit in milliseconds
    */
   constructor(clock: Clock, timeout: number, onPassed: () => void) {
     this.#clock = clock;

@@ -13,7 +13,7 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   readonly service: string;
   /** The id of the session, like `20260115T120020Z-k3x9`. */
   readonly session: string;
-  /** When it began, in milliseconds since the Unix epoch. */
+  /** When the session began, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
   /** The name given by the user. */
@@ -69,7 +69,7 @@ export interface CountSession extends SessionContent {
   readonly end: CountSessionOutcome | undefined;
   /** The process that holds it: the last one that took it, unless it has closed it or is known to have exited. */
   readonly holder: ProcessIdentity | undefined;
-  /** When it was last written or kept alive, in milliseconds since the Unix epoch. */
+  /** When the session was last written or kept alive, in milliseconds since the Unix epoch. */
   readonly touched: number;
 }
 

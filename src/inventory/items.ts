@@ -161,8 +161,8 @@ function plain(digits: string, noun: Noun): string {
 }
 
 /**
- * Explains why a text is not a whole number, with a specific message for the most likely mistakes; undefined if it is
- * one.
+ * Explains why a text is not a whole number; the most likely mistakes get messages of their own. Returns undefined for
+ * a whole number.
  */
 function notWhole(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {

@@ -8,9 +8,9 @@ export interface StockPoll {
 
 /** A pet that is not in the last list. */
 interface Absence {
-  /** Its last readable stock; undefined if there was none yet. */
+  /** The pet's last readable stock; undefined if there was none yet. */
   readonly stock: StockEntry | undefined;
-  /** Whether it was reported as removed: the response no longer has the pet, not even with an unreadable stock. */
+  /** Whether the pet was reported as removed: the response no longer has it, not even with an unreadable stock. */
   readonly isReported: boolean;
 }
 

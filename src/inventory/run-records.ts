@@ -37,10 +37,10 @@ export interface RunHead {
 export interface PlannedRow {
   /** The number of the row in the run, from 1. */
   readonly row: number;
-  /** The line of the file; 1 for a single write; in an undo, the row of the run that is undone. */
+  /** The line of the file; 1 for a single write; for an undo, the row of the run that is undone. */
   readonly line: number;
   readonly petId: bigint;
-  /** The stock before, if it was read. */
+  /** The stock before the write, if it was read. */
   readonly before: number | undefined;
   readonly after: number;
   /**
@@ -106,7 +106,7 @@ export interface RunRecord extends RunHead {
    * - `done`: every row has its outcome, or the run was discarded
    */
   readonly state: (typeof runStates)[number];
-  /** Whether it was closed before it was complete, so that it is `done` and can't be resumed. */
+  /** Whether the run was closed before it was complete, so that it is `done` and can't be resumed. */
   readonly isDiscarded: boolean;
   /** The last sequence number before it began. */
   readonly began: number;
@@ -118,10 +118,10 @@ export interface RunRecord extends RunHead {
 
 export interface RunFilter {
   readonly env?: string | undefined;
-  /** Selects runs that have a row for one of these pets, or only such rows. */
+  /** null selects the store without a name. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
-  /** Selects rows of any of these pets. */
+  /** Selects runs that have a row for one of these pets, or only such rows. */
   readonly petIds?: Iterable<bigint> | undefined;
   readonly ref?: string | undefined;
   readonly user?: string | undefined;

@@ -176,7 +176,7 @@ export class Governor {
     return recordOf(answer, receipt, random);
   }
 
-  /** Notifies listeners. Called once the record is buffered, so that a listener's error can't lose a gate. */
+  /** Notifies listeners. Call this once the record is buffered, so that a listener's error can't lose a gate. */
   #tell(record: ResponseRecord): void {
     if (closesGate(record)) this.#checkBelievable(record);
     if (record.limit === undefined) return;

@@ -12,7 +12,7 @@ export function waitAfterRefusal(asked: number, episode: number, random: number)
 
 /**
  * Adds jitter to a wait, so that clients don't all retry at once: up to a tenth more, at most 5 s.
- * @param wait in milliseconds
+ * @param wait the wait in milliseconds
  * @param random a number in [0, 1)
  */
 export function withJitter(wait: number, random: number): number {

@@ -30,7 +30,7 @@ export interface DatedResponse {
   /** When the request was sent and the response received, by the monotonic clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
-  /** Whether it is the first response of a new window. */
+  /** Whether the response is the first of a new window. */
   readonly isFirst?: boolean;
 }
 

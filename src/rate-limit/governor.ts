@@ -21,8 +21,8 @@ export interface PermitCount {
   /** Maximum number of permits; at least `min`. */
   readonly max: number;
   /**
-   * Releases what other callers would otherwise wait for. Called before waiting for the limit, perhaps more than once.
-   * Never rejects.
+   * Releases what other callers would otherwise wait for. It is called before the governor waits for the limit, perhaps
+   * more than once, and must not reject.
    */
   beforeWait?(): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface InFlight {
   readonly sentAt: number;
   /** Afterwards its process is considered dead, and the request as counted by the service. */
   readonly expires: number;
-  /** Whether it was admitted as a probe. */
+  /** Whether the request was admitted as a probe. */
   readonly probe: boolean;
   /** The value of `KeyState.over` when it was admitted. */
   readonly overBefore: number;
@@ -24,7 +24,7 @@ export type WaitReason = 'refused' | 'unavailable';
 
 /** A time before which nothing may be sent. */
 export interface Gate {
-  /** When it lifts, by the monotonic clock; 0 if there is no gate. */
+  /** When the gate lifts, by the monotonic clock; 0 if there is no gate. */
   readonly at: number;
   /** The same time by the wall clock, and the original length; used after a restart of the machine. */
   readonly wall: number;

@@ -48,7 +48,7 @@ function limitsOf(keys: readonly KnownKey[], counts: (state: KeyState, window: W
 export interface KnownGate {
   readonly scope: string;
   readonly env: string;
-  /** When it lifts, in milliseconds since the Unix epoch by the local clock. */
+  /** When the gate lifts, in milliseconds since the Unix epoch by the local clock. */
   readonly until: number;
   readonly reason: WaitReason;
 }

@@ -45,7 +45,7 @@ export function closesGate(record: LimitRecord): boolean {
 /** Returns the rate limit that a response reports, for display. */
 export function seenIn({ limit, remaining, reset, date, wall }: ResponseRecord): SeenRateLimit | undefined {
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  // Uses the service's own clock if possible, because the local one may be wrong.
+  // Uses the service's own clock if possible, because the local clock may be wrong.
   return { limit, remaining, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };
 }
 

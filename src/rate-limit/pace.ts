@@ -66,7 +66,7 @@ export class Pace {
 
   /**
    * Returns the minimum time from the last check to the next, in milliseconds.
-   * @param now by the monotonic clock
+   * @param now the time by the monotonic clock
    */
   least(limits: PaceLimits, now: number): number {
     const byMinute = limits.minute === undefined ? 0 : minute / (limits.minute * share);

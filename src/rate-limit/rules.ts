@@ -44,7 +44,7 @@ function maxInFlightOnSharedKey(permits: number): number {
  * never has more.
  * - With other users of the key, a sixteenth of the rest may be in flight, or four requests if that is more. If the
  * others are not visible, only one request may be, or two that belong together.
- * @param at by the monotonic clock
+ * @param at the time by the monotonic clock
  */
 export function decide(
   state: KeyState,

@@ -1,6 +1,6 @@
 /** One fixed window of a limit, as reported by responses. */
 export interface Window {
-  /** When it ends, in milliseconds since the Unix epoch by the service's clock. */
+  /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
   /** The smallest `remaining` seen, minus requests sent since that no response includes. */

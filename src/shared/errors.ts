@@ -72,7 +72,7 @@ export abstract class PetstockError extends Error {
   readonly faultCount: number;
   /** The id of the run, if one had begun. */
   readonly run?: string | undefined;
-  /** The store and environment that the error is about; default: those chosen for the command. */
+  /** The store and environment that the error is about; by default those chosen for the command. */
   readonly target?: Target | undefined;
   /**
    * The source of the rejected key, for display, such as `stdin`; empty if it is not known. If this is absent, the

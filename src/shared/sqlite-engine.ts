@@ -56,7 +56,7 @@ export function takeLock(file: string, timeout = 0): { close(): void } {
 
 /**
  * Like `takeLock`, but waits.
- * @param maxWait in milliseconds
+ * @param maxWait the maximum wait in milliseconds
  */
 export function awaitLock(file: string, maxWait: number): Promise<{ close(): void }> {
   return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
@@ -104,7 +104,7 @@ export function sqliteCodeOf(error: unknown): number | undefined {
 
 /**
  * Runs `work`, and again after each pause while another process holds the lock.
- * @param pauses in milliseconds
+ * @param pauses the lengths of the pauses in milliseconds
  * @param isBusy whether another attempt may help
  * @throws the last error
  */

@@ -64,8 +64,8 @@ export class Presence {
 
   /**
    * Whether this process may still rely on what it holds. False once its lease has ended (as after a SIGSTOP), until
-   * the next `intend` or `tryAcquire` renews it; false for good once the state was removed or replaced. Checked right
-   * before a request is sent, so it never waits.
+   * the next `intend` or `tryAcquire` renews it; false for good once the state was removed or replaced. The
+   * getter is read right before a request is sent, so it never waits.
    */
   get holdsLease(): boolean {
     return this.#hasLease && this.#database.isInPlace;

@@ -32,9 +32,9 @@ export class History extends RecordedRuns {
 
   /**
    * Begins a run. When this resolves, the run and its rows are durable, and nothing has been sent.
-   * @param rows the rows in the order of the plan; iterated again if the transaction has to be repeated
-   * @param requireNotDuplicate throws if the run may not begin; returns the newest run of the same content that it
-   * knows of. Called again if another such run has begun since
+   * @param rows the rows in the order of the plan; they are iterated again if the transaction has to be repeated
+   * @param requireNotDuplicate throws if the run may not begin; returns the newest known run of the same content. It is
+   * called again if another such run has begun since
    */
   async begin(
     head: RunHead,

@@ -45,7 +45,7 @@ export class GroupSize {
   /**
    * Returns the size of the next group: as many rows as can be sent within the span at the rate since the last group, but
    * at most four times its size. Never 0.
-   * @param now by the monotonic clock, which may not have advanced
+   * @param now the time by the monotonic clock, which may not have advanced
    */
   next(now: number): number {
     const elapsed = this.#since === undefined ? 0 : now - this.#since;

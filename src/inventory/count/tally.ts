@@ -25,7 +25,7 @@ export class Tally {
     return this.#steps.length;
   }
 
-  /** Whether it contains no pet, and no unit of an unknown code. */
+  /** Whether the tally contains no pet, and no unit of an unknown code. */
   get isEmpty(): boolean {
     return this.pets === 0 && this.unknownUnits === 0;
   }

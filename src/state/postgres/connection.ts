@@ -97,14 +97,14 @@ export class PostgresConnection {
     return this.#generation;
   }
 
-  /** Reads in one round trip. Repeats once if the connection was lost before the reply. */
+  /** Reads in one round trip. Sends the statements again, once, if the connection was lost before the reply. */
   async query(statements: readonly Statement[], options: QueryOptions = {}): Promise<ResultSets> {
     return this.again((ask) => ask(statements, options));
   }
 
   /**
-   * Uses one wire for several round trips, with no other round trips in between. Repeats once if the connection was
-   * lost.
+   * Runs `work` on one wire for several round trips, with no other round trips in between. Runs it again, once, if the
+   * connection was lost.
    * @param patience how long to wait for an unreachable server, in milliseconds
    * @throws UnavailableError if the outcome is not known
    */
