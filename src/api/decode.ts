@@ -20,7 +20,7 @@ const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE
 export interface Operation {
   /** The request, like `GET /inventory`. */
   readonly name: string;
-  /** Whether the service marks it as experimental, so that its shape may change. */
+  /** Whether the service marks the operation as experimental, so that the response may change its shape. */
   readonly experimental?: boolean;
 }
 

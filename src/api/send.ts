@@ -17,8 +17,8 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
   /** The permit of the first attempt; further ones are admitted separately. */
   readonly permit?: Permit | undefined;
   /**
-   * Called before each further attempt: releases permits that were admitted together with this one, which its admission
-   * might otherwise wait for forever.
+   * Releases the permits that were admitted together with this one, for which a further attempt might otherwise wait
+   * forever. It is called before each further attempt.
    */
   readonly beforeRetry?: (() => Promise<void>) | undefined;
   /** Whether to leave retries after a 429, a gateway error or a network error to the caller. */
@@ -123,7 +123,7 @@ class Tries {
     }
   }
 
-  /** Returns an error with the service's own message about why it must not be called, if the service sent one. */
+  /** Returns an error with the service's message about why nothing may be sent, if the service sent one. */
   #withLastWords(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;

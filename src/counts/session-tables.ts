@@ -18,7 +18,7 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   readonly mode: CountMode;
   /** The name given by the user. */
   readonly label?: string;
-  /** The user who began it. */
+  /** The user who began the session. */
   readonly user?: string;
 }
 
@@ -67,7 +67,7 @@ export interface SessionContent {
 export interface CountSession extends SessionContent {
   /** How the session ended; undefined if it is not finished. */
   readonly end: CountSessionOutcome | undefined;
-  /** The process that holds it: the last one that took it, unless it has closed it or is known to have exited. */
+  /** The process that took the session last; undefined once it has closed the session or no longer holds it. */
   readonly holder: ProcessIdentity | undefined;
   /** When the session was last written or kept alive, in milliseconds since the Unix epoch. */
   readonly touched: number;

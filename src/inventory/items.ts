@@ -35,9 +35,9 @@ export interface UnreadableItem {
   readonly status: string;
   /** The number as text, like `9007199254740993`, possibly truncated. */
   readonly number: string;
-  /** The JavaScript number nearest to it; infinite if it is too large. */
+  /** The JavaScript number nearest to the stock; infinite if the stock is too large. */
   readonly nearest: number;
-  /** Why it can't be represented: `out of range` or `not an integer`. */
+  /** Why the stock can't be represented: `out of range` or `not an integer`. */
   readonly problem: string;
 }
 

@@ -65,13 +65,13 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly result: RecordedResult;
   readonly quantity: number | undefined;
   readonly error: RowError | undefined;
-  /** When its last intent or outcome was written, in milliseconds since the Unix epoch; undefined if there was none. */
+  /** When the row's last intent or outcome was written, in milliseconds since the Unix epoch; undefined if none was. */
   readonly at: number | undefined;
-  /** When its request can no longer be in flight, by the monotonic clock; undefined if none can be in flight now. */
+  /** When no request of the row can be in flight any more, by the monotonic clock; undefined if none can be now. */
   readonly inFlightUntil: number | undefined;
-  /** Its position in the order of all writes: that of its plan, or of its last intent. */
+  /** The row's position in the order of all writes: given by the plan, and anew by each intent. */
   readonly sequence: number;
-  /** The position of its last change in the order of all writes. */
+  /** The position of the row's last change in the order of all writes. */
   readonly touched: number;
   /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
@@ -90,13 +90,13 @@ export interface RunRecord extends RunHead {
   readonly host: string;
   /** The runs that have undone rows of this one, oldest first. */
   readonly undoneBy: readonly string[];
-  /** How many of its rows were undone. */
+  /** Number of rows of this run that were undone. */
   readonly undone: number;
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that its rows add and remove; rows whose stock before is not known count nothing. */
+  /** Total number of units that the rows add and remove. A row whose previous stock is not known counts nothing. */
   readonly units: bigint;
-  /** The pets of its first 20 rows. */
+  /** The pets of the first 20 rows. */
   readonly pets: readonly bigint[];
   /** Numbers of rows by result. `unchanged` includes the rows counted in the head. */
   readonly counts: RunCounts;
@@ -108,11 +108,11 @@ export interface RunRecord extends RunHead {
   readonly state: (typeof runStates)[number];
   /** Whether the run was closed before it was complete, so that it is `done` and can't be resumed. */
   readonly isDiscarded: boolean;
-  /** The last sequence number before it began. */
+  /** The last sequence number before the run began. */
   readonly began: number;
-  /** Its own sequence number, by which runs are ordered. */
+  /** The run's own sequence number, by which runs are ordered. */
   readonly sequence: number;
-  /** The sequence number of its last change. */
+  /** The sequence number of the run's last change. */
   readonly touched: number;
 }
 
@@ -153,11 +153,11 @@ export interface LaterWrite {
   readonly command: string;
   /** `pruned`: the write was removed from the history, so the written stock is not known. */
   readonly result: 'applied' | 'differs' | 'unknown' | 'pruned';
-  /** The stock that was written, or for `unknown`, that may have been written; undefined if it is `pruned`. */
+  /** The stock that was written, or for `unknown`, that may have been written; undefined if the write is `pruned`. */
   readonly quantity?: number | undefined;
   /** The stock that the write had read; undefined if it had read none. */
   readonly before?: number | undefined;
-  /** The delta, if it had one. */
+  /** The delta, if the write had one. */
   readonly delta?: number | undefined;
 }
 
@@ -166,6 +166,6 @@ export interface RecentWrite {
   readonly result: Exclude<LaterWrite['result'], 'pruned'>;
   readonly before: number | undefined;
   readonly quantity: number;
-  /** Its position in the order of all writes: that of its outcome, or of its start. */
+  /** The position of the write's last change in the order of all writes. */
   readonly sequence: number;
 }

@@ -59,7 +59,7 @@ export class Calls {
     }
   }
 
-  /** Waits for all calls, then runs `release`. Called again, returns the same promise. */
+  /** Waits for all calls, then runs `release`. A second call returns the same promise. */
   close(release: () => Promise<void>): Promise<void> {
     this.#closing ??= new Promise<void>((resolve) => {
       this.#onIdle = resolve;

@@ -45,13 +45,13 @@ export interface HistoryRun {
   readonly undoneBy: readonly string[];
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that its rows add and remove. A row whose previous stock is not known counts nothing. */
+  /** Total number of units that the rows add and remove. A row whose previous stock is not known counts nothing. */
   readonly units: bigint;
   /** Number of rows with each result. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
   /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
   readonly state: 'running' | 'done' | 'incomplete';
-  /** Yields its rows in the order of its plan. */
+  /** Yields the rows in the order of the plan. */
   rows(): AsyncIterable<HistoryRow>;
 }
 

@@ -59,9 +59,9 @@ export interface LimitState {
   readonly limit: number;
   /** Number of requests left, without those sent since the report. */
   readonly remaining: number;
-  /** When its window ends: by the service's clock from `limits()`, by the local clock from `onLimit`. */
+  /** When the window of the limit ends: by the service's clock from `limits()`, by the local clock from `onLimit`. */
   readonly resetAt: Date;
-  /** When the service reported it, by the local clock. */
+  /** When the service reported the limit, by the local clock. */
   readonly asOf: Date;
 }
 

@@ -142,8 +142,8 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Resolves when one of this process's requests has ended; if others have requests in flight, after the pause at the
-   * latest.
+   * Resolves when one of this process's requests has ended, or after `pause` milliseconds if other processes have
+   * requests in flight.
    */
   async #waitForCompletion(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();

@@ -96,7 +96,7 @@ export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
 export interface GovernorOptions {
   readonly clock: Clock;
   readonly limits: LimitsStore;
-  /** The key at its service, by `scopeOf`. */
+  /** Identifies the service and the key, by `scopeOf`. */
   readonly scope: string;
   /** The environment that is stored with the limits if the key was not used since the machine started. */
   readonly env: string;

@@ -5,14 +5,14 @@ import type { Window } from './window.ts';
 
 /** A request that was admitted and has no response yet. Times are by the monotonic clock. */
 export interface InFlight {
-  /** The process that sent it, by `ownerOf`. */
+  /** The process that sent the request, by `ownerOf`. */
   readonly by: string;
   readonly sentAt: number;
-  /** Afterwards its process is considered dead, and the request as counted by the service. */
+  /** When the process is considered dead, and the request is taken to be counted by the service. */
   readonly expires: number;
   /** Whether the request was admitted as a probe. */
   readonly probe: boolean;
-  /** The value of `KeyState.over` when it was admitted. */
+  /** The value of `KeyState.over` when the request was admitted. */
   readonly overBefore: number;
 }
 
@@ -26,8 +26,9 @@ export type WaitReason = 'refused' | 'unavailable';
 export interface Gate {
   /** When the gate lifts, by the monotonic clock; 0 if there is no gate. */
   readonly at: number;
-  /** The same time by the wall clock, and the original length; used after a restart of the machine. */
+  /** When the gate lifts by the wall clock. After a restart of the machine, this and `length` replace `at`. */
   readonly wall: number;
+  /** The original length of the gate, in milliseconds. */
   readonly length: number;
   readonly reason: WaitReason;
 }

@@ -32,7 +32,7 @@ export interface ResponseRecord {
   readonly type: 'answer';
   readonly id: string;
   readonly at: number;
-  /** When its request was sent. */
+  /** When the request was sent. */
   readonly leftAt?: number | undefined;
   readonly wall: number;
   readonly status: number;

@@ -13,7 +13,7 @@ export interface SingleWrite {
   /** The command to record in the history, like `inventory set`. */
   readonly command: string;
   readonly petId: bigint;
-  /** Exactly one of these: the wanted stock, or the delta. */
+  /** The wanted stock. A write has either this or `delta`. */
   readonly quantity?: number | undefined;
   readonly delta?: number | undefined;
   /** The expected stock; undefined if the write does not depend on one. */
@@ -43,7 +43,7 @@ export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
 
 /**
  * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. Nothing is held while
- * the user is asked: afterwards the stock is read again, and the user is asked again if it has changed.
+ * the user is asked. Afterwards the stock is read again, and if it has changed, the user is asked again.
  */
 export async function executeSingleWrite(
   context: RunContext,

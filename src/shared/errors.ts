@@ -58,7 +58,7 @@ export type ErrorCode =
 
 /** The base class of all errors that petstock expects. */
 export abstract class PetstockError extends Error {
-  /** The name of its exit code. */
+  /** The name of the exit code for this error. */
   abstract readonly kind: ExitCodeName;
   /** A machine-readable code in lower snake case. In JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;

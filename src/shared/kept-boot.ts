@@ -5,7 +5,7 @@ import { makePrivateFolder } from './private-files.ts';
 import { takeLock } from './sqlite-engine.ts';
 
 export interface KeptBootOptions {
-  /** The state folder, shared by all processes that must agree. Created if it is missing. */
+  /** The state folder, shared by all processes that must agree. It is created if it is missing. */
   readonly folder: string;
   /** Returns the milliseconds since the machine started, never stepped: `Clock.monotonic`. */
   monotonic(): number;

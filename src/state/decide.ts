@@ -23,7 +23,7 @@ export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfi
 /** A process that is registered as writing. */
 export interface Holder {
   readonly identity: ProcessIdentity;
-  /** When its lease ends; for a process of another boot, when this boot assumes that it ends. */
+  /** When the process's lease ends; for a process of another boot, when this boot assumes that it ends. */
   readonly ends: number;
 }
 
@@ -84,7 +84,7 @@ export interface ConcurrentWrite {
   readonly command: string;
   readonly result: RecordedResult;
   readonly touched: number;
-  /** When its request can no longer be in flight, if its result is unknown. */
+  /** When the write's request can no longer be in flight, if its result is unknown. */
   readonly inFlightUntil: number | undefined;
 }
 

@@ -9,9 +9,9 @@ export interface PresentProcess {
   readonly process: ProcessIdentity;
   /** The command of the process, like `inventory apply`. */
   readonly command: string;
-  /** The user who runs it, if the state stores users (a shared state does). */
+  /** The user who runs the process, if the state stores users (a shared state does). */
   readonly user?: string | undefined;
-  /** When its presence began, in milliseconds since the Unix epoch. */
+  /** When the process became present, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 

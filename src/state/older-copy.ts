@@ -183,7 +183,7 @@ function doubtfulOutcome(row: Row): Outcome {
 
 /**
  * Writes a process's knowledge of its rows into the state that has replaced the one of the run.
- * @param isWhole whether this process began the run: then a row that is not in `known` was never sent
+ * @param isWhole whether this process began the run; if so, a row that is not in `known` was never sent
  * @returns false if the state lacks the run
  */
 export function recover(

@@ -16,7 +16,7 @@ export function takenOver(run: string, by: string): ConflictError {
   });
 }
 
-/** @param run undefined if it has no id yet */
+/** @param run the id of the run; undefined if it has none yet */
 export function stateReplaced({ name }: StateDatabase, run: string | undefined): FailureError {
   const what = `${name} was removed or replaced during ${run === undefined ? 'the run' : `run ${run}`}`;
   return new FailureError(`${what}. Nothing more is sent, and the history of the run may be incomplete`);

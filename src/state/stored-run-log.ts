@@ -125,7 +125,7 @@ export class RunLog {
 
   /**
    * Writes buffered outcomes durably.
-   * @throws FailureError if that fails, or if the state was removed meanwhile: then the history lacks them
+   * @throws FailureError if that fails or the state was removed meanwhile; the history then lacks these outcomes
    */
   async flush(): Promise<void> {
     if (!this.#hasEnded && this.hasBegun) await this.#turns.take(() => this.#writeOut({}));

@@ -68,7 +68,7 @@ export interface FinalOutcome {
 /** A row that was sent and whose outcome is not known. */
 export interface UnknownRow {
   readonly write: RowWrite;
-  /** When its request can no longer be in flight, by the monotonic clock; 0 if that is already the case. */
+  /** When the row's request can no longer be in flight, by the monotonic clock; 0 if that is already the case. */
   readonly inFlightUntil: number;
   readonly error: RowError;
 }

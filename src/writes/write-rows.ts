@@ -94,7 +94,7 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
 
 /**
  * Reads the stock of the rows of unknown outcome, until some can be sent again or no request is in flight.
- * @param hasOthers whether other rows can be sent meanwhile: then rows still in flight are checked afterwards
+ * @param hasOthers whether other rows can be sent meanwhile; if so, rows still in flight are checked afterwards
  */
 async function readBack(
   hasOthers: boolean,

@@ -17,7 +17,7 @@ export class Tally {
   /** Number of counted pets, including those with 0 units. */
   pets = 0;
   readonly #units = new Map<Counted, number>();
-  /** `was`: the units before, or undefined if it was not counted yet. */
+  /** `was`: the units before the step; undefined if the pet or code was not counted yet. */
   readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
   /** Number of lines that count, without cancelled ones. */
@@ -72,7 +72,7 @@ export class Tally {
     for (const [what, units] of this.#units) if (typeof what === 'string' && units > 0) yield [what, units];
   }
 
-  /** @param units undefined if it is no longer counted */
+  /** @param units the new units; undefined if the pet or code is no longer counted */
   #put(what: Counted, units: number | undefined): void {
     const was = this.#units.get(what);
     const more = (units ?? 0) - (was ?? 0);
