@@ -40,7 +40,7 @@ export interface RawResponse extends CheckedHead {
 export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
   /** Whether to make only one attempt. */
   readonly once?: boolean | undefined;
-  /** Aborts the request, before or after it was sent. By default the client's own signal does. */
+  /** Aborts the request, before or after it was sent. By default the client's own signal aborts it. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -107,7 +107,7 @@ export interface Call extends ReadOptions {
   /** The path below the base URL, with a leading slash. */
   readonly path: string;
   readonly body?: string | Uint8Array | undefined;
-  /** Further headers; names in lower case. */
+  /** Further headers, with names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

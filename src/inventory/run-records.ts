@@ -102,7 +102,7 @@ export interface RunRecord extends RunHead {
   readonly counts: RunCounts;
   /**
    * - `running`: a process is writing the run
-   * - `incomplete`: no process is, and some rows are pending or unknown
+   * - `incomplete`: no process is writing the run, and some rows are pending or unknown
    * - `done`: every row has its outcome, or the run was discarded
    */
   readonly state: (typeof runStates)[number];

@@ -57,7 +57,7 @@ export interface PetstoreClientOptions {
 /** A limit as the service last reported it. */
 export interface LimitState {
   readonly limit: number;
-  /** Number of requests left, without those sent since the report. */
+  /** Number of requests left: as reported, minus those sent since. */
   readonly remaining: number;
   /** When the window of the limit ends: by the service's clock from `limits()`, by the local clock from `onLimit`. */
   readonly resetAt: Date;

@@ -157,7 +157,7 @@ function outdatedOf(
   const counting = writes.filter(({ sequence }) => sequence <= readVersion.sequence);
   const last = new Map<bigint, number>();
   for (const write of counting) for (const stock of knownBy(write)) last.set(write.petId, stock);
-  // Hardly any stock differs from the last known one. Earlier stocks are collected only for pets whose stock does.
+  // Hardly any stock differs from the last known one. Earlier stocks are collected only for pets whose stock differs.
   const others = new Map<bigint, RecentWrite[]>();
   for (const [petId, written] of last) {
     if ((quantities.get(petId) ?? written) !== written) others.set(petId, []);

@@ -66,7 +66,7 @@ export abstract class PetstockError extends Error {
   readonly hint?: string | undefined;
   /** Further lines for display, such as one for each error in a file. */
   readonly lines: readonly string[];
-  /** The first 1,000 errors in a file, for programs; `lines` has the same for display. */
+  /** The first 1,000 errors in a file, for programs; `lines` describes these errors for display. */
   readonly faults: readonly ErrorFault[];
   /** The total number of errors in the file. */
   readonly faultCount: number;

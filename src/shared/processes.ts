@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   /** The machine's boot id, see `Clock.boot`. */
   readonly boot: string;
   readonly pid: number;
-  /** When the process started, in the system's unit: a pid is reused, but never with the same start. Empty if unknown. */
+  /** When the process started, in the system's unit: no two processes share a pid and this value. Empty if not known. */
   readonly startedAt: string;
 }
 

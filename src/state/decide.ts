@@ -114,7 +114,7 @@ export function supersededBy(
 
 /**
  * Returns the new result of a row after an outcome; undefined if the row stays as it is.
- * @param isTakenOver whether another process has taken the run over. Then only an unknown row changes, and only if a
+ * @param isTakenOver whether another process has taken the run over. If so, only an unknown row changes, and only if a
  * response proves that it was written
  */
 export function nextResult(

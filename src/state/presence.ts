@@ -106,7 +106,7 @@ export class Presence {
     this.#expires = undefined;
     this.#deadline?.clear();
     this.#deadline = undefined;
-    // Also removes processes that are long dead; nothing else does.
+    // This is the only place where processes that are long dead are removed.
     const before = now - keptFor;
     return [
       statement(

@@ -26,7 +26,7 @@ const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?
   SET version = limits.version + 1, state = excluded.state WHERE limits.version = ? RETURNING version`;
 
 /**
- * Stores the limits of each key as a row of a table: loads the row, and writes the result of `next`. Independent of the
+ * Stores the limits of each key as a row of a table: loads the row, and writes the result of `next`. Works with any
  * engine.
  */
 export abstract class StoredLimits implements LimitsStore {
