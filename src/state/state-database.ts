@@ -68,7 +68,10 @@ export interface StateDatabase {
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
 
-/** Runs a read-only transaction without a lock. Its writes are best effort. */
+/**
+ * Runs the queries of `work` without a lock, then its writes in a transaction of their own. An error of these writes is
+ * ignored.
+ */
 export async function readWithoutLock<Result>(database: StateDatabase, work: TransactionBody<Result>): Promise<Result> {
   const at: TransactionContext = { ...database.moment, writes: [], allocated: 0 };
   const steps = work(at);
