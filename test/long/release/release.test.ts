@@ -26,7 +26,7 @@ describe('CHANGELOG.md', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
     expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
-    expect(() => notesOf(released, '0.3.0')).toThrow('has no part "## 0.3.0"');
+    expect(() => notesOf(released, '0.3.0')).toThrow('has no heading "## 0.3.0"');
     expect(() => notesOf(released)).toThrow('There is nothing below "## Unreleased"');
   });
 
