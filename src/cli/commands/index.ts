@@ -160,10 +160,10 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'sandbox',
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
-    description: 'The embedded service: a real one, on this machine only. `--env sandbox` starts it for one command.',
+    description: 'The sandbox: a complete service, on this machine only. `--env sandbox` starts it for one command.',
     facts: { needsConfig: false, hasNoAddress: true, takesKeys: true },
     commands: [
-      verb('serve', 'serve the embedded service on a port, for any client', serve, 'defineServe'),
+      verb('serve', 'serve the sandbox on a port, for any client', serve, 'defineServe'),
       verb('reset', 'replace the stock of the sandbox with fresh stock', sandboxInfo, 'defineReset'),
       verb('info', 'show where the sandbox is kept, its key and its plan', sandboxInfo, 'defineInfo'),
       verb('import <file>', 'replace the stock with your own', sandboxFiles, 'defineImport'),
@@ -171,8 +171,8 @@ export const commandOutlines: readonly Outline[] = [
       verb('backup <file>', 'copy the database, even while it is served', sandboxFiles, 'defineBackup'),
       {
         usage: 'keys',
-        summary: 'issue, list and revoke keys of the embedded service',
-        description: 'Issues, lists and revokes keys of the embedded service, even while it is served.',
+        summary: 'issue, list and revoke keys of the sandbox',
+        description: 'Issues, lists and revokes keys of the sandbox, even while it is served.',
         commands: [
           verb('create', 'issue a key', sandboxKeys, 'defineCreate'),
           verb('list', 'list all keys', sandboxKeys, 'defineList'),

@@ -23,7 +23,7 @@ export const defineServe = define({
   formats: ['json', 'ndjson'],
   logs,
   description:
-    'Serves the embedded service on a port, for any client, until Ctrl-C. The options apply to this server only: with its own stock, key or limits it works in memory, unless --file or --database is given. Each option is also a variable, PETSTOCK_SERVE_<NAME>.',
+    'Serves the sandbox on a port, for any client, until Ctrl-C. The options apply to this server only: with its own stock, key or limits it works in memory, unless --file or --database is given. Each option is also a variable, PETSTOCK_SERVE_<NAME>.',
   options: sandboxOptions(optionNames),
   examples: [
     ['petstock sandbox serve'],
