@@ -27,20 +27,23 @@ describe('a configuration that is not ours alone', () => {
   ];
   if (isRoot) changes.push(['of another user', (file) => fs.chownSync(file, 4321, 4321), 'uid 4321']);
 
-  test.each(changes)('stops the command before anything is sent or narrowed: %s', async (_name, change, words) => {
-    const { shop, file } = await shopWithFile();
-    change(file);
-    const before = fs.statSync(file);
-    for (const command of ['inventory list', 'config list', 'config set low-stock 3']) {
-      const { stdout, stderr, requests } = await shop.exits(command, 1, words);
-      expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
-      expect(stderr).not.toContain('else1');
-    }
-    const { mode, uid } = fs.statSync(file);
-    expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
-  });
+  test.each(changes)(
+    'refuses an insecure configuration before it sends or changes anything: %s',
+    async (_name, change, words) => {
+      const { shop, file } = await shopWithFile();
+      change(file);
+      const before = fs.statSync(file);
+      for (const command of ['inventory list', 'config list', 'config set low-stock 3']) {
+        const { stdout, stderr, requests } = await shop.exits(command, 1, words);
+        expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+        expect(stderr).not.toContain('else1');
+      }
+      const { mode, uid } = fs.statSync(file);
+      expect({ mode, uid }).toEqual({ mode: before.mode, uid: before.uid });
+    },
+  );
 
-  test('cannot be reached by a symbolic link through a folder of all users', async () => {
+  test('refuses a configuration behind a symbolic link in a folder of all users', async () => {
     const { shop, file } = await shopWithFile();
     const shared = join(shop.folders.config, '..', 'shared');
     const link = join(shop.folders.config, 'linked');
@@ -54,7 +57,7 @@ describe('a configuration that is not ours alone', () => {
   });
 });
 
-test('stops only what needs it if the configuration is damaged', async () => {
+test('refuses only commands that need a damaged configuration', async () => {
   const { shop, file } = await shopWithFile();
   await shop.run('inventory set 4 1');
   fs.writeFileSync(file, '{"settings":');
@@ -66,7 +69,7 @@ test('stops only what needs it if the configuration is damaged', async () => {
   }
 });
 
-test('stops each command of config, and none of the sandbox, if the configuration is damaged', async () => {
+test('refuses config commands, but no sandbox command, if the configuration is damaged', async () => {
   const { shop, file } = await shopWithFile();
   fs.writeFileSync(file, '{"settings":');
   const warning = `Warning: The configuration file ${file} is not valid JSON.`;
@@ -91,7 +94,7 @@ test("writes nothing through another user's link, wherever it is in the path", a
   }
 });
 
-test('keeps the notes of what petstock wrote from others', async ({ shop }) => {
+test('keeps notes about written files private', async ({ shop }) => {
   await shop.exits(`inventory export ${join(shop.folders.config, '..', 'x.csv')}`, 0);
   const folder = join(shop.folders.state, 'written');
   const [note = ''] = fs.readdirSync(folder);
@@ -123,7 +126,7 @@ test('refuses a sandbox key that others can write to', async ({ shop }) => {
 });
 
 describe('sudo with the folders of the user who ran it', () => {
-  test('refuses by the owner of the nearest existing folder', async () => {
+  test('refuses sudo by the owner of the nearest existing folder', async () => {
     const folders = await temporaryFolders();
     const owner = fs.statSync(dirname(folders.config)).uid;
     const refuse = (caller: string | undefined, user: number) => () =>
@@ -135,7 +138,7 @@ describe('sudo with the folders of the user who ran it', () => {
     expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
-  test.runIf(isRoot)('explains itself, makes nothing, and gives nothing away', async ({ shop }) => {
+  test.runIf(isRoot)("refuses sudo in the user's home with a hint, and changes nothing", async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
     fs.mkdirSync(home, { recursive: true, mode: 0o700 });
     fs.chownSync(home, 4321, 4321);
@@ -170,7 +173,7 @@ test.for([
   ['inventory', 'stock.csv'],
   ['history', 'history.ndjson'],
   ['sandbox', 'stock.csv'],
-] as const)('%s export replaces without --force only what petstock wrote', async ([group, name], { shop }) => {
+] as const)('replaces without --force in %s export only what petstock wrote', async ([group, name], { shop }) => {
   await shop.run('inventory list --env sandbox');
   await shop.run('inventory set 4 9');
   const file = join(shop.folders.state, '..', name);
@@ -189,7 +192,7 @@ test.for([
   expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
 });
 
-test('hints at a command that runs, also if the file stands behind --', async ({ shop }) => {
+test('hints at a command that runs, even if the file stands behind --', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   fs.writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(['inventory', 'export', '--', file]);
@@ -229,7 +232,7 @@ describe('a file that an option of the sandbox names', () => {
     faults.push(['is of another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
   }
 
-  test.for(faults)('refuses one that %s', async ([, spoil, words], { shop }) => {
+  test.for(faults)('refuses a file of a sandbox option that %s', async ([, spoil, words], { shop }) => {
     const at = (name: string) => join(shop.folders.state, '..', name);
     const [key, stock] = [at('key.txt'), at('stock.db')];
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o600 });
@@ -250,7 +253,7 @@ describe('a file that an option of the sandbox names', () => {
     }
   });
 
-  test('makes one private, with a warning, that holds a key and others could read', async ({ shop }) => {
+  test('makes a key file private, with a warning, if others could read it', async ({ shop }) => {
     const key = join(shop.folders.state, '..', 'key.txt');
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
     const { stderr } = await served(shop, `--key-file ${key}`);

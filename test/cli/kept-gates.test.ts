@@ -70,7 +70,7 @@ describe('a gate in a shared state', () => {
   test.each([
     ['away', 'back'],
     ['there', 'away'],
-  ])('stays if the state is %s when it comes up, and then %s', async (first) => {
+  ])('keeps a gate if the shared state is %s when the gate comes up, and then %s', async (first) => {
     const there = await temporaryDatabase();
     const [before, after] = first === 'away' ? [away, there] : [there, away];
     const shop = await shopWithState({ PETSTOCK_STATE_URL: there });
@@ -78,7 +78,7 @@ describe('a gate in a shared state', () => {
     await expectGate(shop, { PETSTOCK_STATE_URL: after });
   });
 
-  test('stays if the database is lost together with the runtime folder', async () => {
+  test('keeps a gate if the database is lost together with the runtime folder', async () => {
     const shop = await shopWithState();
     await refuse(shop, { PETSTOCK_STATE_URL: await temporaryDatabase() });
     await rm(join(shop.folders.state, '..', 'runtime'), { recursive: true });
@@ -104,7 +104,7 @@ describe('a program', () => {
     return runtime;
   }
 
-  test('obeys the same gate with a state folder of its own', async () => {
+  test('obeys a gate of the command in a program with a state folder of its own', async () => {
     const { run, service, clock } = await shopWithState();
     await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
@@ -113,7 +113,7 @@ describe('a program', () => {
     await client.close();
   });
 
-  test('obeys the gate if its listener throws on a 429, and without its state', async () => {
+  test('obeys a gate in a program whose listener throws on a 429, or that has no state', async () => {
     const { service, clock } = await shopWithState();
     await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
@@ -167,7 +167,7 @@ describe('gate files of a state that fails', () => {
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
-  test('are written before the state, so that nothing is lost if the process ends while it waits', async () => {
+  test('writes gate files before the state', async () => {
     const { open, state } = await rig();
     const other = open();
     state.isHung = true;
@@ -175,7 +175,7 @@ describe('gate files of a state that fails', () => {
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
   });
 
-  test('are on disk before the state is asked to keep the gate', async () => {
+  test('flushes gate files to disk before the state keeps the gate', async () => {
     const { folder, open, state } = await rig();
     const events: string[] = [];
     Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
@@ -192,7 +192,7 @@ describe('gate files of a state that fails', () => {
     expect(events).toEqual([`2 ${join(folder, `gate-${scope}.json`)}`, `0 ${folder}`, 'state']);
   });
 
-  test('are written if the state can’t be read, and count beside one from before a restart', async () => {
+  test('obeys gate files if the state can’t be read or is from before a restart', async () => {
     const { open, state, failToFold } = await rig();
     state.isDamaged = true;
     await failToFold();
@@ -202,7 +202,7 @@ describe('gate files of a state that fails', () => {
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
-  test('hold after a restart as long as the wall clock says, and no longer than at first', async () => {
+  test('keeps a gate file after a restart by the wall clock, and no longer than at first', async () => {
     const { clock, folder, open } = await rig();
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {
@@ -218,7 +218,7 @@ describe('gate files of a state that fails', () => {
     expect(gateAfter(60_000).peek(scope).gate.at).toBe(0);
   });
 
-  test('are read in the format of 0.2.0', async () => {
+  test('reads gate files in the format of 0.2.0', async () => {
     const { clock, folder, open } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await open().fold(scope, [gate]);
@@ -236,7 +236,7 @@ describe('gate files of a state that fails', () => {
     expect(open().peek(scope).gate.at).toBe(121_000);
   });
 
-  test('are written even if a stopped process has locked them, and are not removed then', async () => {
+  test('writes gate files that a stopped process has locked, but does not remove them', async () => {
     const { open, clock, folder, failToFold } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await mkdir(folder, { mode: 0o700, recursive: true });
@@ -250,7 +250,7 @@ describe('gate files of a state that fails', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('include the gates of other machines if the state is shared', async () => {
+  test('writes gates of other machines into gate files if the state is shared', async () => {
     const { open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
@@ -268,7 +268,7 @@ describe('gate files of a state that fails', () => {
       ['/proc/tmp', 'home'],
     ],
     ['a variable that is not there any more', ['tmp', 'session', 'run'], ['tmp', 'run']],
-  ])('hold after %s', async (_what, before, after) => {
+  ])('keeps a gate after %s', async (_what, before, after) => {
     const { openWith, folder } = await rig();
     const paths = (names: readonly string[]) => names.map((name) => (name[0] === '/' ? name : join(folder, name)));
     await openWith(...paths(before)).fold(scope, [gate]);
@@ -276,7 +276,7 @@ describe('gate files of a state that fails', () => {
   });
 
   property(
-    'hold for each login and each job, whichever folders come and go meanwhile',
+    'keeps a gate for each login and each job, whichever folders come and go meanwhile',
     [fc.array(fc.subarray(['session', 'run']), { minLength: 2, maxLength: 6 }), fc.nat(4)],
     { numRuns: 30 },
     async (views, at) => {
@@ -293,20 +293,20 @@ describe('gate files of a state that fails', () => {
     },
   );
 
-  test('exist in two folders and no more', async () => {
+  test('writes gate files into two folders and no more', async () => {
     const { openWith, folder } = await rig();
     const folders = ['a', 'b', 'c'].map((name) => join(folder, name));
     await openWith(...folders).fold(scope, [gate]);
     expect(folders.map((each) => existsSync(join(each, `gate-${scope}.json`)))).toEqual([true, true, false]);
   });
 
-  test('make a program without a state warn if no folder can store them', async () => {
+  test('warns in a program without a state if no folder can store a gate file', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
     expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);
   });
 
-  test('make the command warn and wait itself if they fail, too', async () => {
+  test('warns and waits in a command if neither state nor files can keep a gate', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([
@@ -316,7 +316,7 @@ describe('gate files of a state that fails', () => {
     expect(clock.sleeps).toEqual([60_000]);
   });
 
-  test('are not reported again if the state learned of a gate by a drifting clock', async () => {
+  test('reports no gate again that the state knows from a drifting clock', async () => {
     const { open, state, lines, clock } = await rig();
     state.failure = full();
     let at = 61_000;
@@ -344,7 +344,7 @@ describe('gate files of a state that fails', () => {
     '{"boot":"test","env":7,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":7,"env":"","at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":"x","env":"","windows":null,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
-  ])('ignore %s', async (text) => {
+  ])('ignores a gate file with %s', async (text) => {
     const { open, folder } = await rig();
     await mkdir(folder, { mode: 0o700, recursive: true });
     await writeFile(join(folder, `gate-${scope}.json`), text);
@@ -376,7 +376,7 @@ describe('a forged gate in the shared state', () => {
     ['its row was removed', ({ url }) => runSql(url, 'DELETE FROM petstock.limits')],
     ['its row was put right', ({ url }) => write(url, JSON.stringify({ gate: { at: 0, wall: 0, length: 0 } }))],
     ['another machine has cleared it', ({ shop, other }) => shop.exits('limits clear --yes', 0, [], { env: other })],
-  ])('does not come back from the files once %s', async (_how, repair) => {
+  ])('ignores a forged gate in the files once %s', async (_how, repair) => {
     const machine = await machineWith(gateFor(600_000));
     const { shop, env, other } = machine;
     await expectGate(shop, env);
@@ -385,7 +385,7 @@ describe('a forged gate in the shared state', () => {
     for (const by of [other, env]) await shop.exits('inventory list', 0, [], { env: by });
   });
 
-  test('leaves the gate that this machine met in place once the state is repaired', async () => {
+  test('keeps a gate that this machine met once the forged state is repaired', async () => {
     const { shop, env, url } = await machineWith('{}');
     shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
     await refuse(shop, env);
@@ -395,7 +395,7 @@ describe('a forged gate in the shared state', () => {
     await shop.exits('inventory list', 6, 'again in 2 min', { env });
   });
 
-  test('closes a key for 32 days at most', async () => {
+  test('holds a key for a forged gate 32 days at most', async () => {
     const { shop, env } = await machineWith(gateFor(400 * 86_400_000));
     const { stderr } = await shop.run('limits', { env });
     const [, year, month] = /nothing is sent before (\d+)-(\d+)/.exec(stderr) ?? [];
@@ -415,7 +415,7 @@ describe('a forged gate in the shared state', () => {
     '{"inFlight":[7,null,["a",null]]}',
     '{"env":{"a":1},"boot":7}',
     '{"episodes":"3","halfOpen":"yes"}',
-  ])('causes no failure, nor an impossible time, if it is %s', async (facts) => {
+  ])('shows no failure and no impossible time for a forged state of %s', async (facts) => {
     const { shop, env } = await machineWith(facts);
     for (const command of ['limits', 'limits --json', 'status', 'inventory list', 'limits clear --yes']) {
       const { stdout, stderr } = await shop.exits(command, 0, [], { env });

@@ -30,7 +30,7 @@ test('exits with 5 after five tries if the service is down', async ({ shop }) =>
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
 });
 
-test('names an address that speaks no TLS in words, not in those of OpenSSL', async ({ shop }) => {
+test('reports an address that speaks no TLS without words of OpenSSL', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: shop.service.url.replace('http:', 'https:') };
   const words = 'no TLS connection can be made (wrong version number)';
   const { stderr } = await shop.exits('inventory list', 5, words, { env });
@@ -66,7 +66,7 @@ async function openTlsShop() {
 }
 
 test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - --yes'])(
-  'fails at once on a certificate that is not trusted: %s, and says what helps',
+  'exits at once for a certificate that is not trusted, with a hint: %s',
   async (command) => {
     const { shop, connections } = await openTlsShop();
     const said = ['is not trusted', 'Nothing was sent', /^Hint: petstock config set ca-file '<file with/m];
@@ -80,7 +80,7 @@ test('stops the rows that come after a certificate that is not trusted', () => {
   expect(failure).toEqual({ kind: 'notSent', stop: true, mayBeInFlight: false, isReadable: false });
 });
 
-test('adds an authority by ca-file, and names a missing file before anything is sent', async () => {
+test('trusts an authority by ca-file, and refuses a missing file before anything is sent', async () => {
   const { shop } = await openTlsShop();
   const file = join(newFolder(), 'ca.pem');
   copyFileSync(authorityFile, file);
@@ -128,7 +128,7 @@ test.for([
   expect((await shop.run('config get ca-file')).stdout).toBe('');
 });
 
-test('refuses writes and warns of reads with NODE_TLS_REJECT_UNAUTHORIZED=0, and not with 1', async ({ shop }) => {
+test('refuses writes and warns of reads with NODE_TLS_REJECT_UNAUTHORIZED=0, but not with 1', async ({ shop }) => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
   const said = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
   for (const command of ['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])
@@ -154,7 +154,7 @@ async function openFarShop(refusal?: string) {
 }
 
 describe('a proxy', () => {
-  test('tunnels a read and a write with its credentials, which status does not show', async () => {
+  test('tunnels requests through a proxy with its credentials, which status does not show', async () => {
     const { shop, proxy } = await openFarShop();
     for (const command of ['inventory get 1', 'inventory set 1 5']) await shop.exits(command, 0);
     const authorization = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;
@@ -166,13 +166,13 @@ describe('a proxy', () => {
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 
-  test('does not hide the certificate behind it, which is checked', async () => {
+  test('checks the certificate of the service behind a proxy', async () => {
     const { shop } = await openFarShop();
     await shop.run('config unset ca-file');
     expect((await shop.exits('inventory set 1 5', 5, 'is not trusted')).requests.length).toBe(1);
   });
 
-  test('refuses a write that is certainly not sent', async () => {
+  test('reports a write as not sent if a proxy refuses the connection', async () => {
     const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
     // Nor is a read, which would be tried again after another fault.
@@ -187,7 +187,7 @@ describe('a proxy', () => {
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
     ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. Requests are possible again in 1 min'],
     ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
-  ] as const)('is asked once after %s, by whichever command', async ([refusal, code, words]) => {
+  ] as const)('calls a proxy once after %s, whichever command follows', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -199,7 +199,7 @@ describe('a proxy', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0, applied: 0 });
   });
 
-  test('gets no storm of connections if it hangs up or is missing', async ({ shop }) => {
+  test('connects at most five times if a proxy hangs up', async ({ shop }) => {
     const closing = await openClosingPort();
     const env = { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY: closing.host };
     await shop.exits('inventory list', 5, `the proxy http://${closing.host}`, { env });
@@ -224,7 +224,7 @@ describe('the choice of a proxy', () => {
     ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: proxy }, undefined],
     ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
     ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
-  ])('%s, %j: %s', (url, env, source) => {
+  ])('chooses for %s with %j the proxy of %s', (url, env, source) => {
     const found = resolveProxy(url, env);
     expect(found?.source).toBe(source);
     if (source !== undefined) expect(found?.shown).toBe(proxy);
@@ -250,13 +250,13 @@ describe('the choice of a proxy', () => {
     ...['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443'].map((list) => ['[fe80::1]', list, false]),
     ['[fe80::1]:8443', '[FE80:0:0:0::0.0.0.1]:8443', true],
     ['[fe80::1:443]', 'fe80:0::1:443', true],
-  ] as [string, string, boolean][])('to %s, NO_PROXY=%s exempts it: %j', (host, list, isExempt) => {
+  ] as [string, string, boolean][])('decides for %s whether NO_PROXY=%s exempts it: %j', (host, list, isExempt) => {
     const found = resolveProxy(`https://${host}/v1`, { HTTPS_PROXY: proxy, NO_PROXY: list });
     expect(found === undefined).toBe(isExempt);
   });
 
   test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
-    'refuses %s',
+    'refuses HTTPS_PROXY=%s without showing its password',
     async (HTTPS_PROXY, { shop }) => {
       const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
       expect(stderr).toContain('HTTPS_PROXY is not valid');

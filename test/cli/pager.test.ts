@@ -39,7 +39,7 @@ test('shows a table that is longer than the terminal through less, as git starts
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
-test('gives the pager no key or password, and the user’s LESS', async () => {
+test('passes the user’s LESS but no key or password to the pager', async () => {
   const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
   const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
   const { pager } = await list({ env: { LESS: '-i', ...hidden } });
@@ -80,14 +80,17 @@ test.each([
   ['in the end', undefined, /^▸ staging\nRate limit: /],
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
-] as const)('shows all if a pager is missing, seen %s, and warns of one that was named (%s)', async (...row) => {
-  const [isMissing, PAGER, said] = row;
-  const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
-  expect(stdout).toBe(plain);
-  expect(stderr).toMatch(said);
-});
+] as const)(
+  'prints everything without a pager that is missing, seen %s, and warns of a named one (%s)',
+  async (...row) => {
+    const [isMissing, PAGER, said] = row;
+    const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
+    expect(stdout).toBe(plain);
+    expect(stderr).toMatch(said);
+  },
+);
 
-test('shows a long list whole that a missing pager has not read', async () => {
+test('prints a long list whole if the pager is missing', async () => {
   const whole = await longList(10_000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {
     const { openPager } = createTestPager({ isMissing });
@@ -95,7 +98,7 @@ test('shows a long list whole that a missing pager has not read', async () => {
   }
 });
 
-test('leaves a list that the service does not end', async ({ shop }) => {
+test('ends a list without an error if the pager is left before the service ends it', async ({ shop }) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(30_000)}`);
   });
@@ -110,7 +113,7 @@ test('leaves a list that the service does not end', async ({ shop }) => {
 });
 
 test.each([{ readsOnly: 1000 }, {}])(
-  'stops the list by Ctrl-C, and waits until the pager is left: %o',
+  'stops the list on Ctrl-C, and waits until the pager is left: %o',
   async (reads) => {
     const interruption = new AbortController();
     const left: string[] = [];
@@ -145,14 +148,14 @@ test('writes nothing to the terminal while the pager has it', async () => {
   expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
-test('reports a fault in the middle behind the pager', async () => {
+test('reports an incomplete list on stderr after the pager', async () => {
   const { openPager, text } = createTestPager();
   const shop = await openShopAnswering(200, `[${itemsOf(30_000)}`);
   await shop.exits('inventory list', 1, 'The list is incomplete.', { ...screen, openPager });
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 
-test('pages neither the report of what was written nor a preview', async ({ shop }) => {
+test('shows neither a report of writes nor a preview in the pager', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
   const stdin = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
   for (const mode of ['--dry-run', '--yes']) {

@@ -23,7 +23,7 @@ const test = shopTest.extend('shared', () => openSharedShop());
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
 
-test('keeps the URL with its password for its owner alone', async ({ shop: { run, exits, folders } }) => {
+test('stores state-url privately, and never shows its password', async ({ shop: { run, exits, folders } }) => {
   const stored = await run(['config', 'set', 'state-url'], { stdin: `${secret}\n` });
   expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('postgresql://ann:***@127.0.0.1:1/pets') });
   const file = join(folders.config, 'config.json');
@@ -37,7 +37,7 @@ test('keeps the URL with its password for its owner alone', async ({ shop: { run
   for (const command of ['config unset state-url', 'inventory set 4 2']) await exits(command, 0);
 });
 
-test('writes nothing while the database can’t be reached, and says what reads go by', async ({ shop }) => {
+test('writes nothing while the database can’t be reached, and warns of it in reads', async ({ shop }) => {
   const away = withEnv(shop, { PETSTOCK_STATE_URL: secret });
   expect((await away.exits('inventory set 4 2', 5, 'Nothing was sent')).requests).toEqual([]);
   await away.exits('inventory get 4', 0, 'only the rate limits known on this machine');
@@ -48,7 +48,7 @@ test('writes nothing while the database can’t be reached, and says what reads 
   expect((await away.run('history list --env sandbox')).stdout).toContain('inventory adjust');
 });
 
-test('makes the tables with the first command, and leaves those of another version alone', async ({ shared }) => {
+test('creates the tables with the first command, and refuses those of another version', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   shared.service.setFaults(['PATCH /inventory/6:status=401']);
   expect((await shared.exits('state info --json', 0)).stdout).toContain('"engine":null');
@@ -72,7 +72,7 @@ test('makes the tables with the first command, and leaves those of another versi
   }
 });
 
-test('migrates a database of 0.2.0, but not while a process of that writes', async ({ shared }) => {
+test('migrates a database of 0.2.0, but not while a process of 0.2.0 uses it', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   await shared.exits('inventory adjust 4 +2', 0);
   await runSql(
@@ -92,7 +92,7 @@ test('migrates a database of 0.2.0, but not while a process of that writes', asy
   expect(await shared.json('state info --json')).toMatchObject({ schema: 6, runs: 3, rows: 3 });
 });
 
-test('finds a database whole that several processes begin at once, and names its weaknesses in state info', async ({
+test('creates one whole database from several processes, and reports its weaknesses in state info', async ({
   shared,
 }) => {
   await Promise.all([1, 2, 3, 4, 5].map(() => shared.exits('inventory get 4', 0)));
@@ -116,7 +116,7 @@ test('checks the stock-takes of this machine in state check', async ({ shared: {
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('names a wrong password, and a missing database', async ({ shop }) => {
+test('reports a wrong password, and a missing database', async ({ shop }) => {
   const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
   await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   for (const [place, code, said] of [
@@ -152,14 +152,14 @@ test('follows sslmode as libpq does', async ({ shop }) => {
   expect(requests).toEqual([]);
 });
 
-test('writes times in full in a database whose settings would cut digits off', async ({ shared }) => {
+test('stores times in full in a database whose settings would cut digits off', async ({ shared }) => {
   const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
   const statement = `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`;
   await runSql(shared.env.PETSTOCK_STATE_URL ?? '', statement);
   await shared.exits('inventory adjust 4 +1', 0);
 });
 
-test('names the right that a role lacks, and works with a role that is granted it', async ({ shop }) => {
+test('reports the right that a role lacks, and runs with a role that has it', async ({ shop }) => {
   const server = await temporaryPostgres();
   const roles = ['ann', 'ben', 'guest'].map((name) => `CREATE ROLE ${name} LOGIN`);
   await runSql(server.url, ...roles, 'CREATE DATABASE pets OWNER ann');
@@ -190,7 +190,7 @@ test('names the right that a role lacks, and works with a role that is granted i
   await as('ben').exits('undo --last --yes', 0);
 });
 
-test('waits for a server that has all of its connections, and gives up after 5 s', async () => {
+test('waits for a server whose connections are all in use, and gives up after 5 s', async () => {
   const server = await temporaryPostgres();
   await runSql(server.url, 'CREATE ROLE ann LOGIN CONNECTION LIMIT 1', 'CREATE DATABASE pets OWNER ann');
   const url = server.url.replace('postgres@/postgres', 'ann@/pets');
@@ -276,7 +276,7 @@ function errorMessage(text: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test('works with state and service behind a pooler', async ({ shop }) => {
+test('adjusts, undoes and checks with state and service behind a pooler', async ({ shop }) => {
   const env = { PETSTOCK_STATE_URL: await poolerOf(await temporaryDatabase()) };
   for (const command of ['inventory adjust 4 +1', 'undo --last --yes', 'state check']) {
     await shop.exits(command, 0, [], { env });

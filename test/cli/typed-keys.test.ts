@@ -40,7 +40,7 @@ plain.each([
   'sk/live/AbCdEf0123456789xyzXYZ',
   'AbCd+Ef/0123456789xyzXYZ==',
   'wJalrXUtnFEMI/K7MDENG9bPxRfiCYEXAMPLEKEY',
-])('%s looks like a key', (word) => expect(looksLikeKey(word)).toBe(true));
+])('recognizes %s as a key', (word) => expect(looksLikeKey(word)).toBe(true));
 
 plain.each([
   '20261121-130000-1a2b',
@@ -60,7 +60,7 @@ plain.each([
   'shop-test-northside',
   'shop-prod-20261121',
   'stock-test-20261121-north',
-])('%s does not look like one', (word) => expect(looksLikeKey(word)).toBe(false));
+])('accepts %s as no key', (word) => expect(looksLikeKey(word)).toBe(false));
 
 test.for([
   ['get 12x', '12x'],
@@ -87,7 +87,7 @@ test.for([
   ['a delivery note', ['--ref', '3f2504e0-4f89-11d3-9a0c-0305e82c3301']],
   ['a parcel number', ['--reason', 'returned with UPS 1Z999AA10123456784']],
   ['an order', ['--reason=PO=20261121A00012345']],
-] as const)('hints with a text that is no key: %s', async ([_name, words], { shop }) => {
+] as const)('repeats in a hint a text that is no key: %s', async ([_name, words], { shop }) => {
   const stderr = await refusedCount(shop, words);
   expect(stderr).toMatch(/petstock inventory count .* --force\n/);
   expect(stderr).toContain(words.at(-1)?.replace(/^--reason=/, ''));
@@ -102,7 +102,7 @@ test.for([secret, 'plainkeys3cret', `with ${secret} in it`])('accepts %s in free
 test.for([
   `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`,
   `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`,
-])('repeats no line of apply .env: %j', async (text, { shop }) => {
+])('shows no line of .env in a refused apply: %j', async (text, { shop }) => {
   const stderr = await shop.refused(['inventory', 'apply', changeFile(shop, text, '.env'), '--yes']);
   if (text.startsWith('#')) expect(stderr).toContain('this is not a change file');
   expect(stderr).not.toMatch(/s3cret|h7Qk|PETSTOCK_API|keys/);

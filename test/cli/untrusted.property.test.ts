@@ -81,7 +81,7 @@ test('writes nothing that moves or hides to a terminal through a pager', options
   );
 });
 
-test('reads a body whole up to its limit, or fails, however it is packed, cut and damaged', options, async () => {
+test('reads a body whole up to its limit, or fails, however it is compressed, cut and damaged', options, async () => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
     fc
@@ -117,7 +117,7 @@ test('reads a body whole up to its limit, or fails, however it is packed, cut an
   );
 });
 
-test('takes a key out of a text in whatever mixture of forms it is repeated, and nothing else', options, () => {
+test('redacts a key in any mixture of forms, and nothing else', options, () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const secret = fc.array(character, { minLength: 16, maxLength: 40 }).map((characters) => characters.join(''));
   const form = fc.tuple(fc.nat(8), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));

@@ -12,7 +12,7 @@ plain.each([
   ['adjust 4 -50', '39 → -11'],
   ['set 4 12 --expect 39', '39 → 12'],
   ['set 4 12 --read-first', '39 → 12'],
-])('a confirmation of a single write shows before and after: %s', async (command, change) => {
+])('shows before and after in the question of a single write: %s', async (command, change) => {
   const shop = await carefulShop();
   const { asked, prompts } = confirming(true);
   await shop.exits(`inventory ${command}`, 0, [], { terminal: 80, prompts });
@@ -30,7 +30,7 @@ plain('a plain set shows the stock that the history knows', async () => {
   expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
-plain('with --quiet, too, it is said where what is asked about goes; off a terminal nothing is asked', async () => {
+plain('names the target of a question even with --quiet, and asks nothing off a terminal', async () => {
   const shop = await carefulShop();
   const { asked, prompts } = confirming(true);
   const command = 'api PATCH /inventory/4 --data {"quantity":1} -q';
@@ -55,7 +55,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
   return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
 }
 
-test('asks once more after a mistyped name', async ({ shop }) => {
+test('asks once more after a mistyped name of production', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
     'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue',
     '"prodution" is not production. Type production to continue, or press Enter to cancel',
@@ -64,9 +64,7 @@ test('asks once more after a mistyped name', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('accepts only the name itself for several pets in production, in any case, and stops after n', async ({
-  shop,
-}) => {
+test('accepts only the typed name for several pets in production, in any case, and stops after n', async ({ shop }) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
   for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);

@@ -9,7 +9,7 @@ import { test } from '../../support/till.ts';
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
 describe('an error with --json', () => {
-  test('has the first thousand faults of a bad file, and their number', async ({ shop }) => {
+  test('prints the first thousand faults of a bad file in JSON, and their number', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
     const { stderr } = await shop.exits('inventory apply - --yes --json', 2, [], { stdin });
     const { error } = errorJson(stderr);
@@ -18,7 +18,7 @@ describe('an error with --json', () => {
     expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
   });
 
-  test('stays the last line with --debug, behind the stack of the failure', async ({ shop }) => {
+  test('prints the JSON error last with --debug, behind the stack of the failure', async ({ shop }) => {
     const { stderr } = await shop.exits('inventory get 4 --debug --json', 5, '\n│     at ', { env: down });
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
@@ -28,11 +28,11 @@ describe('an error with --json', () => {
     'inventory list --limit x --json',
     'inventory list --nope -o json',
     'sandbox serve --port x --json',
-  ])('prints nothing else: %s', async (command, { shop }) => {
+  ])('prints only the JSON error: %s', async (command, { shop }) => {
     expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
   });
 
-  test('leaves banner and rate limit of a success on stderr', async ({ shop }) => {
+  test('prints banner and rate limit of a success on stderr with --json', async ({ shop }) => {
     const said = /^▸ staging · .*\nThis can't be undone.*\nRate limit: 999 of 1000 left/;
     await shop.exits('inventory set 4 1 --json', 0, said);
   });
@@ -41,7 +41,7 @@ describe('an error with --json', () => {
     ['api GET /nope', 9, 'petstock api --help'],
     // A command that runs as it stands.
     ['inventory set 4 1', 1, 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"'],
-  ] as const)('has the hint %s without a state folder', async ([command, code, hint], { shop }) => {
+  ] as const)('hints in the JSON error of %s', async ([command, code, hint], { shop }) => {
     mkdirSync(join(shop.folders.state, '..'), { recursive: true });
     writeFileSync(shop.folders.state, 'no folder');
     expect(errorJson((await shop.exits(`${command} --json`, code)).stderr).error.hint).toBe(hint);
@@ -49,7 +49,7 @@ describe('an error with --json', () => {
 });
 
 test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
-  '%s: names no pet for a 404 that is not about a pet',
+  'reports for %s a 404 that is not about a pet without naming a pet',
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
     await till.exits(command, 9, [
@@ -67,15 +67,18 @@ describe('a 429 with a longer wait than the command may take', () => {
     ...commands.map((command) => [command, 'PATCH', body, own] as const),
     ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
     ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
-  ])('%s: reports it in JSON, of a %s that is answered with %j', async ([command, method, text, told], { till }) => {
-    till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
-    const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
-    expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
-    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-  });
+  ])(
+    'reports for %s in JSON a 429 to %s with %j that asks for too long a wait',
+    async ([command, method, text, told], { till }) => {
+      till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
+      const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
+      expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
+      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+    },
+  );
 });
 
-test('prints one line off a terminal for a retry', async ({ shop }) => {
+test('prints one line off a terminal for all retries of a request', async ({ shop }) => {
   shop.service.setFaults(['GET /inventory:first=2:status=503']);
   const { stderr } = await shop.exits('inventory get 1', 0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
@@ -131,7 +134,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The file name is empty.'],
 ];
 
-test.for(refusals)('refuses %j with: %s One kind of quotes, and one guess', async ([command, said], { shop }) => {
+test.for(refusals)('refuses %j with one kind of quotes and one guess: %s', async ([command, said], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
@@ -202,7 +205,7 @@ test("makes the sandbox's key private again, with a warning", async ({ shop }) =
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('reports what was not done in the words of the command', async ({ shop }) => {
+test('reports what was not done in words that fit the command', async ({ shop }) => {
   await shop.run('inventory list');
   await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
   await shop.run('inventory set 4 1');
@@ -240,16 +243,19 @@ describe.each([
       503,
       'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
-  ] as const)('fails in %s by %s with %i', async ([method, command, status, own], { till }) => {
-    const body = JSON.stringify({ code: 'x', message, status });
-    till.service.always(method, answers(status, {}, body));
-    const { stderr } = await till.run(`${command} -q`);
-    expect(stderr).toMatch(new RegExp(`^${own}${words || '\n'}(?:Hint: petstock .*\n)?$`));
-    expect(stderr).not.toContain('. .');
-  });
+  ] as const)(
+    'reports the message of the service for a %s by %s that fails with %i',
+    async ([method, command, status, own], { till }) => {
+      const body = JSON.stringify({ code: 'x', message, status });
+      till.service.always(method, answers(status, {}, body));
+      const { stderr } = await till.run(`${command} -q`);
+      expect(stderr).toMatch(new RegExp(`^${own}${words || '\n'}(?:Hint: petstock .*\n)?$`));
+      expect(stderr).not.toContain('. .');
+    },
+  );
 });
 
-test('warns of a default-store without settings', async ({ shop }) => {
+test('warns of a default-store that has no settings', async ({ shop }) => {
   await shop.exits('config set default-store nosuch', 0, 'Warning: Nothing is stored yet for a store nosuch');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {
@@ -287,7 +293,7 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['*:status=403', 'inventory list', 'rejected'],
 ];
 
-test.each(cases)('%s: prints %s: %s, with --json too', async (fault, command, exit) => {
+test.each(cases)('reports, given %s, the result of %s as %s, with --json too', async (fault, command, exit) => {
   const code = exitCodes[exit];
   for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
     const shop = await openShop(fault === '' ? {} : { faults: [fault] });
@@ -313,7 +319,7 @@ test('prints the report of a partial run on stdout, and an error that names it',
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });
 });
 
-test('prints nothing on success with -q in a script, and warns of danger', async ({ shop }) => {
+test('prints nothing on success with -q in a script, but still warns of danger', async ({ shop }) => {
   const silent = { code: 0, stderr: '' };
   const stdin = 'petId,quantity\n4,1\n5,2\n';
   const commands = ['inventory apply - --yes', 'inventory list', 'history export', 'limits', 'undo --last --yes'];

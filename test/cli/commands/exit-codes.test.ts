@@ -40,7 +40,7 @@ plain('a command line is tried for every code', () => {
   expect(new Set(seen.map(([name]) => name))).toEqual(new Set(Object.keys(exitCodes)));
 });
 
-test.for(seen)('exits as %s of %s', async ([name, words, env], { shop }) => {
+test.for(seen)('exits as %s: %s', async ([name, words, env], { shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n');
   if (name === 'rate-limited') shop.service.setFaults(['GET /inventory:first=9:status=429:retry-after=30']);
   // A stream has no JSON; each other error says which it is.
@@ -56,7 +56,7 @@ const lists = ['inventory list', 'inventory get 4 5', 'inventory export', 'inven
 
 describe('output before the first row', () => {
   test.for(lists.flatMap((command) => ['json', 'ndjson', 'csv', 'tsv'].map((format) => [command, format] as const)))(
-    'stays empty in %s with -o %s, if the service fails',
+    'prints nothing on stdout in %s with -o %s if the service fails',
     async ([command, format], { shop }) => {
       shop.service.setFaults(['GET *:first=9:status=503']);
       const file = changeFile(shop, 'petId,quantity\n4,50\n');

@@ -18,7 +18,7 @@ test.for([
   ['inventory get 4 5 --fields quantity', ['quantity']],
   ['inventory diff staging staging --fields petId', ['petId']],
   ['inventory list --fields colour', undefined],
-] as const)('prints only these columns of %s in every format', async ([words, fields], { shop }) => {
+] as const)('prints only the columns of --fields of %s in every format', async ([words, fields], { shop }) => {
   const run = await recordRun(shop, rows);
   await shop.run('inventory get 1');
   const command = words.replace('<run>', run);
@@ -43,7 +43,7 @@ test.for([
   expect(await shop.refused(`${command} --fields colour`)).toContain('"colour" is not a field: the fields are');
 });
 
-test('lists every pet of a run with --pets all, and otherwise says that 20 are the first', async ({ shop }) => {
+test('lists every pet of a run with --pets all, and otherwise 20 with a hint', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);

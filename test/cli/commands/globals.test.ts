@@ -4,7 +4,7 @@ import { jsonLines, openShop, test } from '../../support/shop.ts';
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
 describe('--debug', () => {
-  test('shows one line per request and response, and never the key', async ({ shop }) => {
+  test('prints one line per request and response with --debug, and never the key', async ({ shop }) => {
     const { stderr, stdout } = await shop.exits('inventory set 4 12 --expect 39 --debug', 0);
     expect(stderr.match(/^> .*/gm)).toHaveLength(2);
     expect(stderr.match(/^< 200 .*/gm)).toHaveLength(2);
@@ -13,7 +13,7 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
-  test('prints a JSON line with its time for each request and response', async ({ shop }) => {
+  test('prints a JSON line with its time for each request and response with --debug=json', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4 -q');
     const events = jsonLines(stderr);
     const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };
@@ -34,19 +34,22 @@ describe('--debug', () => {
     ['inventory get 999 --json', 9, ['error']],
     ['inventory lst', 2, ['error']],
     ['inventory list --timeout x', 2, ['error']],
-  ] as const)('prints all of stderr as lines of JSON with =json: %s', async ([command, code, events], { shop }) => {
-    for (const terminal of [undefined, 60]) {
-      const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
-      const lines = jsonLines(stderr);
-      expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining([...events]));
-      for (const { at, event, message, error } of lines) {
-        expect(at).toBe(new Date(Date.parse(at)).toISOString());
-        if (['note', 'warning', 'quote'].includes(event)) expect(message).toMatch(/^\S.*\S$/);
-        if (event === 'error') expect(error).toMatchObject({ exitCode: code });
+  ] as const)(
+    'prints all of stderr as lines of JSON with --debug=json: %s',
+    async ([command, code, events], { shop }) => {
+      for (const terminal of [undefined, 60]) {
+        const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
+        const lines = jsonLines(stderr);
+        expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining([...events]));
+        for (const { at, event, message, error } of lines) {
+          expect(at).toBe(new Date(Date.parse(at)).toISOString());
+          if (['note', 'warning', 'quote'].includes(event)) expect(message).toMatch(/^\S.*\S$/);
+          if (event === 'error') expect(error).toMatchObject({ exitCode: code });
+        }
+        if (code > 0) expect(lines.at(-1)?.event).toBe('error');
       }
-      if (code > 0) expect(lines.at(-1)?.event).toBe('error');
-    }
-  });
+    },
+  );
 });
 
 test('drops banner and rate limit with --quiet, never a warning', async ({ shop }) => {
@@ -54,7 +57,7 @@ test('drops banner and rate limit with --quiet, never a warning', async ({ shop 
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used.\n');
 });
 
-test('takes a value as it is, though the program has options that begin like it', async ({ shop }) => {
+test('accepts a value of --reason that begins like an option', async ({ shop }) => {
   // -y would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
   const reasons = ['-quick', '--yes', '-5', '-yak'];
@@ -65,7 +68,7 @@ test('takes a value as it is, though the program has options that begin like it'
 });
 
 test.for(['--env=production', '--dry-run', '--yes'])(
-  'does not take %s for a missing value',
+  'refuses %s as the missing value of --reason',
   async (option, { shop }) => {
     const said = new RegExp(
       `Option "--reason <text>" needs a value, but "${option.split('=')[0]}" is an option. To use it as a value, write --reason=…`,
@@ -82,7 +85,7 @@ test.each([0, 2])('retries a write --retries %i times, too', async (retries) => 
   }
 });
 
-test('prefers the flag to PETSTOCK_ENV, that to the setting, that to staging', async ({ shop }) => {
+test('prefers --env to PETSTOCK_ENV, that to the setting, and that to staging', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const banner = async (command: string, PETSTOCK_ENV?: string) =>
     /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, PETSTOCK_ENV } })).stderr)?.[1];
@@ -100,7 +103,7 @@ test.for([
   [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
   [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
   [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-] as const)('exits without an address or a key (%o) with %i', async ([env, code, told], { shop }) => {
+] as const)('exits, given an incomplete or invalid connection (%o), with %i', async ([env, code, told], { shop }) => {
   const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
 });

@@ -18,7 +18,7 @@ function verbs(outlines: readonly Outline[], nouns = ''): [path: string, outline
 }
 
 plain.each(verbs(commandOutlines))(
-  'the outline of "%s" tells of the operands that it takes',
+  'describes in the outline of "%s" the operands that it takes',
   async (_path, outline) => {
     const command = new PetstockCommand(outline.usage.split(' ')[0]);
     (await outline.load())(command, run);
@@ -65,7 +65,7 @@ plain('a command is finished once', async () => {
   expect(three.registeredArguments).toHaveLength(1);
 });
 
-test('shows the same help of a command in each way to ask for it, whatever the width', async ({ shop }) => {
+test('shows the same help of a command for every way to request it, at any width', async ({ shop }) => {
   const paths = (await allCommands()).map((command) => commandPath(command).slice('petstock '.length));
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
@@ -111,7 +111,7 @@ test('prints bold headings of help on a terminal, unless colour is off', async (
   }
 });
 
-test("shows a command's own options, and where the global ones are", async ({ shop }) => {
+test("shows only a command's own options in its help, and where the global ones are", async ({ shop }) => {
   const { stdout } = await shop.run('inventory list --help');
   expect(stdout).toContain('--status');
   expect(stdout).not.toContain('--max-wait');
@@ -119,7 +119,7 @@ test("shows a command's own options, and where the global ones are", async ({ sh
   expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +maximum/);
 });
 
-test('names every variable of the contract in help environment', async ({ shop }) => {
+test('lists every variable of the contract in help environment', async ({ shop }) => {
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
@@ -132,13 +132,13 @@ test('shows help if no command is given, or only a noun', async ({ shop }) => {
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test("prints the version alone with --version, and not for -V as an option's value", async ({ shop }) => {
+test("prints only the version with --version, but not for -V as an option's value", async ({ shop }) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   await shop.exits('inventory set 4 7 --reason -V', 0, '▸ staging');
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
-test('prints the texts of licences as they are, or as one in JSON', async ({ shop }) => {
+test('prints the licence texts unchanged, or as one text in JSON', async ({ shop }) => {
   const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
   expect(await shop.run('licenses', { licences })).toMatchObject({ code: 0, stdout: licences, stderr: '' });
   expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });

@@ -8,9 +8,7 @@ const applied = { petId: 4n, before: 39, after: 40, result: 'applied', quantity:
 const unsent = { petId: 5n, before: 1, after: 2, result: 'pending' } as const;
 const unknown = { petId: 6n, before: 14, after: 15, result: 'unknown' } as const;
 
-test('closes an unfinished run, which stays in the history and is not offered again, and sends nothing', async ({
-  shop,
-}) => {
+test('discards an unfinished run, keeps it in the history, and sends nothing', async ({ shop }) => {
   const run = await recordRun(shop, [applied, unsent]);
   const { stdout, sent } = await shop.exits(`history discard ${run.slice(-4)} --json`, 0, '1 of 2 changes written');
   expect(sent).toEqual([]);
@@ -42,7 +40,7 @@ test('refuses to resume a run that was discarded, also by its id', async ({ shop
   await shop.exits(`history discard ${run}`, 0, 'was already discarded');
 });
 
-test('leaves rows unknown that may have been written, and warns of them', async ({ shop }) => {
+test('discards a run with rows that stay unknown, and warns of them', async ({ shop }) => {
   const run = await recordRun(shop, [applied, unknown, unsent]);
   const { stdout } = await shop.exits('history discard latest --json', 0, [
     'Warning: It is not known whether 1 row was written',
@@ -56,7 +54,7 @@ test('leaves rows unknown that may have been written, and warns of them', async 
   await shop.exits('history prune --keep 0 --yes', 0, /1 run .*removed/);
 });
 
-test('refuses a finished or unknown run, and discards none if the answer is no', async ({ shop }) => {
+test('refuses to discard a finished or unknown run, and discards none after a no', async ({ shop }) => {
   const done = await recordRun(shop, [applied]);
   await shop.refused(`history discard ${done}`);
   await shop.exits('history discard zzzz', 9);
@@ -72,7 +70,9 @@ test('refuses a finished or unknown run, and discards none if the answer is no',
   expect(await shop.json('history list --json --state incomplete')).toMatchObject([{ run: open }]);
 });
 
-test('lets its file be applied again, unless it has increments that may have been written', async ({ till }) => {
+test('refuses the file of a discarded run if its increments may have been written, without --again', async ({
+  till,
+}) => {
   const apply = `inventory apply ${till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n')} --concurrency 1`;
   const run = await killAt(till, hang, `${apply} --yes`);
   await till.exits(`${apply} --yes`, 7, `--resume ${run}`);
@@ -93,7 +93,7 @@ test('applies a file of quantities again without a warning after a discard', asy
   await shop.exits(apply, 0);
 });
 
-test('gives a count back what was not written, and asks to recount what may have been', async ({ shop }) => {
+test('returns unwritten units of a discarded run to their count', async ({ shop }) => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
   expect(counted.code).toBe(8);
@@ -105,7 +105,7 @@ test('gives a count back what was not written, and asks to recount what may have
   expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
 });
 
-test('reports that there is no latest run in words that fit every store', async ({ shop }) => {
+test('reports without naming a store that the history has no run', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   await shop.run('history prune --keep 0 --yes');
   await shop.exits('history show latest', 9, 'Error: There is no run in the history.\n');

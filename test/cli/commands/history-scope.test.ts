@@ -32,7 +32,7 @@ describe.each([
   ['a flag before the variable', { PETSTOCK_STORE: 'north' }, '--store default', ['staging']],
   ['the store without a name', { PETSTOCK_STORE: 'default' }, '', ['staging']],
 ] as const)('the scope of %s', (_name, env, flags, left) => {
-  test('narrows history list, show latest and export', async ({ shop }) => {
+  test('limits history list, show latest and export to the scope of --env and --store', async ({ shop }) => {
     const runs = await everyPlace(shop);
     const run = (command: string) => shop.run(`${command} ${flags}`.trim(), { env });
     expect(names(runs, JSON.parse((await run('history list --json')).stdout))).toEqual(left);
@@ -41,7 +41,7 @@ describe.each([
     expect(names(runs, jsonLines((await run('history export')).stdout)).toReversed()).toEqual(left);
   });
 
-  test('narrows history prune, which names it', async ({ shop }) => {
+  test('limits history prune to the scope of --env and --store, and reports the number of runs', async ({ shop }) => {
     const runs = await everyPlace(shop);
     await shop.exits(`history prune --keep 0 --yes ${flags}`.trim(), 0, `${left.length} run`, { env });
     const kept = all.filter((name) => !(left as readonly string[]).includes(name));
@@ -49,7 +49,7 @@ describe.each([
   });
 });
 
-test('does not narrow the history by the settings default-env and default-store', async ({ shop }) => {
+test('shows and prunes the whole history whatever default-env and default-store are', async ({ shop }) => {
   const runs = await everyPlace(shop);
   await shop.exits('config set default-env production', 0);
   await shop.exits('config set default-store north', 0);
@@ -64,14 +64,14 @@ test.for([
   ['', { PETSTOCK_STORE: 'north' }, 'Remove 2 runs of the store north for good?'],
   ['--store default', {}, 'Remove 1 run of the store without a name for good?'],
   ['-e production', { PETSTOCK_STORE: 'north' }, 'Remove 1 run of north/production for good?'],
-] as const)('names its scope in the question of history prune: %s %o', async ([flags, env, question], { shop }) => {
+] as const)('names the scope in the question of history prune: %s %o', async ([flags, env, question], { shop }) => {
   await everyPlace(shop);
   const { asked, prompts } = confirming(true);
   await shop.run(`history prune --keep 0 ${flags}`.trim(), { terminal: 100, prompts, env });
   expect(asked).toEqual([question]);
 });
 
-test('skips a run of another address with apply --resume latest, and says so', async ({ shop }) => {
+test('skips a run of another address with apply --resume latest, and reports it', async ({ shop }) => {
   const open = (at: Shop) =>
     recordRun(at, [{ ...pending, before: 39, after: 12 }], { serviceName: serviceNameOf(at.service.url) });
   const own = await open(shop);

@@ -12,7 +12,7 @@ async function setElsewhere(shop: Shop, quantity: number, petId = 4): Promise<vo
 
 const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${words}`);
 
-test('adds up what came in, what went out and what a stock-take found, without a request', async ({ shop }) => {
+test('adds up in history totals what came in, went out and was counted, without a request', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
   await shop.run('inventory adjust 4 +5');
   await shop.run('inventory adjust 4=-2 5=+3 --yes');
@@ -40,7 +40,7 @@ test('adds up what came in, what went out and what a stock-take found, without a
   expect(page).toContain('<td class="number">+2</td>');
 });
 
-test('subtracts what was undone, and adds it again once the undo is undone', async ({ shop }) => {
+test('subtracts undone units from history totals, and adds them again once the undo is undone', async ({ shop }) => {
   await shop.run('inventory adjust 4 +5');
   await shop.run('undo --last --yes');
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, now: 39 }]);
@@ -52,7 +52,7 @@ test('subtracts what was undone, and adds it again once the undo is undone', asy
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, in: 5, now: 44 }]);
 });
 
-test('shows how many writes the sums leave out, instead of guessing', async ({ shop }) => {
+test('shows how many writes the sums of history totals leave out', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   const { stdout, stderr } = await shop.run('history totals --json');
   expect(JSON.parse(stdout)).toEqual([{ ...none, petId: 4, unknown: 1, now: 12 }]);
@@ -61,14 +61,14 @@ test('shows how many writes the sums leave out, instead of guessing', async ({ s
   expect(table.stdout).toContain('Not known');
 });
 
-test('counts the undo of a write as not known if it is not known what the write changed', async ({ shop }) => {
+test('totals the undo of a write as unknown if it is unknown what the write changed', async ({ shop }) => {
   await shop.run('inventory set 4 5 -q');
   await shop.run('inventory set 4 90 -q');
   await shop.exits('undo latest --yes -q', 0);
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, unknown: 3, now: 5 }]);
 });
 
-test('counts an undo as a movement of its own if its run was before the period', async ({ shop }) => {
+test('totals an undo as a movement of its own if its run was before the period', async ({ shop }) => {
   await shop.run('inventory adjust 4 +5');
   const later = new Date(shop.clock.now() + 3_600_000).toISOString();
   await shop.clock.advance(7_200_000);
@@ -76,16 +76,14 @@ test('counts an undo as a movement of its own if its run was before the period',
   expect(await totalsOf(shop, ` --since ${later}`)).toEqual([{ ...none, petId: 4, out: 5, now: 39 }]);
 });
 
-test('counts the unknown rows of a discarded run as not known', async ({ shop }) => {
+test('totals the unknown rows of a discarded run as unknown', async ({ shop }) => {
   const run = await recordRun(shop, [{ petId: 4n, before: 39, after: 44, result: 'unknown' }]);
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
   await shop.run(`history discard ${run} --yes`);
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
 });
 
-test('leaves a run in the sums whose undo a change by someone else prevents, and cancels it once that is gone', async ({
-  shop,
-}) => {
+test('keeps a run in the totals until its undo has no conflict any more', async ({ shop }) => {
   const { run } = await shop.json('inventory adjust 4 +5 --json');
   await setElsewhere(shop, 50);
   await shop.exits(`undo ${run} --yes`, 7, 'the stock is 50, not 44 as written');
@@ -102,7 +100,7 @@ test.for([
   [41, { in: 2, out: 0 }],
   [36, { in: 0, out: 3 }],
   [47, { in: 8, out: 0 }],
-] as const)('cancels what an undo has changed if the service wrote %i instead', async ([quantity, sums], { shop }) => {
+] as const)('totals only the difference if the service wrote %i in an undo', async ([quantity, sums], { shop }) => {
   const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
   const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);
   const undone = { petId: 4n, before: 44, after: 39, quantity, result: 'differs' } as const;
@@ -113,9 +111,7 @@ test.for([
   ]);
 });
 
-test('counts the undo of unknown rows of a discarded run as not known, and cancels its other rows', async ({
-  shop,
-}) => {
+test('totals the undo of unknown rows of a discarded run as unknown, and cancels its other rows', async ({ shop }) => {
   const rows: TestRow[] = [
     { petId: 4n, before: 39, after: 44, result: 'unknown' },
     { petId: 5n, before: 1, after: 3, result: 'applied' },
@@ -140,7 +136,7 @@ test('counts the undo of unknown rows of a discarded run as not known, and cance
   ]);
 });
 
-test('leaves out what failed or was in conflict, and other days and environments', async ({ shop }) => {
+test('leaves failed rows, conflicts, other days and other environments out of history totals', async ({ shop }) => {
   await shop.run(['inventory', 'apply', changeFile(shop, 'petId,quantity,expected\n4,1,2\n5,9,1\n'), '--yes']);
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 5, in: 8, now: 9 }]);
   await shop.run('--env sandbox inventory adjust 4 -1');

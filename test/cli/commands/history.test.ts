@@ -13,7 +13,7 @@ const applied = (petId: bigint, before: number, after: number) =>
 const pending = (petId: bigint, ref?: string) => ({ petId, before: 1, after: 2, result: 'pending', ref }) as const;
 const linesOf = (text: string) => text.trimEnd().split('\n');
 
-test('names a run of the year 10000 as any other', async ({ shop }) => {
+test('shows and undoes a run of the year 10000 by its id', async ({ shop }) => {
   const clock = { ...shop.clock, now: () => Date.UTC(10_000, 0, 1, 12) };
   const { run } = await shop.json('inventory adjust 4 +1 --json', { clock });
   await shop.exits(`history show ${run}`, 0);
@@ -21,7 +21,7 @@ test('names a run of the year 10000 as any other', async ({ shop }) => {
 });
 
 describe('history list', () => {
-  test('shows what came and went, by whom, and the reference of each run, with Env if it differs', async () => {
+  test('lists units, user and reference of each run, and Env only if it differs', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
     await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
@@ -39,9 +39,7 @@ describe('history list', () => {
     expect((await lines())[0]).toContain('Env');
   });
 
-  test('lists every run, the latest first, and shows each row with its outcome, and sends nothing', async ({
-    shop,
-  }) => {
+  test('lists every run, the latest first, shows each row with its outcome, and sends nothing', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [
       { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
@@ -105,7 +103,7 @@ describe('history list', () => {
     await shop.refused(`history show ${second} --state lost`);
   });
 
-  test('filters by pet, date, state and environment', async ({ shop }) => {
+  test('filters the history by pet, date, state and environment', async ({ shop }) => {
     // The last minute of the day.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -123,7 +121,7 @@ describe('history list', () => {
     await shop.refused('history list --limit few');
   });
 
-  test('accepts names of days and weeks, which begin and end at midnight here', async ({ shop }) => {
+  test('accepts names of days and periods in --since and --until, which begin at local midnight', async ({ shop }) => {
     // The clock is set to Thursday, 15 January 2026, noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
@@ -146,7 +144,7 @@ describe('history list', () => {
     }
   });
 
-  test('lists 20 runs on a terminal, and says that there are more; elsewhere all', async ({ shop }) => {
+  test('lists 20 runs on a terminal with a hint at more, and elsewhere all', async ({ shop }) => {
     for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -158,7 +156,7 @@ describe('history list', () => {
     expect(await ids(shop, '--limit 0')).toEqual([]);
   });
 
-  test('prints nothing on a fresh machine, and makes no state', async ({ shop }) => {
+  test('prints no runs on a fresh machine, and creates no state', async ({ shop }) => {
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
     expect(await shop.json('state info --json')).toMatchObject({ engine: null, runs: 0, present: [] });
@@ -168,7 +166,7 @@ describe('history list', () => {
 });
 
 describe('history show', () => {
-  test('exits with 9 for an unknown run', async ({ shop }) => {
+  test('exits history show with 9 for an unknown run', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config']) await shop.exits(`history show ${run}`, 9);
     await recordRun(shop, [applied(4n, 1, 2)]);
     await shop.exits('history show 20200101T000000Z-aaaa', 9);
@@ -207,9 +205,7 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('exports a line for each row in the order of the outcomes, as JSON, CSV or TSV, but no table', async ({
-    shop,
-  }) => {
+  test('exports a line for each row in the order of outcomes, as JSON, CSV or TSV', async ({ shop }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
@@ -243,7 +239,7 @@ describe('history export', () => {
     await shop.refused('history export -o table');
   });
 
-  test('exports by cursor what a whole export has, however late rows are settled, resumed or undone', async () => {
+  test('exports the same rows by cursor as at once, however late they are settled, resumed or undone', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/9:status=500'] });
     const read = async (options: string) => jsonLines((await shop.run(`history export -q ${options}`.trim())).stdout);
     const byRow = (rows: readonly { run: string; row: number; seq: number }[]) =>
@@ -297,7 +293,7 @@ describe('history prune', () => {
     return { shop, runs };
   };
 
-  test('removes old runs after a yes, of one environment if that is named, and nothing else', async () => {
+  test('prunes only old runs, of one environment with --env', async () => {
     const { shop, runs } = await three();
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
@@ -312,7 +308,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
   });
 
-  test('keeps the latest runs, resumable ones, and their undos', async () => {
+  test('keeps the latest runs, resumable runs and their undos when it prunes', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));
@@ -327,7 +323,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([]);
   });
 
-  test('goes by the order of writes, wherever the clock was set to', async ({ shop }) => {
+  test('prunes by the order of writes, wherever the clock was set to', async ({ shop }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.step(-48 * 3600_000);
     const second = await recordRun(shop, [applied(5n, 1, 2)]);
@@ -336,7 +332,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([second]);
   });
 
-  test('makes an undo a conflict if a later write was removed', async ({ shop }) => {
+  test('reports a conflict in an undo if a later write was pruned', async ({ shop }) => {
     const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory adjust 4 -3 -e production', { env });
@@ -349,7 +345,7 @@ describe('history prune', () => {
     expect((await stockOf(shop)).get('4')).toBe(39 + 5);
   });
 
-  test('gives the space back', async ({ shop }) => {
+  test('shrinks the state when it prunes', async ({ shop }) => {
     const reason = 'x'.repeat(200);
     await recordRun(
       shop,
@@ -365,14 +361,14 @@ describe('history prune', () => {
     expect(await bytes()).toBeLessThan(full / 4);
   });
 
-  test('runs by itself after a run with the setting keep-history', async () => {
+  test('prunes after each run with the setting keep-history', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
     await shop.exits('inventory adjust 4 +1', 0);
     expect(await ids(shop)).toEqual([expect.any(String), runs[0]]);
   });
 
-  test('keeps a run that a process is writing', async ({ shop }) => {
+  test('prunes no run that a process is writing', async ({ shop }) => {
     await useState(shop, async ({ history }) => {
       const log = await history.begin(headOf(shop), [plannedRow(pending(4n), 0)]);
       expect(await ids(shop, '--state running')).toEqual([log.run]);
@@ -385,7 +381,7 @@ describe('history prune', () => {
 });
 
 describe('state', () => {
-  test('shows engine and size with info, and reports a sound state with check', async ({ shop }) => {
+  test('shows engine and size with state info, and reports a sound state with state check', async ({ shop }) => {
     await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
@@ -402,7 +398,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('reports damage inside the state with check, and explains at a write what to do', async ({ shop }) => {
+  test('reports damage inside the state with state check, and hints at a repair when it writes', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";

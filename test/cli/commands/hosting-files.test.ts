@@ -36,7 +36,7 @@ function valuesOf(env: Variables) {
   return { ...serviceOptionsOf(values), drainMs: drain * 1000, expose, keyFile };
 }
 
-test('sets only options that exist in the image, and opens the ports of the service', () => {
+test('sets only existing options in the image, and opens the ports of the service', () => {
   const options = valuesOf(image);
   expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
   const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
@@ -77,7 +77,7 @@ test('serves one database with one key in both replicas of compose', () => {
   }
 });
 
-test('names only options that exist, with valid values, in document, unit and manifests', () => {
+test('uses only existing options with valid values in document, unit and manifests', () => {
   const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
   const unit = variablesOf(read('petstock.service').replace(/^#.*$/gm, ''));
   const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [

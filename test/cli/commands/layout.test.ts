@@ -57,17 +57,20 @@ test('breaks an error and a note between words, and keeps a hint whole', async (
   await shop.exits(command, 0, [hint, limit], options);
 });
 
-test.each([0n, 9_223_372_036_854_775_000n])('cuts nothing of a list of low stock at 40 columns: %s', async (from) => {
-  const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
-  const shop = await openShopAnswering(200, `[${items.join(',')}]`);
-  const { stdout } = await shop.run('inventory list --low', options);
-  expectNarrow(stdout);
-  expect(stdout).not.toContain('…');
-  expect(stdout.match(/ available$/gm)).toHaveLength(4);
-  expect(stdout).toMatch(/0 +out +available/);
-  const wide = await shop.run('inventory list --low', { ...options, terminal: 80 });
-  expect(wide.stdout).toMatch(/0 +out of stock +available/);
-});
+test.each([0n, 9_223_372_036_854_775_000n])(
+  'truncates nothing in a list of low stock at 40 columns: %s',
+  async (from) => {
+    const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
+    const shop = await openShopAnswering(200, `[${items.join(',')}]`);
+    const { stdout } = await shop.run('inventory list --low', options);
+    expectNarrow(stdout);
+    expect(stdout).not.toContain('…');
+    expect(stdout.match(/ available$/gm)).toHaveLength(4);
+    expect(stdout).toMatch(/0 +out +available/);
+    const wide = await shop.run('inventory list --low', { ...options, terminal: 80 });
+    expect(wide.stdout).toMatch(/0 +out of stock +available/);
+  },
+);
 
 test('begins a message after Ctrl-C on a line of its own on a terminal', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
@@ -89,7 +92,7 @@ const emoji = '😀'.repeat(20_000);
 const family = '👩‍👩‍👧'.repeat(5_000);
 const marks = `e${'\u0301'.repeat(20_000)}`;
 
-test.each([cjk, emoji, family, marks])('lays out and cuts a long text at once: %#', async (text) => {
+test.each([cjk, emoji, family, marks])('lays out and truncates a long text: %#', async (text) => {
   const shown = await laidOut('inventory list', [{ petId: 1, quantity: 2, status: text }], 60);
   expect(shown.length).toBeLessThan(text === marks ? 50_000 : 1000);
   expect(shown).toContain('…');
@@ -99,7 +102,7 @@ test.each([cjk, emoji, family, marks])('lays out and cuts a long text at once: %
   }
 });
 
-test('makes no table of objects without a field in common', async () => {
+test('prints objects without a common field as JSON, not as a table', async () => {
   const orders = Array.from({ length: 5_000 }, (_, index) => ({ [`field${index}`]: index }));
   const shown = await laidOut('orders list', orders, 60);
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
@@ -115,7 +118,7 @@ test('stops a long layout on the first Ctrl-C', async () => {
   expect(stdout.split('\n').length).toBeLessThan(15_000);
 });
 
-test('leaves a missing field empty even if it is named as every object’s own', async () => {
+test('leaves a missing field empty even if it has the name of a built-in property', async () => {
   const orders: object[] = [{ id: 1, constructor: 'a' }, { id: 2 }, { id: 3, toString: 4 }];
   expect(await laidOut('orders list -o csv', orders)).toBe('id,constructor,toString\n1,a,\n2,,\n3,,4\n');
   expect(await laidOut('orders list -o table', orders)).not.toContain('function');

@@ -35,14 +35,14 @@ test('waits for the end of a spent window and reports it, or exits with 6 at onc
 });
 
 describe('a 429', () => {
-  test('waits at least as long as Retry-After says', async () => {
+  test('waits after a 429 at least as long as Retry-After says', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=30'] });
     const before = shop.clock.now();
     expect((await shop.exits('inventory get 1', 0)).sent).toHaveLength(2);
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
-  test('stops the next command, which sends nothing and exits with 6', async () => {
+  test('exits the next command after a 429 with 6, and sends nothing', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
@@ -53,12 +53,12 @@ describe('a 429', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('waits for the service, not for the rate limit, after a 503', async () => {
+  test('reports after a 503 that it waits for the service, not for the rate limit', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
     await shop.exits('inventory get 1', 0, /^Waiting for the service: continuing in (9|10) s \(/m);
   });
 
-  test('waits until the window ends after a shorter Retry-After', async () => {
+  test('waits until the window ends after a 429 with a shorter Retry-After', async () => {
     const now = createTestClock().now() / 1000;
     const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', {
       date: new Date(now * 1000).toUTCString(),
@@ -77,7 +77,7 @@ describe('a 429', () => {
   test.for([
     ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
     ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
-  ] as const)('waits a minute for a %s that has passed already', async ([_name, headers]) => {
+  ] as const)('waits a minute after a 429 with a %s that has passed already', async ([_name, headers]) => {
     const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', headers);
     const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(60);
@@ -88,7 +88,7 @@ describe('a 429', () => {
     ['until a date by our clock, beside a Date that is an hour ahead', { until: 120_000, ahead: 3_600_000 }],
     ['until a date by its own Date, if our clock is an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
   ] as const)(
-    'holds the key for 120 s at least with %s, and the next command says so',
+    'holds the key for at least 120 s after a 429 with %s, and reports it',
     async ([_what, how], { till }) => {
       const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
       const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
@@ -102,12 +102,12 @@ describe('a 429', () => {
     },
   );
 
-  test('exits with 6 after three in a row', async () => {
+  test('exits with 6 after three 429s in a row', async () => {
     const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
     expect((await shop.exits('inventory get 1', 6)).sent).toHaveLength(3);
   });
 
-  test('meets none from two backends whose clocks are 4 s apart', async () => {
+  test('gets no 429 from two backends whose clocks are 4 s apart', async () => {
     const till = await openTill({ limit: { limit: 21, seconds: 60 } });
     let answered = 0;
     /** Every other one is ahead. */
@@ -151,7 +151,7 @@ test.for([
   ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service returned 503 \(".+"\); .+\.$/m],
   ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service returned 503 \("\S.*…; reading its stock/],
 ] as const)(
-  'gives the reason of a retry of %s: inventory %s at %s columns',
+  'reports the reason of a retry of %s: inventory %s at %s columns',
   async ([request, command, terminal, said]) => {
     const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
     await shop.exits(`inventory ${command}`, 0, said, { terminal });
@@ -170,7 +170,7 @@ const gated = (seconds: string, status = 429) => ({
 });
 
 describe('limits', () => {
-  test('shows the last response without a request, and only the limit of a window that has ended', async () => {
+  test('shows in limits the last response without a request, and only the limit of an ended window', async () => {
     const shop = await asked();
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
@@ -189,7 +189,7 @@ describe('limits', () => {
   test.each([
     [429, /^staging: after a 429 nothing is sent before 08:00:2\d\.$/m],
     [503, /^staging: while the service is unavailable nothing is sent before 0\d:00:2\d\.$/m],
-  ])('names the gate of a %i', async (status, words) => {
+  ])('shows in limits the wait after a %i', async (status, words) => {
     const shop = await asked(gated('3600', status));
     await shop.exits('limits', 0, words);
     // A step of the wall clock opens no gate, and hides none.
@@ -206,7 +206,7 @@ describe('limits', () => {
     expect((await shop.run('limits')).stderr).not.toContain('nothing is sent');
   });
 
-  test('shows the gate of a key without known limits, and of one that was met without a state', async () => {
+  test('shows in limits a wait without known limits, and one that was met without a state', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     shop.clock.advance(120_000);
@@ -219,7 +219,7 @@ describe('limits', () => {
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
   });
 
-  test('shows no environment for the gate of another configuration, and does not clear it', async () => {
+  test('shows no environment in limits for the wait of another configuration, and does not clear it', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
@@ -232,7 +232,7 @@ describe('limits', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('finds the limits of a key again if a key command prints it', async () => {
+  test('finds the limits of a key that a key command prints', async () => {
     const shop = await openShop(gated('3600'));
     const key = `${process.execPath} -p "'${shop.service.key}'"`;
     await shop.exits(['config', 'set-key', '--command', key], 0);
@@ -242,13 +242,13 @@ describe('limits', () => {
     await shop.exits('limits clear --yes', 0, 'Cleared', { env });
   });
 
-  test('spends one request with --refresh', async ({ shop }) => {
+  test('sends one request in limits --refresh', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
     expect(result.sent).toEqual(['GET /v1/inventory']);
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 
-  test('shows on a terminal how full each window is', async () => {
+  test('shows in limits on a terminal how full each window is', async () => {
     const shop = await asked({ limits: { minute: 4, day: 2000 } });
     for (const _request of [2, 3]) await shop.run('inventory get 1');
     const { stdout } = await shop.run('limits --color never', { terminal: 80 });
@@ -264,7 +264,7 @@ describe('limits', () => {
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
-  test('lists a key of another configuration with no environment, and filters the other keys by --env', async () => {
+  test('lists in limits a key of another configuration without an environment, and filters keys by --env', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
@@ -287,7 +287,7 @@ describe('limits', () => {
 });
 
 describe('limits clear', () => {
-  test('removes a gate, and names it', async () => {
+  test('removes a wait with limits clear, and names it', async () => {
     const shop = await openShop(gated('9999999999'));
     await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days. To clear the wait: petstock limits clear');
     const { stdout, requests } = await shop.exits('limits clear --yes', 0, [
@@ -298,7 +298,7 @@ describe('limits clear', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('asks, and removes nothing after a no, or in another environment', async () => {
+  test('asks in limits clear, and removes nothing after a no or in another environment', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
     expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production.\n' });

@@ -32,7 +32,7 @@ async function openShopWithKey(...response: Parameters<typeof openShopAnswering>
   return withEnv(await openShopAnswering(...response), { PETSTOCK_API_KEY_STAGING: key });
 }
 
-test.each(forms)('shows nowhere a key that the service repeats %s', async (_name, json) => {
+test.each(forms)('hides everywhere a key that the service repeats %s', async (_name, json) => {
   // The message is cut after 1,000 characters, in the middle of the key.
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
   const all = [
@@ -134,13 +134,13 @@ test.each([
   }
 });
 
-test('prints the body of api to a pipe as data', async () => {
+test('prints the body of api to a pipe unredacted', async () => {
   const shop = await openShopWithKey(200, `"${key}"`);
   expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
 });
 
-test('prints no key that was sent on stderr, wherever stderr goes', async () => {
+test('redacts a sent key on stderr, but not on stdout off a terminal', async () => {
   const shown = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr') => ({
     isTerminal: false,
@@ -160,7 +160,7 @@ test('prints no key that was sent on stderr, wherever stderr goes', async () => 
   expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
 });
 
-test('searches a long text that nearly has the key many times at once', () => {
+test('redacts a long text that nearly has the key many times within 11 s', () => {
   const started = performance.now();
   for (const [secret, text] of [
     ['\\'.repeat(100), '\\'.repeat(1_000)],

@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 const given = 'a-constant-key-of-ours';
 
 describe('a stock of one’s own', () => {
-  test('fills a new store with --import, and keeps the stock of another', async ({ shop }) => {
+  test('fills a new store with --import, and keeps an existing stock with a warning', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
     writeFileSync(
       stock,
@@ -91,17 +91,20 @@ describe('a stock of one’s own', () => {
     ['{"orders":["h7Qk2mZx9LpW4vNa8TcR"]}', 'this is not a stock'],
     ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
     ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
-  ])('names each fault of %j, repeats no line, and imports nothing', async ([text = '', ...faults], { shop }) => {
-    const file = join(folderOf(shop), 'secrets');
-    writeFileSync(file, text);
-    const before = (await shop.run('sandbox export')).stdout;
-    for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
-      const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
-      for (const fault of faults) expect(stderr).toContain(fault);
-      expect(stderr).not.toMatch(/h7Qk/);
-    }
-    expect((await shop.run('sandbox export')).stdout).toBe(before);
-  });
+  ])(
+    'reports each fault of %j without repeating a line, and imports nothing',
+    async ([text = '', ...faults], { shop }) => {
+      const file = join(folderOf(shop), 'secrets');
+      writeFileSync(file, text);
+      const before = (await shop.run('sandbox export')).stdout;
+      for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
+        const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
+        for (const fault of faults) expect(stderr).toContain(fault);
+        expect(stderr).not.toMatch(/h7Qk/);
+      }
+      expect((await shop.run('sandbox export')).stdout).toBe(before);
+    },
+  );
 
   test('empties no store for an invalid import, and imports the export of an empty one', async ({ shop }) => {
     const database = await temporaryDatabase();

@@ -58,7 +58,7 @@ shopTest('a key that was revoked is served with a warning', async ({ shop }) => 
   expect(stderr).toContain('Warning: The key was revoked. Requests with it get a 401');
 });
 
-shopTest('where stderr is no terminal it is said where the key is, in a form for programs', async ({ shop }) => {
+shopTest('reports off a terminal which command prints the key', async ({ shop }) => {
   const { stdout, stderr } = await served(shop, '');
   const command = /The key is that of the sandbox: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
   const info = await shop.json(command);

@@ -10,7 +10,7 @@ import { jsonLines, test } from '../../support/shop.ts';
 
 const given = 'a-constant-key-of-ours';
 
-test('makes the sandbox on first use of sandbox info, and shows where it is', async ({ shop }) => {
+test('creates the sandbox on first use of sandbox info, and shows where it is', async ({ shop }) => {
   const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
   const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ test('makes the sandbox on first use of sandbox info, and shows where it is', as
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('shows its address, serves any client, logs nothing, and exits with 0', async ({ shop }) => {
+test('serves any client at the printed address, logs nothing, and exits with 0', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
@@ -72,7 +72,9 @@ test.for([
   expect(stderr).not.toContain('secret');
 });
 
-test("exits with 5 if the database can't be reached, and with 2 if it refuses the connection", async ({ shop }) => {
+test('exits sandbox serve with 5 for an unreachable database, and with 2 for a refused connection', async ({
+  shop,
+}) => {
   const away = await shop.run('sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x');
   expect(away).toMatchObject({
     code: 5,
@@ -91,30 +93,36 @@ test.for([
   ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
-] as const)('logs lines of JSON, the last with the error, if %s does not start', async (row, { shop }) => {
-  const [options, env, message] = row;
-  const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
-  expect(code).toBe(2);
-  expect(jsonLines(stderr).at(-1)).toMatchObject({
-    time: expect.any(String),
-    level: 'error',
-    message: expect.stringMatching(message),
-    exitCode: 2,
-  });
-});
+] as const)(
+  'logs lines of JSON, the last with the error, if sandbox serve %s does not start',
+  async (row, { shop }) => {
+    const [options, env, message] = row;
+    const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
+    expect(code).toBe(2);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({
+      time: expect.any(String),
+      level: 'error',
+      message: expect.stringMatching(message),
+      exitCode: 2,
+    });
+  },
+);
 
-test.for(['--port', '--admin-port'])('names %s that is taken, and what to do', async (option, { shop }) => {
-  const port = await portOf(createServer());
-  expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
-    code: 2,
-    stderr: `Error: Another program uses port ${port} on 127.0.0.1.\nHint: petstock sandbox serve ${option} 0\n`,
-  });
-});
+test.for(['--port', '--admin-port'])(
+  'reports that the port of %s is taken, and what to do',
+  async (option, { shop }) => {
+    const port = await portOf(createServer());
+    expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
+      code: 2,
+      stderr: `Error: Another program uses port ${port} on 127.0.0.1.\nHint: petstock sandbox serve ${option} 0\n`,
+    });
+  },
+);
 
 describe('the key of sandbox serve', () => {
   const token = 'sixteen-or-more-letters';
 
-  test('takes constant --key and --admin-token, and puts neither into the log', async ({ shop }) => {
+  test('accepts constant --key and --admin-token, and logs neither', async ({ shop }) => {
     const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
     const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
       expect([key, adminToken]).toEqual([given, token]);
@@ -129,7 +137,7 @@ describe('the key of sandbox serve', () => {
     expect(lines).toContainEqual(expect.objectContaining({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 }));
   });
 
-  test('makes the key of --key-file once, for this user alone, shows it nowhere, and lets it be replaced', async ({
+  test('creates the key of --key-file once and private, shows it nowhere, and accepts its replacement', async ({
     shop,
   }) => {
     const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
@@ -158,7 +166,7 @@ describe('the key of sandbox serve', () => {
     expect(again.stderr).not.toContain('Warning');
   });
 
-  test('shows key and token on a terminal to paste, and not on another stderr', async ({ shop }) => {
+  test('shows key and token to paste on a terminal, but not on another stderr', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -173,7 +181,7 @@ describe('the key of sandbox serve', () => {
 });
 
 describe('options by variable', () => {
-  test('prefers the command line to a variable', async ({ shop }) => {
+  test('prefers an option of sandbox serve to its variable', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_PORT: '0',
       PETSTOCK_SERVE_PETS: '6',
@@ -194,7 +202,7 @@ describe('options by variable', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
-  test('prefers the stronger source of two options that exclude each other', async ({ shop }) => {
+  test('prefers the option to the variable of another option that excludes it', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -219,7 +227,7 @@ describe('options by variable', () => {
 });
 
 describe('the file of sandbox serve', () => {
-  test('makes missing folders for this user alone, and leaves others as they are', async ({ shop }) => {
+  test('creates missing folders of --file private, and leaves existing ones unchanged', async ({ shop }) => {
     const folder = join(shop.folders.state, 'new', 'folder');
     expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
     expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -228,7 +236,7 @@ describe('the file of sandbox serve', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('refuses another number of pets for a file, which a reset fills anew', async ({ shop }) => {
+  test('refuses another number of pets for an existing file, but accepts it in a reset', async ({ shop }) => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
@@ -241,7 +249,7 @@ describe('the file of sandbox serve', () => {
     await shop.exits('sandbox reset --file /nowhere.db', 2);
   });
 
-  test('goes on with the fresh stock if the file is reset while it is served', async ({ shop }) => {
+  test('serves the fresh stock if the file is reset meanwhile', async ({ shop }) => {
     const { code } = await served(shop, '', async (line) => {
       const env = envOf(line);
       const quantity = async () => Number((await shop.run('inventory get 1', { env })).stdout.split('\t')[1]);
@@ -256,7 +264,7 @@ describe('the file of sandbox serve', () => {
     expect(code).toBe(0);
   });
 
-  test('replaces a file that is no database by a reset', async ({ shop }) => {
+  test('replaces a sandbox file that is no database by a reset', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     writeFileSync(file, 'Feed the cats. '.repeat(100));
@@ -265,7 +273,7 @@ describe('the file of sandbox serve', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('hints at nothing that would destroy a text file', async ({ shop }) => {
+  test('hints at no command that would destroy a text file given as --file', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {
@@ -273,7 +281,7 @@ describe('the file of sandbox serve', () => {
     }
   });
 
-  test('explains a file of a later version, which a reset refuses to remove', async ({ shop }) => {
+  test('reports a sandbox file of a later version, which a reset refuses to remove', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     const change = (version: number) => {
       const database = new (sqlite().DatabaseSync)(file);
@@ -289,12 +297,15 @@ describe('the file of sandbox serve', () => {
     await shop.exits('-e sandbox inventory get 1', 0);
   });
 
-  test.skipIf(process.platform === 'win32')('takes only a plain file for a key or a certificate', async ({ shop }) => {
-    // A pipe without a writer would be waited for, and no signal would end that.
-    for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
-      expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
-    }
-  });
+  test.skipIf(process.platform === 'win32')(
+    'refuses anything but a plain file as a key or a certificate',
+    async ({ shop }) => {
+      // A pipe without a writer would be waited for, and no signal would end that.
+      for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
+        expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
+      }
+    },
+  );
 });
 
 test('prints the contract with sandbox openapi', async ({ shop }) => {

@@ -3,7 +3,7 @@ import { apply, changeFile, errorJson, jsonLines, test } from '../../support/sho
 
 /** The sentences of the contract about JSON, each through the command line. */
 describe('JSON', () => {
-  test('counts what a dry run would write as planned, and nothing else', async ({ shop }) => {
+  test('counts only rows that a dry run would write as planned', async ({ shop }) => {
     const { report, code } = await apply(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n6,14,\n', ['--dry-run']);
     expect([code, report.run, report.dryRun]).toEqual([8, null, true]);
     expect(report.counts).toMatchObject({ planned: 1, conflict: 1, unchanged: 1, applied: 0 });
@@ -13,7 +13,7 @@ describe('JSON', () => {
     expect(Object.keys(listed.counts)).toEqual([...Object.keys(written.report.counts), 'pending']);
   });
 
-  test('names the run in each line of NDJSON', async ({ shop }) => {
+  test('prints the run in each line of NDJSON', async ({ shop }) => {
     const { report } = await apply(shop, 'petId,quantity\n4,50\n5,9\n');
     const shown = jsonLines((await shop.exits('history show latest -o ndjson', 0)).stdout);
     expect(shown.map(({ run, petId }) => [run, petId])).toEqual([4, 5].map((petId) => [report.run, petId]));
@@ -24,7 +24,7 @@ describe('JSON', () => {
     expect(latest.rows[0].run).toBeUndefined();
   });
 
-  test('has the whole error as the last line of stderr, with the faults of a file', async ({ shop }) => {
+  test('prints the whole JSON error with the faults of a file as the last line of stderr', async ({ shop }) => {
     const file = changeFile(shop, 'petId,quantity\n4,x\n,5\n');
     const { stdout, stderr } = await shop.exits(['inventory', 'apply', file, '--yes', '--json'], 2);
     expect([stdout, errorJson(stderr).error]).toEqual([
@@ -54,7 +54,7 @@ describe('JSON', () => {
     ['config get max-zero', 1, 'failure'],
     ['api GET /nothing', 9, 'not-found'],
     ['api PATCH /inventory/4 --data {}', 10, 'rejected'],
-  ] as const)('prints an error alone for %s, exit %i, of kind %s', async ([command, code, kind], { shop }) => {
+  ] as const)('prints only an error for %s, exit %i, of kind %s', async ([command, code, kind], { shop }) => {
     const { stdout, stderr } = await shop.exits(`${command} --json`, code);
     expect(stdout).toBe('');
     expect(errorJson(stderr).error).toMatchObject({
@@ -73,7 +73,7 @@ test('sorts stores by name, whichever was set first', async ({ shop }) => {
   expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
 });
 
-test('replaces --failed-out of a file that is all conflicts on the second night, too', async ({ shop }) => {
+test('replaces --failed-out again if all rows are conflicts again', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,1\n5,9,77\n');
   const failed = changeFile(shop, '', 'failed.csv');
   const night = ['inventory', 'apply', file, '--yes', '--json', '--failed-out', failed];

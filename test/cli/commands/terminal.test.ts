@@ -24,14 +24,14 @@ test.each([
   'api GET /inventory',
   'orders list',
   'inventory set 1 5',
-])('keeps a terminal unharmed by %s', async (command) => {
+])('prints nothing harmful to a terminal in %s', async (command) => {
   for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
     const shop = await openShopAnswering(200, body);
     for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, { terminal: 80 }));
   }
 });
 
-test('keeps a terminal unharmed by what --debug shows, also where it was decoded', async () => {
+test('prints nothing harmful to a terminal with --debug', async () => {
   const twice = String.raw`{"a":1,"\u001b]52;c;ZXZpbA==\u0007":1,"\u001b]52;c;ZXZpbA==\u0007":2}`;
   const shop = await openShopAnswering(200, twice);
   for (const terminals of [undefined, ['stderr'] as const]) {
@@ -39,7 +39,7 @@ test('keeps a terminal unharmed by what --debug shows, also where it was decoded
   }
 });
 
-test('passes bytes to a pipe as they came', async () => {
+test('prints control characters to a pipe as they came', async () => {
   const shop = await openShopAnswering(200, list);
   const pipe = { terminal: 80, terminals: ['stderr'] } as const;
   expect((await shop.run('api GET /inventory', pipe)).stdout).toBe(list);
@@ -47,7 +47,7 @@ test('passes bytes to a pipe as they came', async () => {
   expect(csv.stdout).toBe(`"${hostile}"\n`);
 });
 
-test('asks in one harmless line', async ({ shop }) => {
+test('asks about a file or path with control characters in one harmless line', async ({ shop }) => {
   const file = changeFile(shop, 'mine', 'a\x1b[2J\nb\u202e.csv');
   const { asked, prompts } = confirming(false);
   await shop.exits(['inventory', 'export', file], 2, [], { terminal: 80, prompts });
@@ -74,7 +74,7 @@ test.for([
   if (areColoured[1]) expect(failed.stderr).toContain('\x1b[31m');
 });
 
-test('names the source in watch and diff, and production in red', async ({ shop }) => {
+test('shows the source in watch and diff, and production in red', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const env = { ...production, NO_COLOR: '1' };
   for (const [command, places] of [
@@ -106,7 +106,7 @@ test('reports that nothing was written without a network', async ({ shop }) => {
     await shop.exits(`inventory ${command} --retries 0`, 5, said, { env });
 });
 
-test('reports once that nothing was written if the day is used up', async () => {
+test('reports once that nothing was written if the daily limit is used up', async () => {
   const shop = await openShop({ limits: { minute: 60, day: 2 } });
   for (const _request of [1, 2]) await shop.run('inventory list');
   const said =
@@ -114,7 +114,7 @@ test('reports once that nothing was written if the day is used up', async () => 
   for (const command of ['set 4 5', 'adjust 4 +1']) await shop.exits(`inventory ${command}`, 6, said);
 });
 
-test('puts a bar before words of the service in a cell and in a warning', async () => {
+test('marks words of the service with a bar in a cell and in a warning', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout } = await shop.run('inventory set 4=1 5=2 --yes', { terminal: 120, env: { NO_COLOR: '1' } });
   expect(stdout).toMatch(/ failed +│ /);

@@ -5,7 +5,7 @@ import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
-test('undoes what a run has written, as a run of its own', async ({ shop }) => {
+test('undoes the changes of a run as a run of its own', async ({ shop }) => {
   const before = await stockOf(shop);
   const { report } = await apply(shop, csv);
   const undone = withReport(await shop.run(['undo', report.run, '--yes', '--json']));
@@ -25,7 +25,7 @@ test('undoes what a run has written, as a run of its own', async ({ shop }) => {
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('undoes the rest if an undo was undone in part', async ({ shop }) => {
+test('undoes the rest of an undo if one row has changed, and exits with 8', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n5,9\n');
   const { run } = await shop.json('undo --last --yes --json');
   await shop.run('inventory set 5 77');
@@ -43,7 +43,7 @@ test('undoes a row only if the stock is still what was written', async ({ shop }
   expect((await stockOf(shop)).get('5')).toBe(77);
 });
 
-test('undoes nothing twice, and a conflict once what came between is undone', async ({ shop }) => {
+test('undoes no row twice, and a conflict once the later run is undone', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const undo = () => shop.json(`undo ${report.run} --yes --json`);
   await shop.run('inventory set 5 77 --read-first');
@@ -55,7 +55,7 @@ test('undoes nothing twice, and a conflict once what came between is undone', as
   expect(await shop.refused(`undo ${report.run} --yes`)).toContain('already undone');
 });
 
-test('asks first, has a dry run, and names the environment of the run before it asks another', async ({ shop }) => {
+test('refuses undo without --yes, in another environment, and without a run, but not a dry run', async ({ shop }) => {
   for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
   const { report } = await apply(shop, csv);
   for (const command of [`undo ${report.run}`, `inventory apply --resume ${report.run}`]) {
@@ -67,7 +67,7 @@ test('asks first, has a dry run, and names the environment of the run before it 
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('explains what fits if nothing was written, or for another environment than the default', async ({ shop }) => {
+test('hints at the undo with its environment, but not if nothing was written or with -q', async ({ shop }) => {
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Undo:');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
@@ -75,7 +75,7 @@ test('explains what fits if nothing was written, or for another environment than
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
-test('shows the run of undo --last, and passes over undos and runs that were undone', async ({ shop }) => {
+test('shows the run of undo --last, and skips undos and undone runs', async ({ shop }) => {
   const first = await apply(shop, 'petId,quantity\n4,12\n');
   const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
   const last = withReport(await shop.exits('undo --last --yes --json', 0, `Run ${report.run}: inventory apply`));
@@ -86,7 +86,7 @@ test('shows the run of undo --last, and passes over undos and runs that were und
   await shop.exits('undo latest --yes', 9, 'Nothing to undo in staging');
 });
 
-test('names the run in the question on a terminal, with --quiet too', async ({ shop }) => {
+test('shows the run in the question of undo --last, even with --quiet', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n');
   const { asked, prompts } = confirming(true);
   await shop.run('undo --last --quiet', { terminal: 100, prompts });
@@ -95,7 +95,7 @@ test('names the run in the question on a terminal, with --quiet too', async ({ s
   ]);
 });
 
-test('passes over a run of another address with undo --last, and says so', async ({ shop }) => {
+test('skips a run of another address with undo --last, and reports it', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const elsewhere = await openShop();
   const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
@@ -107,7 +107,7 @@ test('passes over a run of another address with undo --last, and says so', async
 });
 
 // A plain set does not read. `undo` returns to what the history last knew of the pet, and to nothing else.
-test('undoes a row that a resumed run found as it was wanted', async ({ till }) => {
+test('undoes a row whose stock a resumed run found already set', async ({ till }) => {
   const { service } = till;
   service.next('PATCH /inventory/1', answers(400));
   const stdin = 'petId,quantity\n1,5\n2,6\n';

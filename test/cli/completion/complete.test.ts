@@ -52,14 +52,14 @@ test.each([
   expect(await proposed(line)).toEqual(words);
 });
 
-test('proposes options of the command first, and none that was already given', async () => {
+test('completes options of the command first, and none that was already given', async () => {
   const words = await proposed('inventory list --status sold --limit 3 -q -');
   expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
   expect(words).toContain('--env');
   for (const given of ['--limit', '--quiet']) expect(words).not.toContain(given);
 });
 
-test('proposes options by themselves if nothing else can come', async () => {
+test('completes options without a dash if nothing else can come', async () => {
   expect(await proposed('inventory list ')).toContain('--summary');
 });
 
@@ -71,7 +71,7 @@ const unknown =
   '--metrics-token --min-quantity --min-rows --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 
-test('proposes values for every other option that takes one', () => {
+test('completes values of every option that takes one, except free ones', () => {
   const without = ({ options, commands }: TableCommand): readonly string[] => [
     ...options.flatMap(({ flags, value }) =>
       value?.kind === 'words' && value.words.length === 0 ? flags.slice(-1) : [],
@@ -83,7 +83,7 @@ test('proposes values for every other option that takes one', () => {
 
 const hostile = fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })), { maxLength: 4 });
 
-property('proposes only harmless words', [hostile, fc.string({ unit: 'binary' })], async (words, typed) => {
+property('completes only harmless words', [hostile, fc.string({ unit: 'binary' })], async (words, typed) => {
   const knowledge = async () => words as readonly Word[];
   for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
     const { candidates } = await complete(table, { words: line, current: typed }, knowledge);
@@ -97,6 +97,6 @@ const word = fc.oneof(
   fc.constantFrom(...'inventory list --env --env= - -- -e --merge count help config set'.split(' '), ''),
 );
 
-property('fails on no line', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
+property('completes any line without a failure', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
   await expect(complete(table, { words, current }, known)).resolves.toBeDefined();
 });

@@ -71,7 +71,7 @@ test('counts a wait down to "continuing", not to 0 s', async () => {
 });
 
 describe('progress on a terminal', () => {
-  it('draws at most ten times a second, and the true numbers in the end', async () => {
+  it('draws progress at most ten times a second, and the true numbers in the end', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 1000, 0.5);
     expect(writes.length).toBeGreaterThanOrEqual(5);
@@ -84,7 +84,7 @@ describe('progress on a terminal', () => {
     expect(notes).toEqual([]);
   });
 
-  it('draws the first change at once, with rate and time left, by the limit if that takes longer', async () => {
+  it('draws the first progress at once, and the time left by the limit if that is longer', async () => {
     const progress = start({ columns: 80 });
     expect(writes).toEqual([]);
     progress.update({ done: 1, failed: 1 });
@@ -95,7 +95,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('about 20 min left');
   });
 
-  it('counts a wait down, shows responses meanwhile, and continues', async () => {
+  it('counts a wait down in the progress line, shows responses meanwhile, and continues', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 58, 10);
     progress.waiting(42_000, 'refused');
@@ -120,7 +120,7 @@ describe('progress on a terminal', () => {
     expect(shown()).not.toContain('waiting');
   });
 
-  it('makes room for something else, and comes back', async () => {
+  it('removes the progress line for other output, and draws it again', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
     await progress.wipe();
@@ -139,7 +139,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('3/1,200');
   });
 
-  it('draws nothing after its end, and delays nobody', async () => {
+  it('draws no progress after its end', async () => {
     const progress = start({ columns: 80 });
     for (const done of [1, 2]) progress.update({ done, failed: 0 });
     progress.waiting(100_000, 'refused');
@@ -153,7 +153,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toBe('');
   });
 
-  test.each([20, 9, 2])('stays on one line of %i columns', async (columns) => {
+  test.each([20, 9, 2])('keeps progress on one line of %i columns', async (columns) => {
     const progress = start({ columns });
     progress.update({ done: 512, failed: 51 });
     progress.waiting(42_000, 'refused');
@@ -181,7 +181,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('100/1,200');
   });
 
-  it('leaves nothing of a line that a narrower terminal broke', async () => {
+  it('clears a progress line that a narrower terminal has wrapped', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
     await clock.sleep(200);
@@ -197,7 +197,7 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress without a terminal', () => {
-  it('prints a sentence every ten seconds, and nothing of a short run', async () => {
+  it('prints progress every ten seconds off a terminal, and none of a short run', async () => {
     const progress = start();
     await proceed(progress, 90, 100);
     expect(notes).toEqual([]);
@@ -211,7 +211,7 @@ describe('progress without a terminal', () => {
     expect(writes).toEqual([]);
   });
 
-  it('reports each long wait once', async () => {
+  it('reports each long wait once off a terminal', async () => {
     const progress = start({ limitSeconds: (rows) => rows });
     progress.update({ done: 58, failed: 2 });
     progress.waiting(999, 'refused');
@@ -230,7 +230,7 @@ describe('progress without a terminal', () => {
 });
 
 describe('the rate', () => {
-  it('covers the last ten seconds', () => {
+  it('measures the rate over the last ten seconds', () => {
     const meter = createRateMeter(0);
     for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
     // Ten a second for a minute, then one a second.
@@ -238,7 +238,7 @@ describe('the rate', () => {
     expect(meter.rate(80_000, 620)).toBe(1);
   });
 
-  it('falls while nothing is done, but ignores waits, even if they are cut short or prolonged', () => {
+  it('lowers the rate while nothing is done, but ignores waits, even cut short or prolonged ones', () => {
     const meter = createRateMeter(0);
     meter.record(1000, 10);
     expect(meter.rate(5000, 10)).toBe(2);
@@ -256,19 +256,23 @@ describe('the rate', () => {
 
   const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
 
-  property('counts rows as they come', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
-    const meter = createRateMeter(0);
-    let [at, done] = [0, 0];
-    for (const wait of waits) {
-      if (wait === undefined) {
-        [at, done] = [at + 250, done + perStep];
-        meter.record(at, done);
-      } else {
-        meter.pause(at, wait);
-        at += wait;
+  property(
+    'measures the rate of rows that come regularly',
+    [steps, fc.integer({ min: 1, max: 50 })],
+    (waits, perStep) => {
+      const meter = createRateMeter(0);
+      let [at, done] = [0, 0];
+      for (const wait of waits) {
+        if (wait === undefined) {
+          [at, done] = [at + 250, done + perStep];
+          meter.record(at, done);
+        } else {
+          meter.pause(at, wait);
+          at += wait;
+        }
       }
-    }
-    const rate = meter.rate(at, done);
-    if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
-  });
+      const rate = meter.rate(at, done);
+      if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
+    },
+  );
 });

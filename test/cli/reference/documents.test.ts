@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 const markdown = await commandsDocument();
 const manual = await manPage(new Date('2026-01-15'));
 
-test('have every command, with its options and the examples of its help', async ({ shop }) => {
+test('documents every command with its options and the examples of its help', async ({ shop }) => {
   const read = unescaped(manual);
   const [, ...commands] = await allCommands();
   expect(commands.length).toBeGreaterThan(45);
@@ -28,7 +28,7 @@ test('have every command, with its options and the examples of its help', async 
   }
 });
 
-test('write a manual in ASCII in which no text is a troff request', () => {
+test('writes a manual in ASCII in which no text is a troff request', () => {
   expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
   expect(manual).toMatch(/^[\n -~]*$/);
   const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi)( |$)).*$/gm);

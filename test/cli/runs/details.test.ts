@@ -15,7 +15,7 @@ const applied = (shop: Shop, text: string, ...args: string[]) =>
   shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
 
 describe('rows that nobody has edited', () => {
-  test('count as not edited, are never sent and never a conflict, though all were sold since', async ({ shop }) => {
+  test('counts unedited rows as not edited, and never sends them, though all were sold since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
     await shop.run('inventory set 1=3 6=2 --yes');
@@ -29,7 +29,7 @@ describe('rows that nobody has edited', () => {
     expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
   });
 
-  test('stay out of the report with --changed, as do unchanged and skipped ones', async ({ shop }) => {
+  test('leaves unchanged, skipped and unedited rows out of the report with --changed', async ({ shop }) => {
     const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
     const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
     expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
@@ -50,7 +50,7 @@ describe('a dry run', () => {
     ['petId,delta\n9,1\n', '--dry-run', 2],
     ['petId,delta\n9,1\n', '--dry-run --again', 0],
     ['petId,quantity\n5,1\n', '--exit-code', 2],
-  ] as const)('ends as the run would: %j %s: %i', async ([csv, args, code], { shop }) => {
+  ] as const)('ends a dry run as the run would end: %j %s: %i', async ([csv, args, code], { shop }) => {
     // Deltas that were applied before.
     await applied(shop, 'petId,delta\n9,1\n');
     const result = await applied(shop, csv, ...args.split(' '));
@@ -59,7 +59,7 @@ describe('a dry run', () => {
   });
 });
 
-test('never keeps rows of last night in --failed-out, though the run ends before its first row', async ({ shop }) => {
+test('empties --failed-out of an earlier run even if the run ends before its first row', async ({ shop }) => {
   const failed = join(shop.folders.state, '..', 'failed.csv');
   await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
@@ -74,7 +74,7 @@ test('never keeps rows of last night in --failed-out, though the run ends before
 });
 
 describe('undo --last', () => {
-  test("skips runs that can't or need not be undone, and says so", async () => {
+  test("skips runs that undo --last can't or need not undo, and reports them", async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory set 8 32 --expect 32');
@@ -87,7 +87,7 @@ describe('undo --last', () => {
     await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
   });
 
-  test('undoes a run although a later write set the same stock', async ({ shop }) => {
+  test('undoes the last run although a later write set the same stock', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
@@ -95,7 +95,7 @@ describe('undo --last', () => {
     expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
   });
 
-  test('goes by the order of writes, though the clock was set back', async ({ shop }) => {
+  test('undoes by --last in the order of writes, though the clock was set back', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5');
     shop.clock.step(-3_600_000);
     await shop.run('inventory adjust 5 +5');
@@ -103,7 +103,7 @@ describe('undo --last', () => {
     expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
   });
 
-  test('records the reason that it was given', async ({ shop }) => {
+  test('records the reason of undo --last', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
     const options = '--max-zero 3 --reason mistake --ref X-1';
     const [{ run: adjusted }] = await shop.json('history list --json');
@@ -120,7 +120,7 @@ describe('undo --last', () => {
 });
 
 describe('set', () => {
-  test('reads first at a terminal, shows before and after, and can be undone', async ({ shop }) => {
+  test('reads first in set at a terminal, shows before and after, and undoes the set', async ({ shop }) => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
@@ -134,13 +134,13 @@ describe('set', () => {
   test.for([
     ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write this change?'],
     ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write this change?'],
-  ] as const)('%s asks at a terminal', async ([command, question], { shop }) => {
+  ] as const)('asks at a terminal about %s', async ([command, question], { shop }) => {
     const { asked, options } = person(false);
     expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
     expect(asked).toEqual([question]);
   });
 
-  test('checks --expect for one pet in the form of a run', async ({ shop }) => {
+  test('checks --expect of set for one pet in the form of a run', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
     expect(refused).toMatchObject({ code: 7, stdout: '' });
     expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
@@ -148,7 +148,7 @@ describe('set', () => {
 });
 
 describe('adjust', () => {
-  test('records several pets as one run of increments', async ({ shop }) => {
+  test('records adjust of several pets as one run of increments', async ({ shop }) => {
     const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
     expect(JSON.parse(result.stdout).rows).toEqual([
       { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
@@ -158,7 +158,7 @@ describe('adjust', () => {
     expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 appears twice');
   });
 
-  test('has --dry-run and --expect', async ({ shop }) => {
+  test('applies --dry-run and --expect to adjust', async ({ shop }) => {
     const { stdout, sent } = await shop.run('inventory adjust 4 +1 --dry-run --json');
     const rows = [{ before: 39, after: 40, result: 'planned' }];
     expect({ ...JSON.parse(stdout), sent }).toMatchObject({ dryRun: true, rows, sent: ['GET /v1/inventory'] });
@@ -169,7 +169,7 @@ describe('adjust', () => {
 });
 
 describe('the question', () => {
-  test('warns of a second time', async ({ shop }) => {
+  test('warns in the question if a file was applied before', async ({ shop }) => {
     const file = changeFile(shop, 'petId,delta\n4,1\n5,-1\n');
     await shop.run(`inventory apply ${file} --yes`);
     const { asked, options } = person();
@@ -197,7 +197,7 @@ describe('the question', () => {
   });
 });
 
-test("lists once what can't be written", async ({ shop }) => {
+test("lists once the rows that can't be written", async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');

@@ -10,8 +10,8 @@ const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').s
 
 test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
-  ['not one that a resume sends, nor those after it', answers(401), [], [15, 15]],
-  ['not one that was written otherwise', storeInstead(12), [], [12, 15]],
+  ['none that a resume sends, nor those after it', answers(401), [], [15, 15]],
+  ['none whose stock was written differently', storeInstead(12), [], [12, 15]],
 ] as const)(
   'writes only those deltas to --failed-out that nothing else will write: %s',
   async ([_what, action, kept, sums], { till }) => {
@@ -70,7 +70,7 @@ test.for([
   },
 );
 
-test('keeps the rows of its run in --failed-out of a resume if nothing is sent', async ({ till }) => {
+test('keeps the rows of a run in --failed-out if its resume sends nothing', async ({ till }) => {
   const file = till.file('counts.csv', 'petId,quantity\n1,4\n2,5\n');
   const failed = till.file('failed.csv', '');
   till.service.next('PATCH', answers(400), answers(401));

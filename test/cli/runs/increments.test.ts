@@ -26,7 +26,7 @@ function whileWaiting(till: Till, petId: number, units: number) {
 }
 
 describe('a delta that somebody else has added, too', () => {
-  test.each([60, 3])('counts after a wait of %i s for the limit', async (seconds) => {
+  test.each([60, 3])('adds a delta beside another writer after a wait of %i s for the limit', async (seconds) => {
     const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     const onStderr = whileWaiting(till, 5, 1);
@@ -37,7 +37,7 @@ describe('a delta that somebody else has added, too', () => {
     expect(rows).toContainEqual({ line: 6, petId: 5, before: 11, after: 12, result: 'applied' });
   });
 
-  test('counts if the rows before it were answered slowly', async () => {
+  test('adds a delta beside another writer if the rows before it were answered slowly', async () => {
     const till = await openTill({ stock: tenEach(6) });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     till.service.always('PATCH', (exchange) => {
@@ -50,14 +50,14 @@ describe('a delta that somebody else has added, too', () => {
     expect(till.service.seen('PATCH')).toHaveLength(6);
   });
 
-  test('counts if an adjust waited behind a 429', async ({ till }) => {
+  test('adds a delta beside another writer if an adjust waited behind a 429', async ({ till }) => {
     till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
     const { code, stdout } = await till.run('inventory adjust 1 +1 --json', { onStderr: whileWaiting(till, 1, 1) });
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 11, quantity: 12 });
     expect(till.service.stockOf(1)).toBe(12);
   });
 
-  test('counts if the run was killed and is resumed', async ({ till }) => {
+  test('adds a delta beside another writer if the run was killed and is resumed', async ({ till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', answers(401));
     expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -143,7 +143,7 @@ describe('a service that returns an older stock than was written last', () => {
   const before = '[{"petId":1,"quantity":10,"status":"available"},{"petId":2,"quantity":10,"status":"sold"}]';
   const lagging: Action = ({ answer }) => answer(200, before);
 
-  test('is asked again until it has caught up, and both adjusts count', async ({ till }) => {
+  test('rereads an outdated stock until it has caught up, and both adjusts count', async ({ till }) => {
     expect((await till.run('inventory adjust 1 +1')).code).toBe(0);
     till.service.next('GET /inventory', lagging, lagging, lagging);
     const { code, stdout, stderr } = await till.run('inventory adjust 1 +1 --json');
@@ -155,7 +155,7 @@ describe('a service that returns an older stock than was written last', () => {
   test.for([
     ['adjust 1 +1', 7],
     ['set 1=20 2=20 --yes', 8],
-  ] as const)('makes a conflict if it does not catch up: %s', async ([command, code], { till }) => {
+  ] as const)('reports a conflict if an outdated stock does not catch up: %s', async ([command, code], { till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.always('GET /inventory', lagging);
     const result = await till.run(`inventory ${command}`);
@@ -165,7 +165,7 @@ describe('a service that returns an older stock than was written last', () => {
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
-  test('is asked again although the history was pruned since', async ({ till }) => {
+  test('rereads an outdated stock although the history was pruned since', async ({ till }) => {
     for (const [sum, runs] of [
       [12, '1 run'],
       [14, '2 runs'],
@@ -186,7 +186,7 @@ describe('a service that returns an older stock than was written last', () => {
     database.close();
   });
 
-  test('is asked again by a run of many pets although the history was pruned since', async () => {
+  test('rereads an outdated stock for a run of many pets although the history was pruned since', async () => {
     const many = 60;
     const till = await openTill({ stock: tenEach(many) });
     const list = Array.from({ length: many }, (_, index) => index + 1);
@@ -205,7 +205,7 @@ describe('a service that returns an older stock than was written last', () => {
     ['the wall clock is set ahead', 60_000, undefined],
     ['the wall clock is set back', -hours, undefined],
     ['another machine with a wrong clock asks', 0, 'box'],
-  ] as const)('is asked again although %s', async ([_what, step, host], { till }) => {
+  ] as const)('rereads an outdated stock although %s', async ([_what, step, host], { till }) => {
     await till.exits('inventory adjust 1 +1', 0);
     till.clock.step(step);
     till.service.next('GET /inventory', lagging);
@@ -219,43 +219,43 @@ describe('a service that returns an older stock than was written last', () => {
     ['of this machine, whose wall clock was set back', 'test', 'test'],
     ['of this machine, which has been started anew since', 'test', 'anew'],
     ['of another machine that has known the write for as long', 'box', 'box'],
-  ] as const)(
-    'is believed 15 s later by a command %s, since somebody may have set the stock back',
-    async ([_what, host, boot], { till }) => {
-      const { clock } = till;
-      const other = { host, clock: { ...clock, boot: () => boot } };
-      await till.exits('inventory adjust 1 +1', 0);
-      await till.exits('inventory adjust 1 +1 --expect 99', 7, [], other);
-      clock.advance(15_001);
-      clock.step(-hours);
-      till.service.sell(1, 1);
-      const { sleeps } = clock;
-      const before = sleeps.length;
-      await till.exits('inventory adjust 1 +5', 0, [], other);
-      expect([till.service.stockOf(1), sleeps.slice(before)]).toEqual([15, []]);
-    },
-  );
+  ] as const)('trusts an older stock 15 s after the write in a command %s', async ([_what, host, boot], { till }) => {
+    const { clock } = till;
+    const other = { host, clock: { ...clock, boot: () => boot } };
+    await till.exits('inventory adjust 1 +1', 0);
+    await till.exits('inventory adjust 1 +1 --expect 99', 7, [], other);
+    clock.advance(15_001);
+    clock.step(-hours);
+    till.service.sell(1, 1);
+    const { sleeps } = clock;
+    const before = sleeps.length;
+    await till.exits('inventory adjust 1 +5', 0, [], other);
+    expect([till.service.stockOf(1), sleeps.slice(before)]).toEqual([15, []]);
+  });
 
   test.for([
     ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
     ['was not sent, and wanted that stock', 'ECONNREFUSED', '+5', '-5', 10],
     ['was lost, and wanted that stock', 'ECONNRESET', '+5', '-5', 10],
-  ] as const)('is believed after an own try that %s', async ([_what, code, first, second, sum], { till }) => {
-    await till.exits(`inventory adjust 1 ${first}`, 0);
-    const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
-    let isLost = false;
-    const around: RunOptions['around'] = async (send) => {
-      if (till.service.seen('GET').length < 2 || isLost) return send();
-      isLost = true;
-      till.clock.advance(1200);
-      till.service.next('GET /inventory', lagging);
-      throw Object.assign(new Error(code), { code });
-    };
-    await till.exits(`inventory apply ${file} --yes`, 0, [], { around });
-    expect(till.service.stockOf(1)).toBe(sum);
-  });
+  ] as const)(
+    'trusts an older stock after an attempt of its own that %s',
+    async ([_what, code, first, second, sum], { till }) => {
+      await till.exits(`inventory adjust 1 ${first}`, 0);
+      const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
+      let isLost = false;
+      const around: RunOptions['around'] = async (send) => {
+        if (till.service.seen('GET').length < 2 || isLost) return send();
+        isLost = true;
+        till.clock.advance(1200);
+        till.service.next('GET /inventory', lagging);
+        throw Object.assign(new Error(code), { code });
+      };
+      await till.exits(`inventory apply ${file} --yes`, 0, [], { around });
+      expect(till.service.stockOf(1)).toBe(sum);
+    },
+  );
 
-  test('is believed for no row of a later group of the same run', async ({ till }) => {
+  test('distrusts an outdated stock for a row of a later group of the same run', async ({ till }) => {
     await till.exits('inventory adjust 2 +1', 0);
     const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', (exchange) => {
@@ -269,7 +269,7 @@ describe('a service that returns an older stock than was written last', () => {
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 
-  test('is believed if somebody else has written a stock that was never there', async ({ till }) => {
+  test('trusts a stock that was never there, as somebody else has written it', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
     const result = await till.run('inventory adjust 1 +1');
@@ -286,7 +286,7 @@ describe('a file that is applied again', () => {
     ['saved again by a spreadsheet', again],
     ['with another reason', first.replace('truck', 'lorry')],
     ['with one more row, which adds nothing', `${first}3,0,,\n`],
-  ])('is refused if it comes %s', async ([_what, again], { till }) => {
+  ])('refuses a file of deltas that is applied again, %s', async ([_what, again], { till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const stderr = expect.stringMatching(/was applied at .* by run .*, and its deltas would be added once more/);
     expect(await till.run(`inventory apply ${till.file('b.csv', again)} --yes`)).toMatchObject({ code: 2, stderr });
@@ -295,7 +295,7 @@ describe('a file that is applied again', () => {
     expect((await till.run(`inventory apply ${other} --yes`)).code).toBe(0);
   });
 
-  test('is refused while its run is unfinished, with a hint at the resume', async ({ till }) => {
+  test('refuses a repeated file while its run is unfinished, with a hint at the resume', async ({ till }) => {
     till.service.next('PATCH', normally, answers(401));
     await till.run(`inventory apply ${till.file('a.csv', first)} --yes --concurrency 1`);
     for (const mode of ['--yes', '--dry-run']) {
@@ -336,15 +336,18 @@ describe('a read that breaks off', () => {
     return till;
   };
 
-  test.each([5, 6])('leaves room for its next try in an adjust, with %i requests of others', async (others) => {
-    const till = await beside(others, 12);
-    await till.run('inventory list');
-    till.service.next('GET', drop);
-    await till.exits('inventory adjust 1 +1', 0);
-    expect(till.service.stockOf(1)).toBe(11);
-  });
+  test.each([5, 6])(
+    'leaves room for another read in an adjust if one breaks off, with %i requests of others',
+    async (others) => {
+      const till = await beside(others, 12);
+      await till.run('inventory list');
+      till.service.next('GET', drop);
+      await till.exits('inventory adjust 1 +1', 0);
+      expect(till.service.stockOf(1)).toBe(11);
+    },
+  );
 
-  test('leaves room for its next try in a run whose stock has grown old', async () => {
+  test('leaves room for another read in a run with an old stock if one breaks off', async () => {
     const till = await beside(4, 16);
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
     let reads = 0;

@@ -19,7 +19,7 @@ async function killed(till: Till): Promise<string> {
 }
 
 describe('rows of a killed command that were never sent', () => {
-  test('are sent by a resume whatever others have done to their stock', async () => {
+  test('resumes rows that a killed command never sent, whatever others did to their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     const shown = await till.rows();
@@ -30,14 +30,14 @@ describe('rows of a killed command that were never sent', () => {
     await till.exits('state check', 0);
   });
 
-  test('stay as they are in an undo', async () => {
+  test('leaves rows that a killed command never sent alone in an undo', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await till.run(`undo ${run} --yes`);
     expect(stockOf(till)).toEqual([10, 15, 15, 7, 10, 10, 10, 10]);
   });
 
-  test('belong to the last process that has had the run', async () => {
+  test('attributes unsent rows to the last process that had the run', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await killAt(till, commitThenHang, `inventory apply --resume ${run} --yes --concurrency 1`);
@@ -59,7 +59,7 @@ test('leaves no notes behind if a resume writes the only row that is left', asyn
   expect([stockOf(till).slice(0, 2), notesIn(till)]).toEqual([[15, 15], []]);
 });
 
-test('removes notes of an earlier start of the machine, of which nothing is left to be known', async () => {
+test('removes notes of a run that another machine has resumed', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   await killed(till);
   const current = notesIn(till);
@@ -71,7 +71,7 @@ test('removes notes of an earlier start of the machine, of which nothing is left
 
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
-  ['that make no sense', () => 'no notes'],
+  ['that are invalid', () => 'no notes'],
 ] as const)('ignores notes %s, and settles rows by the stock', async ([, changed]) => {
   const till = await openTill({ stock: tenEach(rows) });
   const run = await killed(till);

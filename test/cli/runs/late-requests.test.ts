@@ -8,7 +8,9 @@ const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quant
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
 describe('a resume after the process before it', () => {
-  test('leaves a row unknown that was written, lost its response to a kill, and was sold since', async ({ till }) => {
+  test('resumes a row as unknown if it was written, lost its response to a kill, and was sold since', async ({
+    till,
+  }) => {
     const run = await killAt(till, commitThenHang, apply(till));
     till.service.sell(1, 3);
     for (const again of [`inventory apply --resume ${run} --yes`, `inventory apply --resume ${run} --yes --json`]) {
@@ -24,24 +26,27 @@ describe('a resume after the process before it', () => {
     ['Ctrl-C while a request of it may still arrive', ' --yes', 130, 'Interrupted. Nothing more was sent'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
     ['a no', '', 2, 'othing more was written'],
-  ] as const)('reports only its own work if %s keeps it from going on', async ([_by, flags, exit, told], { till }) => {
-    const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
-    const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1 --timeout 90`);
-    till.service.sell(1, 3);
-    const { code, stderr } = await till.run(`inventory apply --resume ${run}${flags}`, {
-      terminal: 200,
-      prompts: { confirm: async () => false },
-      ctrlCAt: exit === 130 ? /may still reach/ : undefined,
-    });
-    expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringContaining(told) });
-    expect(stderr).not.toMatch(certain);
-  });
+  ] as const)(
+    'reports only its own work in a resume that is stopped by %s',
+    async ([_by, flags, exit, told], { till }) => {
+      const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+      const run = await killAt(till, commitThenHang, `inventory apply ${file} --yes --concurrency 1 --timeout 90`);
+      till.service.sell(1, 3);
+      const { code, stderr } = await till.run(`inventory apply --resume ${run}${flags}`, {
+        terminal: 200,
+        prompts: { confirm: async () => false },
+        ctrlCAt: exit === 130 ? /may still reach/ : undefined,
+      });
+      expect({ code, stderr }).toEqual({ code: exit, stderr: expect.stringContaining(told) });
+      expect(stderr).not.toMatch(certain);
+    },
+  );
 });
 
 test.for<[string, number]>([
   ['inventory adjust 1 +1', 12],
   ['undo --last --yes', 10],
-])('waits once for a request of a container, seen for the first time by %s', async ([command, stock], { till }) => {
+])('waits once for a request of a container that %s sees for the first time', async ([command, stock], { till }) => {
   const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
   const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
   await killAt(inBox, hang, 'inventory adjust 1 +5');
@@ -54,7 +59,7 @@ test.for<[string, number]>([
   expect(till.service.stockOf(1)).toBe(stock);
 });
 
-test('leaves a set unknown that was committed behind a 503 and overwritten, after a 429 and Ctrl-C', async ({
+test('reports a set as unknown that was committed behind a 503 and overwritten, after a 429 and Ctrl-C', async ({
   till,
 }) => {
   till.service.next('PATCH', async (exchange) => {
@@ -81,7 +86,7 @@ describe('a write that the stock does not show', () => {
     ['a 202, and a 401 to the next', accepted, answers(401), 4],
     ['a 503 each time', answers(503), answers(503), 5],
     ['a 503, and a 429 of hours', answers(503), answers(429, { 'Retry-After': '7200' }), 6],
-  ])('is not called unwritten, since it may still arrive: %s', async (_what, first, others, exit) => {
+  ])('never calls a change unwritten that may still arrive: %s', async (_what, first, others, exit) => {
     for (const command of ['apply', 'inventory set 1 50 --expect 10'] as const) {
       const till = await openTill();
       let late: Exchange | undefined;
@@ -103,7 +108,7 @@ describe('a write that the stock does not show', () => {
 // 524: a CDN has given up on the service, which may still carry it out.
 const unsure = [202, 408, 499, 502, 504, 520, 524, 598];
 
-test.for(unsure)('keeps its pet for a set of the stock that there is behind a %i', async (status, { till }) => {
+test.for(unsure)('waits before the next set after a set of the current stock got a %i', async (status, { till }) => {
   let late: Exchange | undefined;
   till.service.next('PATCH', async (exchange) => {
     late = exchange;
@@ -120,7 +125,7 @@ test.for(unsure)('keeps its pet for a set of the stock that there is behind a %i
   expect(stderr).toContain('may still reach the service');
 });
 
-test('frees its pet at once if the stock shows the write', async () => {
+test('frees a pet at once if the stock shows the write', async () => {
   for (const action of [commitThenDrop, commitThenAnswer(504)]) {
     const till = await openTill();
     till.service.next('PATCH', action);

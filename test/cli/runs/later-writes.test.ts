@@ -181,7 +181,7 @@ test.for([
 
 test.for([
   ['does not overwrite what landed', true, 8, 50],
-  ['is written if nothing did', false, 0, 61],
+  ['writes if nothing landed', false, 0, 61],
 ] as const)(
   'waits for a request of a killed command before a row, which it then %s',
   async ([_what, lands, code, stock], { till }) => {
@@ -230,7 +230,7 @@ test.each([
   expect(till.clock.sleeps.length).toBeGreaterThan(0);
 });
 
-test('sets a pet without waiting for an apply that comes to it much later', async () => {
+test('sets a pet without waiting for an apply that reaches it much later', async () => {
   const till = await openTill({ stock: tenEach(30), limit: { limit: 10, seconds: 60 } });
   const lines = Array.from({ length: 30 }, (_, index) => `${index + 1},${100 + index}`);
   let set: ReturnType<Till['run']> | undefined;
@@ -244,7 +244,7 @@ test('sets a pet without waiting for an apply that comes to it much later', asyn
   expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
 });
 
-test('sends nothing before the Retry-After of a 503, by any command', async ({ till }) => {
+test('sends nothing in any command before the Retry-After of a 503 is over', async ({ till }) => {
   till.service.next('GET', answers(503, { 'Retry-After': '4' }));
   const times: number[] = [];
   const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });

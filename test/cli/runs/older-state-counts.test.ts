@@ -26,7 +26,7 @@ const goOn = (till: Till, session: string, code: number, said: string) =>
 const requireOnce = ({ service }: Till) => expect([1, 2].map((petId) => service.stockOf(petId))).toEqual([15, 15]);
 
 describe('an older state that was put back behind a count', () => {
-  test('does not add its units again once another command has been run', async ({ till }) => {
+  test('adds no units of a count again from an older state once another command has been run', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     await till.exits('inventory set 3 12', 0, 'earlier copy');
     await goOn(till, session, 7, 'not known whether the count was already applied');
@@ -34,7 +34,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('does not add its units again, and leads to a file of them', async ({ till }) => {
+  test('adds no units of a count again from an older state, and hints at a file of them', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     const { stderr } = await goOn(
       till,
@@ -51,7 +51,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('makes conflicts of the rows of its run, whose units do not come back into the session', async ({ till }) => {
+  test('makes rows of a count from an older state conflicts, and keeps them out of the session', async ({ till }) => {
     const session = await delivered(till, 'PATCH');
     await till.exits(`inventory count ${session} --dry-run`, 2, 'not known whether 2 rows were written', { stdin: '' });
     await goOn(till, session, 2, 'not known whether 2 rows were written');
@@ -61,7 +61,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('does not show the count as open, whether it is listed or tried', async ({ till }) => {
+  test('shows a count from an older state as closed, both in --list and when it is continued', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     const stateOf = async () => (await till.json('inventory count --list --json'))[0].state;
     expect(await stateOf()).toBe('unknown');
@@ -76,7 +76,7 @@ describe('an older state that was put back behind a count', () => {
   });
 });
 
-test('does not apply a file of increments again from an older state after another command', async ({ till }) => {
+test('refuses a file of increments again from an older state after another command', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);
@@ -90,7 +90,7 @@ test('does not apply a file of increments again from an older state after anothe
   await till.exits(apply, 0);
 });
 
-test('does not apply a file of increments again unasked from a new state', async ({ till }) => {
+test('refuses a file of increments again from a new state without --again', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits(apply, 0);
   stateCopies(till)('.none', '');

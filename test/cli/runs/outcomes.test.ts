@@ -25,35 +25,38 @@ describe('all rows committed, and all responses lost', () => {
     ['empty lists', answers(200, {}, '[]'), 8, deltas],
     ['a 429 of hours', answers(429, hours), 8, quantities],
     ['Ctrl-C', drop, 130, quantities],
-  ])('reports them as unknown after %s, and a resume resolves them', async ([what, action, exit, rows], { till }) => {
-    till.service.next('GET', normally);
-    till.service.always('PATCH', commitThenDrop);
-    const found = till.service.always('GET', action);
-    const ctrlCAt = () => what === 'Ctrl-C' && till.service.seen('GET').length === 2;
-    const command = `inventory apply ${till.file('a.csv', rows)} --yes --json`;
-    const { code, stdout, stderr } = await till.run(command, { ctrlCAt });
-    const { run, counts } = JSON.parse(stdout);
-    expect(code).toBe(exit);
-    expect(counts).toMatchObject({ unknown: 3, applied: 0, failed: 0, notAttempted: 0, conflict: 0 });
-    expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
-    expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
-    expect(await till.rows()).toMatchObject(Array(3).fill({ result: 'unknown' }));
-    const resume = `inventory apply --resume ${run} --yes --json`;
-    if (what === 'empty lists') {
-      expect(await till.run(resume)).toMatchObject({ code: 1, stderr: expect.stringContaining('an empty list') });
-    }
-    found();
-    till.clock.advance(2 * 3_600_000);
-    const resumed = await till.exits(resume, 0);
-    expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: 3, unknown: 0 });
-    expect(till.service.seen('PATCH')).toHaveLength(3);
-    expect([1, 2, 3].map(till.service.stockOf)).toEqual([51, 52, 53]);
-  });
+  ])(
+    'reports committed rows without a response as unknown after %s, and resolves them in a resume',
+    async ([what, action, exit, rows], { till }) => {
+      till.service.next('GET', normally);
+      till.service.always('PATCH', commitThenDrop);
+      const found = till.service.always('GET', action);
+      const ctrlCAt = () => what === 'Ctrl-C' && till.service.seen('GET').length === 2;
+      const command = `inventory apply ${till.file('a.csv', rows)} --yes --json`;
+      const { code, stdout, stderr } = await till.run(command, { ctrlCAt });
+      const { run, counts } = JSON.parse(stdout);
+      expect(code).toBe(exit);
+      expect(counts).toMatchObject({ unknown: 3, applied: 0, failed: 0, notAttempted: 0, conflict: 0 });
+      expect(stderr).not.toMatch(/nothing was written|\b0 of 3 /i);
+      expect(stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
+      expect(await till.rows()).toMatchObject(Array(3).fill({ result: 'unknown' }));
+      const resume = `inventory apply --resume ${run} --yes --json`;
+      if (what === 'empty lists') {
+        expect(await till.run(resume)).toMatchObject({ code: 1, stderr: expect.stringContaining('an empty list') });
+      }
+      found();
+      till.clock.advance(2 * 3_600_000);
+      const resumed = await till.exits(resume, 0);
+      expect(JSON.parse(resumed.stdout).counts).toMatchObject({ applied: 3, unknown: 0 });
+      expect(till.service.seen('PATCH')).toHaveLength(3);
+      expect([1, 2, 3].map(till.service.stockOf)).toEqual([51, 52, 53]);
+    },
+  );
 });
 
 describe('a set that was committed, with its response lost', () => {
   test.for([401, 403, 404])(
-    'exits with 0 after a reread if whoever writes again gets a %i',
+    'exits with 0 after a reread if a set lost its response and the next one gets a %i',
     async (status, { till }) => {
       till.service.next('PATCH', commitThenDrop);
       till.service.always('PATCH', answers(status));
@@ -69,28 +72,31 @@ describe('a set that was committed, with its response lost', () => {
     [403, {}],
     [404, {}],
     [429, hours],
-  ] as const)('ends as unknown with 8 if everything gets a %i', async ([status, headers], { till }) => {
-    till.service.next('PATCH', commitThenDrop);
-    till.service.always('PATCH', answers(status, headers));
-    till.service.always('GET', answers(status, headers));
-    const { stderr } = await till.exits('inventory set 1 50 --json', 8);
-    expect(stderr).not.toMatch(/nothing was written/i);
-    expect(await countsOf(till)).toMatchObject({ unknown: 1, failed: 0 });
-    expect(await till.rows()).toMatchObject([{ petId: 1, after: 50, result: 'unknown' }]);
-  });
+  ] as const)(
+    'exits with 8 if a set lost its response and every later request gets a %i',
+    async ([status, headers], { till }) => {
+      till.service.next('PATCH', commitThenDrop);
+      till.service.always('PATCH', answers(status, headers));
+      till.service.always('GET', answers(status, headers));
+      const { stderr } = await till.exits('inventory set 1 50 --json', 8);
+      expect(stderr).not.toMatch(/nothing was written/i);
+      expect(await countsOf(till)).toMatchObject({ unknown: 1, failed: 0 });
+      expect(await till.rows()).toMatchObject([{ petId: 1, after: 50, result: 'unknown' }]);
+    },
+  );
 });
 
 test.for<[string, Action, number]>([
   ['committed', commitThenDrop, 14],
   ['not committed', drop, 9],
-])('keeps a sale, and leaves adjust +5 unknown after %s', async ([_what, action, stock], { till }) => {
+])('keeps a sale, and leaves adjust +5 unknown if its request was %s', async ([_what, action, stock], { till }) => {
   const sale = andThen(action, () => till.service.sell(1, 1));
   till.service.next('PATCH', sale);
   const { code } = await till.run('inventory adjust 1 +5 --json');
   expect({ stock: till.service.stockOf(1), code }).toEqual({ stock, code: 8 });
 });
 
-test('exits with 8 if the service stores 100 instead, and undo starts from 100', async ({ till }) => {
+test('exits with 8 if the service stores 100 instead, and undoes from 100', async ({ till }) => {
   for (const command of ['inventory set 1 500 --expect 10 --json', apply(till, '1,500')]) {
     till.service.next('PATCH', storeInstead(100));
     const { code, stderr } = await till.run(command);
@@ -105,7 +111,7 @@ test('exits with 8 if the service stores 100 instead, and undo starts from 100',
 describe('responses other than a 200 with the item', () => {
   const item = '{"petId":1,"quantity":50,"status":"available"}';
 
-  test.for([202, 204, 206])('are not counted as applied after a %i that wrote nothing', async (status, { till }) => {
+  test.for([202, 204, 206])('never counts a row as applied after a %i that wrote nothing', async (status, { till }) => {
     till.service.always('PATCH', answers(status, {}, item));
     const { code } = await till.run('inventory set 1 50 --json');
     expect({ code, stock: till.service.stockOf(1) }).toEqual({ code: 8, stock: 10 });
@@ -123,7 +129,7 @@ describe('responses other than a 200 with the item', () => {
     ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
     ['adjust 1 +40', 'half an answer', commitThenBreakOff],
-  ] as const)('read the stock back: %s, %s', async ([command, _what, action], { till }) => {
+  ] as const)('reads the stock back: %s, %s', async ([command, _what, action], { till }) => {
     till.service.next('PATCH', action);
     const { code, stdout } = await till.run(`inventory ${command} --json`);
     expect({ code, item: JSON.parse(stdout) }).toMatchObject({ code: 0, item: { petId: 1, quantity: 50 } });
@@ -132,7 +138,7 @@ describe('responses other than a 200 with the item', () => {
   });
 });
 
-test('ends the pause before a retry at once by Ctrl-C', async ({ till }) => {
+test('ends the pause before a retry at once on Ctrl-C', async ({ till }) => {
   till.service.always('PATCH', answers(503));
   /** A pause that only a signal ends. */
   const sleep: typeof till.clock.sleep = (_ms, signal) =>
@@ -153,19 +159,22 @@ describe.for([
     ['list', 'GET', 5],
     ['set 1 5', 'PATCH', 8],
     ['adjust 1 +1', 'PATCH', 8],
-  ] as const)('sends nothing within 60 s: inventory %s', async ([command, method, expected], { till }) => {
-    const sent: number[] = [];
-    let garbledAt = Number.NEGATIVE_INFINITY;
-    till.service.always(method, (exchange) => {
-      garbledAt = till.clock.now();
-      exchange.raw(`HTTP/1.1 429 Too Many Requests\r\n${rest}`);
-    });
-    const onSent = () => sent.push(till.clock.now() - garbledAt);
-    const { code, stderr } = await till.run(`inventory ${command} --max-wait 600`, { onSent });
-    expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining("can't be read") });
-    expect(sent.length).toBeGreaterThan(2);
-    expect(Math.min(...sent)).toBeGreaterThanOrEqual(60_000);
-  });
+  ] as const)(
+    'sends nothing for 60 s after a broken response head that may be a 429: inventory %s',
+    async ([command, method, expected], { till }) => {
+      const sent: number[] = [];
+      let garbledAt = Number.NEGATIVE_INFINITY;
+      till.service.always(method, (exchange) => {
+        garbledAt = till.clock.now();
+        exchange.raw(`HTTP/1.1 429 Too Many Requests\r\n${rest}`);
+      });
+      const onSent = () => sent.push(till.clock.now() - garbledAt);
+      const { code, stderr } = await till.run(`inventory ${command} --max-wait 600`, { onSent });
+      expect({ code, stderr }).toMatchObject({ code: expected, stderr: expect.stringContaining("can't be read") });
+      expect(sent.length).toBeGreaterThan(2);
+      expect(Math.min(...sent)).toBeGreaterThanOrEqual(60_000);
+    },
+  );
 });
 
 describe("a change whose report can't be shown", () => {
@@ -176,13 +185,16 @@ describe("a change whose report can't be shown", () => {
     ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: no room'],
     ['set 1=5', 'The run was carried out, but its report could not be shown: no room'],
     ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: no room'],
-  ] as const)('does not count as failed: inventory %s', async ([command, told], { till }) => {
-    await till.exits(`inventory ${command}`, 1, told, { onStdout });
-    till.service.always('PATCH', storeInstead(12));
-    await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
-      onStdout,
-    });
-  });
+  ] as const)(
+    "never counts a change as failed if its report can't be shown: inventory %s",
+    async ([command, told], { till }) => {
+      await till.exits(`inventory ${command}`, 1, told, { onStdout });
+      till.service.always('PATCH', storeInstead(12));
+      await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
+        onStdout,
+      });
+    },
+  );
 });
 
 test.for([
@@ -192,7 +204,7 @@ test.for([
   [429, 6],
   [503, 5],
 ] as const)(
-  'after a %i, exits with %i both at first and when the single write is resumed',
+  'exits after a %i with %i, both at first and when the single write is resumed',
   async ([status, exit], { till }) => {
     till.service.always('PATCH', answers(status, status === 429 ? hours : {}));
     await till.exits('inventory adjust 1 +1', exit);

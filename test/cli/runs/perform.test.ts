@@ -7,20 +7,20 @@ const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
 const two = 'petId,quantity\n4,12\n5,9\n';
 
 describe('a dry run', () => {
-  test('ends with 3 for changes with --exit-code, after its report', async ({ shop }) => {
+  test('exits a dry run with 3 for changes with --exit-code, after its report', async ({ shop }) => {
     const command = `inventory apply ${changeFile(shop, two)} --dry-run --exit-code --json`;
     const { stdout } = await shop.exits(command, 3);
     expect(JSON.parse(stdout).counts).toMatchObject({ planned: 2 });
   });
 
-  test('prints no report at a terminal whose preview has shown every row', async ({ shop }) => {
+  test('prints no report of a dry run at a terminal whose preview has shown every row', async ({ shop }) => {
     const command = `inventory apply ${changeFile(shop, two)} --dry-run`;
     expect(await shop.exits(command, 0, /4 +39 → 12/, atTerminal)).toMatchObject({ stdout: '' });
     for (const more of [' -o tsv', ' --quiet'])
       expect((await shop.exits(`${command}${more}`, 0, [], atTerminal)).stdout).toMatch(/39\s+12/);
   });
 
-  test('keeps no plan of a file whose run is unfinished', async ({ shop }) => {
+  test('writes no plan in a dry run of a file whose run is unfinished', async ({ shop }) => {
     const file = changeFile(shop, two);
     const plan = join(shop.folders.state, '..', 'plan.csv');
     shop.service.setFaults(['PATCH /inventory/*:status=401']);
@@ -32,7 +32,7 @@ describe('a dry run', () => {
 });
 
 describe('the preview and the question of a run', () => {
-  test('are shown even with --quiet, since an answer needs them', async ({ shop }) => {
+  test('shows the preview and the question even with --quiet', async ({ shop }) => {
     const { asked, prompts } = confirming(true);
     const command = `inventory apply ${changeFile(shop, two)} --quiet`;
     const { stderr } = await shop.run(command, { ...atTerminal, prompts });
@@ -40,7 +40,7 @@ describe('the preview and the question of a run', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('leave out the preview of one row, which the question already has', async ({ shop }) => {
+  test('omits the preview of one row, which the question already shows', async ({ shop }) => {
     const { asked, prompts } = confirming(true);
     const command = `inventory apply ${changeFile(shop, 'petId,quantity\n4,12\n')}`;
     const { stderr } = await shop.run(command, { ...atTerminal, prompts });
@@ -48,7 +48,7 @@ describe('the preview and the question of a run', () => {
     expect(stderr).not.toMatch(/4 +39 → 12/);
   });
 
-  test('warn that the run stops at the limit of the day, unless --max-wait says to wait', async () => {
+  test('warns that the run stops at the daily limit, unless --max-wait is long enough', async () => {
     const shop = await openShop({ limits: { minute: 1000, day: 3 } });
     await shop.run('inventory list');
     const command = `inventory apply ${changeFile(shop, two)} --dry-run`;
@@ -62,16 +62,19 @@ describe('a resume of a run of which nothing is left', () => {
   test.for([
     ['each row was written', 0, [], 'All rows of the run were already written.'],
     ['a row was refused', 8, ['PATCH /inventory/5:status=400'], 'already have their outcome: 1 applied, 1 failed.'],
-  ] as const)('asks nothing, and says what became of the rows: %s', async ([_what, code, faults, said], { shop }) => {
-    shop.service.setFaults(faults);
-    await shop.run(`inventory apply ${changeFile(shop, two)} --yes`);
-    const [{ run }] = await shop.json('history list --json');
-    await shop.exits(`inventory apply --resume ${run}`, code, said, atTerminal);
-  });
+  ] as const)(
+    'resumes a run with nothing left without a question, and reports its rows: %s',
+    async ([_what, code, faults, said], { shop }) => {
+      shop.service.setFaults(faults);
+      await shop.run(`inventory apply ${changeFile(shop, two)} --yes`);
+      const [{ run }] = await shop.json('history list --json');
+      await shop.exits(`inventory apply --resume ${run}`, code, said, atTerminal);
+    },
+  );
 });
 
 describe('the summary of a run', () => {
-  test('is printed before the report, but not for one row that the table shows', async ({ shop }) => {
+  test('prints the summary before the report, but not for one row that the table shows', async ({ shop }) => {
     const command = (text: string) => `inventory apply ${changeFile(shop, text)} --yes`;
     await shop.exits(command(two), 0, '2 applied.', atTerminal);
     const one = await shop.run(command('petId,quantity\n4,13\n'), atTerminal);
@@ -82,7 +85,7 @@ describe('the summary of a run', () => {
     await shop.exits(command('petId,quantity\n4,13\n'), 0, 'Nothing to write.', atTerminal);
   });
 
-  test('is printed for one row elsewhere than at a terminal', async ({ shop }) => {
+  test('prints the summary for one row off a terminal', async ({ shop }) => {
     await shop.exits(`inventory apply ${changeFile(shop, 'petId,quantity\n4,13\n')} --yes`, 0, '1 applied.');
   });
 });

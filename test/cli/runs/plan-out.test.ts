@@ -19,7 +19,7 @@ test('writes the plan with --plan-out, and apply then writes exactly that', asyn
   expect(again.sent.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 });
 
-test('has the names of the shop in a plan, for its reader', async ({ till }) => {
+test('writes names of the shop into a plan', async ({ till }) => {
   const plan = planOf(till);
   await till.run(`config set codes ${till.file('codes.csv', 'code,petId,name\nA1,1,"Rat, brown"\n')}`);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
@@ -47,26 +47,23 @@ test('writes only a header for a plan without changes, and apply of that file wr
 test.for([
   ['a file with faults', 'petId,quantity\n1,x\n', '', 2],
   ['a guard', 'petId,quantity\n1,0\n', ' --max-zero 0', 2],
-] as const)(
-  'leaves no plan of the day before after a dry run that fails: %s',
-  async ([_what, rows, guard, code], { till }) => {
-    const plan = planOf(till);
-    const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
-    await till.exits(dryRun(till.file('a.csv', 'petId,quantity\n1,5\n')), 0);
-    await till.exits(dryRun(till.file('b.csv', rows), guard), code);
-    expect(textOf(plan)).toBe('');
-    await till.exits(`inventory apply ${plan} --yes`, 2, 'the file is empty');
-  },
-);
+] as const)('removes the old plan after a dry run that fails: %s', async ([_what, rows, guard, code], { till }) => {
+  const plan = planOf(till);
+  const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
+  await till.exits(dryRun(till.file('a.csv', 'petId,quantity\n1,5\n')), 0);
+  await till.exits(dryRun(till.file('b.csv', rows), guard), code);
+  expect(textOf(plan)).toBe('');
+  await till.exits(`inventory apply ${plan} --yes`, 2, 'the file is empty');
+});
 
-test("leaves rows out of the plan that can't be written, and exits with their code", async ({ till }) => {
+test("leaves rows that can't be written out of the plan, and exits with their code", async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);
   expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
 });
 
-test('replaces someone else’s file only with --force', async ({ till }) => {
+test('writes a plan over someone else’s file only with --force', async ({ till }) => {
   const plan = planOf(till);
   writeFileSync(plan, 'petId,quantity\n2,7\n');
   const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;
@@ -82,13 +79,13 @@ test.for([
   ['--dry-run --plan-out FOLDER/a.csv', 'This command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
   ['--dry-run --plan-out FOLDER/none/p.csv', 'does not exist'],
-] as const)('refuses %s', async ([words, said], { till }) => {
+] as const)('refuses --plan-out: %s', async ([words, said], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,5\n');
   const folder = join(file, '..');
   expect(await till.refused(`inventory apply ${file} ${words.replace('FOLDER', folder)} --yes`)).toContain(said);
   expect([textOf(file), existsSync(join(folder, 'p.csv'))]).toEqual(['petId,quantity\n1,5\n', false]);
 });
 
-test('refuses --resume, whose rows the history has', async ({ till }) => {
+test('refuses --plan-out with --resume', async ({ till }) => {
   await till.refused(`inventory apply --resume latest --dry-run --plan-out ${planOf(till)}`);
 });

@@ -33,7 +33,7 @@ test.for([
 
 test.for([
   ['away', drop, 5],
-  ['senseless', answers(200, {}, '[{}]'), 1],
+  ['invalid', answers(200, {}, '[{}]'), 1],
 ] as const)(
   'reports that nothing was written if the service is %s after the question, and resumes later',
   async ([_how, action, exit], { till }) => {
@@ -55,7 +55,9 @@ test.for([
   },
 );
 
-test('asks again with the current stock if a sale happens while it asks about a stock below zero', async ({ till }) => {
+test('asks again with the current stock if a sale happens during a question about a negative stock', async ({
+  till,
+}) => {
   const asked: string[] = [];
   const confirm = async (question: string) => {
     if (asked.push(question) === 1) {
@@ -73,7 +75,7 @@ test('asks again with the current stock if a sale happens while it asks about a 
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
   ['a no', ''],
-] as const)('leaves each row as it was if a resume is refused by %s', async ([_by, options], { till }) => {
+] as const)('leaves each row unchanged if a resume is refused by %s', async ([_by, options], { till }) => {
   const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
   till.service.next('PATCH', answers(401));
   expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);

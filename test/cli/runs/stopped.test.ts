@@ -11,7 +11,7 @@ test.each([
   ['adjust 2 +7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 8', undefined],
-])('tells %s, lost and stopped, from %s that was written meanwhile', async (command, other, added) => {
+])('distinguishes a lost, suspended %s from %s that was written meanwhile', async (command, other, added) => {
   const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
   const before = (await stockOf(shop)).get('2') ?? 0;
   shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
@@ -43,20 +43,23 @@ test.each([
 test.for([
   ['adjust 1 +5', { code: 0, stock: 13 }],
   ['set 1 15 --expect 10', { code: 7, stock: 8 }],
-] as const)('looks again if %s was stopped before it sends while 2 are sold', async ([command, end], { till }) => {
-  let sent = 0;
-  const { code } = await till.run(`inventory ${command}`, {
-    around: (send) => {
-      sent += 1;
-      if (sent === 2) {
-        till.clock.advance(3000);
-        till.service.sell(1, 2);
-      }
-      return send();
-    },
-  });
-  expect({ code, stock: till.service.stockOf(1) }).toEqual(end);
-});
+] as const)(
+  'rereads the stock if %s was suspended before it sends while 2 are sold',
+  async ([command, end], { till }) => {
+    let sent = 0;
+    const { code } = await till.run(`inventory ${command}`, {
+      around: (send) => {
+        sent += 1;
+        if (sent === 2) {
+          till.clock.advance(3000);
+          till.service.sell(1, 2);
+        }
+        return send();
+      },
+    });
+    expect({ code, stock: till.service.stockOf(1) }).toEqual(end);
+  },
+);
 
 test('counts an increment once that is still in flight when its run is resumed', async ({ till }) => {
   const killed = new Promise<'killed'>((resolve) => {
@@ -82,7 +85,7 @@ test('counts an increment once that is still in flight when its run is resumed',
   expect([resumed.code, hasArrived, till.service.stockOf(1)]).toEqual([0, true, 15]);
 });
 
-test('does not deadlock an adjust if a stopped command settles its pet meanwhile', async ({ till }) => {
+test('finishes an adjust if a suspended command settles its pet meanwhile', async ({ till }) => {
   let wake = () => {};
   const awake = new Promise<void>((resolve) => {
     wake = resolve;
@@ -113,7 +116,7 @@ test('does not deadlock an adjust if a stopped command settles its pet meanwhile
   expect({ code, stderr, stock: till.service.stockOf(1) }).toEqual({ code: 0, stderr: expect.any(String), stock: 17 });
 });
 
-test('reports that the history lacks what a resume with nothing to write found', async ({ till }) => {
+test('reports that the history lacks the results of a resume with nothing to write', async ({ till }) => {
   const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
   const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
     onStderr: (text) => {
@@ -123,7 +126,7 @@ test('reports that the history lacks what a resume with nothing to write found',
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
 });
 
-test('exits with 1 and says that all changes were written if the state is removed after the last response', async ({
+test('exits with 1 and reports all changes as written if the state is removed after the last response', async ({
   till,
 }) => {
   const around = async (send: () => Promise<HttpResponse>) => {

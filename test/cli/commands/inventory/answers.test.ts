@@ -43,7 +43,7 @@ shopTest.for([
   expect(stderr).toContain(told);
 });
 
-test('leaves a plain set unknown that is refused after an attempt without a response', async ({ till }) => {
+test('reports a plain set as unknown if it is refused after an attempt without a response', async ({ till }) => {
   till.service.next('PATCH', answers(503), answers(403));
   const { stderr } = await till.exits('inventory set 1 50 --json', 8);
   const message = 'scripted: scripted\nIt is not known whether the stock of pet 1 was set to 50';
@@ -77,7 +77,7 @@ test.for<[command: string, action: Action, ends: [code: number, sent: string], c
     { failed: 1, notAttempted: 2, applied: 0 },
     'No change has reached the stock so far',
   ],
-])('counts no redirect as proof that nothing was written: %s', async ([command, action, ends, counts, message]) => {
+])('never takes a redirect as proof that nothing was written: %s', async ([command, action, ends, counts, message]) => {
   const till = await openTill();
   till.service.always('PATCH', action);
   const { code, stdout, stderr, requests } = await till.run(`inventory ${command} --json`, { stdin: rows });
@@ -86,7 +86,7 @@ test.for<[command: string, action: Action, ends: [code: number, sent: string], c
   expect(errorJson(stderr).error.message).toContain(message);
 });
 
-test('says that it reads the stock of redirected rows', async ({ till: { service, run } }) => {
+test('reports that it rereads the stock of redirected rows', async ({ till: { service, run } }) => {
   service.always('PATCH', moved);
   const { stderr } = await run('inventory apply - --yes --concurrency 3 --json', { stdin: rows });
   expect(stderr).toContain('reading their stock.\n');

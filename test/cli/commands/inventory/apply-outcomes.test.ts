@@ -13,15 +13,18 @@ describe('a row with an unknown outcome', () => {
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])('is reread and resent after %s, once it can’t be in flight any more', async (fault, looks) => {
-    const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
-    const result = await apply(shop, 'petId,quantity\n5,7\n');
-    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
-    const [get, patch] = ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'];
-    expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
-  });
+  ])(
+    'rereads and resends a row with an unknown outcome after %s, once it can’t be in flight any more',
+    async (fault, looks) => {
+      const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
+      const result = await apply(shop, 'petId,quantity\n5,7\n');
+      expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
+      const [get, patch] = ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'];
+      expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
+    },
+  );
 
-  test('stops the run with a hint if the service is down, and is settled by a resume', async () => {
+  test('stops a run with a hint if the service is down, and settles its unknown row by a resume', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
@@ -48,7 +51,7 @@ describe('a row with an unknown outcome', () => {
 
 const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
 
-test.each([1, 2, 3])('writes exactly what was wanted with every fault at 10 %% (seed %i)', async (seed) => {
+test.each([1, 2, 3])('writes exactly what apply wanted with every fault at 10 %% (seed %i)', async (seed) => {
   const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
   const result = await apply(shop, csv);
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
@@ -60,7 +63,9 @@ test.each([1, 2, 3])('writes exactly what was wanted with every fault at 10 %% (
 });
 
 describe('Ctrl-C in apply', () => {
-  test('finishes requests in flight, and --resume sends the remaining rows and no more', async ({ shop }) => {
+  test('finishes requests in flight on Ctrl-C in apply, and sends only the remaining rows by --resume', async ({
+    shop,
+  }) => {
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
       ctrlCAt: ({ method }) => method === 'PATCH' && ++patches === 9,
@@ -79,7 +84,7 @@ describe('Ctrl-C in apply', () => {
     expect(resumed.sent).toHaveLength(notAttempted + 1);
   });
 
-  test('reports at once that it stops, and how to continue', async () => {
+  test('reports at once, on Ctrl-C in apply, that it stops and how to continue', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
     const file = changeFile(shop, csv);
     const said: string[] = [];
@@ -92,7 +97,7 @@ describe('Ctrl-C in apply', () => {
     expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted.')));
   });
 
-  test('leaves nothing open during a wait for the rate limit', async () => {
+  test('leaves no row unknown if Ctrl-C ends an apply that waits for the rate limit', async () => {
     const shop = await openShop({ limits: { minute: 12, day: 1000 } });
     const stopped = await apply(shop, csv, [], { ctrlCAt: /rate limit/, terminal: 100, terminals: ['stderr'] });
     expect(stopped.code).toBe(130);
@@ -103,7 +108,7 @@ describe('Ctrl-C in apply', () => {
   });
 });
 
-test('stops a run at the limit of the day, and resumes it the next day', async () => {
+test('stops a run at the daily limit, and resumes it the next day', async () => {
   const shop = await openShop({ limits: { minute: 1000, day: 15 } });
   const stopped = await apply(shop, csv);
   expect(stopped.code).toBe(8);
@@ -115,7 +120,7 @@ test('stops a run at the limit of the day, and resumes it the next day', async (
   expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
 });
 
-test('reports why a 401 ended each row, and resumes at its own service alone', async () => {
+test('reports why a 401 ended each row, and resumes the run only at its own service', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const { report } = await apply(shop, 'petId,quantity\n4,1\n5,7\n6,8\n8,9\n', ['--concurrency', '1']);
   const status = { status: 401 };
@@ -164,7 +169,7 @@ test('sends no PATCH for --resume of a finished run, and names its id', async ({
   expect(again.stderr).not.toContain('No rows');
 });
 
-test('writes each row once if two runs overlap, and reports it to the other', async () => {
+test('writes each row once if two runs overlap, and reports that to the other run', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:delay=1'] });
   const left = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 2000}`).join('\n')}\n`);
   const right = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 3000}`).join('\n')}\n`);

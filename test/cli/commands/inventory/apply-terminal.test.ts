@@ -14,7 +14,7 @@ async function applied(rows: string, options: ShopOptions = {}, flags = '') {
   return { ...result, lines: result.stdout.trimEnd().split('\n') };
 }
 
-test('shows only what failed of a large apply on a terminal, and where the rest is', async () => {
+test('shows only failed rows of a large apply on a terminal, and where the rest is', async () => {
   const { code, lines, stderr } = await applied(rowsOf(30, [3, 20]), { quantityBounds: { max: 1000n } });
   expect(code).toBe(8);
   expect(lines).toEqual([
@@ -33,7 +33,7 @@ test('shows only the counts of a large apply that wrote all', async () => {
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('shows no rows that were only waiting when the run ended', async () => {
+test('omits rows that were only waiting when the run ended', async () => {
   const options = { faults: ['PATCH /inventory/6:status=401'] };
   const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });
@@ -41,7 +41,7 @@ test('shows no rows that were only waiting when the run ended', async () => {
   expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
 });
 
-test('shows a screen of many failures, and all of a few rows, those that failed last', async () => {
+test('limits many failures to a screen, and shows all of a few rows with failures last', async () => {
   const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
   expect(many.lines.length).toBeLessThanOrEqual(17);
   expect(many.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
@@ -49,14 +49,14 @@ test('shows a screen of many failures, and all of a few rows, those that failed 
   expect(few.lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Line', '3', '4', '2']);
 });
 
-test('prints all rows elsewhere than on a terminal', async () => {
+test('prints all rows of an apply off a terminal', async () => {
   const shop = await openShop({ pets: 200 });
   const terminal = { terminal: 100, terminals: ['stderr'] as const };
   const { stdout } = await shop.run(`inventory apply ${changeFile(shop, rowsOf(30))} --yes`, terminal);
   expect(stdout.trimEnd().split('\n')).toHaveLength(30);
 });
 
-test('reports once that there is nothing to write', async ({ shop }) => {
+test('reports once that apply has nothing to write', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
   const { stderr } = await shop.run(`inventory apply ${file} --yes`, { terminal: 100 });
   expect(stderr).toContain('Nothing to write.\n');

@@ -6,7 +6,7 @@ import { apply, changeFile, confirming, errorJson, noCounts, openShop, stockOf, 
 
 const get = 'GET /v1/inventory';
 
-test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
+test('sends one GET, and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual([
@@ -36,7 +36,7 @@ test('shows the plan of a dry run and writes nothing, neither to the service nor
 });
 
 describe('apply before anything is written', () => {
-  test('reports every fault of the file at once, and sends nothing', async ({ shop }) => {
+  test('reports every fault of a change file at once, and sends nothing', async ({ shop }) => {
     const file = changeFile(shop, 'petId,quantity\n4,1.5\n1.23E+18,4\n5,2\n5,3\n');
     const stderr = await shop.refused(`inventory apply ${file} --yes`);
     for (const told of ['line 2', 'line 3', 'line 5', 'spreadsheet rounded']) expect(stderr).toContain(told);
@@ -57,14 +57,17 @@ describe('apply before anything is written', () => {
     ['[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
     ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
     ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
-  ] as const)('reports a fault of JSON by line, or by item if all is on one: %j', async ([text, told], { shop }) => {
-    const file = changeFile(shop, text, 'changes.json');
-    const result = await shop.run(`inventory apply ${file} --yes`);
-    expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
-    expect(result.stderr).toContain(`│ ${told}`);
-  });
+  ] as const)(
+    'reports a fault of JSON by line, or by item if it has only one line: %j',
+    async ([text, told], { shop }) => {
+      const file = changeFile(shop, text, 'changes.json');
+      const result = await shop.run(`inventory apply ${file} --yes`);
+      expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
+      expect(result.stderr).toContain(`│ ${told}`);
+    },
+  );
 
-  test('refuses a plan beyond a guard, whatever --yes says, and prefers the flag to the setting', async ({ shop }) => {
+  test('refuses a plan beyond a guard despite --yes, and prefers the flag to the setting', async ({ shop }) => {
     for (const [guard, name] of [
       ['--max-changes=1', 'max-changes'],
       ['--max-zero=0', 'max-zero'],
@@ -77,7 +80,7 @@ describe('apply before anything is written', () => {
     expect(await apply(shop, 'petId,quantity\n4,0\n', ['--max-zero', '1'])).toMatchObject({ code: 0 });
   });
 
-  test('refuses a missing argument, a missing file, a folder, and an unknown option', async ({ shop }) => {
+  test('refuses apply without a file, of a missing file or a folder, and with an unknown option', async ({ shop }) => {
     const csv = changeFile(shop, 'petId,quantity\n4,1\n');
     const files = ['', '/nowhere/x.csv', '/tmp', 'x.csv --format xlsx', 'x.csv --resume y'];
     const failedOut = ['/nowhere/failed.csv', '.', 'failed.json', 'failed.xlsx'].map((out) => `--failed-out ${out}`);
@@ -91,14 +94,16 @@ describe('apply before anything is written', () => {
 describe('the confirmation', () => {
   const csv = 'petId,quantity\n4,1\n5,9\n';
 
-  test('needs --yes off a terminal or with the file on stdin, or exits with 2 without a GET', async ({ shop }) => {
+  test('exits apply with 2 and sends no GET without --yes, off a terminal or with the file on stdin', async ({
+    shop,
+  }) => {
     expect(await shop.refused(`inventory apply ${changeFile(shop, csv)}`)).toContain('--yes');
     const stdin = { stdin: csv, terminal: 80 };
     await shop.refused('inventory apply -', stdin);
     expect(await shop.run('inventory apply - --yes', stdin)).toMatchObject({ code: 0 });
   });
 
-  test('asks on a terminal after the preview', async ({ shop }) => {
+  test('asks for confirmation of apply on a terminal after the preview', async ({ shop }) => {
     const { asked, prompts } = confirming(false, true);
     const file = changeFile(shop, csv);
     const no = await shop.run(`inventory apply ${file}`, { terminal: 80, prompts });
@@ -120,7 +125,7 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('leaves unknown pets out with --skip-unknown, which is no failure, and out of --failed-out', async ({
+  test('skips unknown pets with --skip-unknown without a failure, and leaves them out of --failed-out', async ({
     shop,
   }) => {
     const failed = join(shop.folders.state, '..', 'failed.csv');
@@ -146,7 +151,7 @@ describe('rows that are not written', () => {
     expect(all.report.rows[0]?.error).toMatchObject({ status: 400 });
   });
 
-  test('stops at once after a 401', async () => {
+  test('stops apply at once after a 401', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:status=401'] });
     const lines = Array.from({ length: 18 }, (_, index) => `${index + 4},${index + 100}`);
     const result = await apply(shop, `petId,quantity\n${lines.join('\n')}\n`, ['--concurrency', '1']);
@@ -162,7 +167,7 @@ describe('rows that are not written', () => {
 });
 
 describe('--failed-out', () => {
-  test('writes the failed rows so that apply reads them again', async () => {
+  test('writes failed rows to --failed-out in a form that apply reads', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=400'] });
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity,delta,expected,reason,ref\n4,1,,38,"a, b",R-1\n5,,+6,,new,\n6,8,,,,\n';
@@ -173,7 +178,7 @@ describe('--failed-out', () => {
     expect(readFileSync(failed, 'utf8').split('\n')).toHaveLength(3);
   });
 
-  test('empties the file if no row failed, so that no old row is applied again', async ({ shop }) => {
+  test('empties the --failed-out file if no row failed', async ({ shop }) => {
     const failed = changeFile(shop, 'petId,quantity\n1,99\n', 'failed.csv');
     const header = 'petId,status,expected,quantity,reason,ref\n';
     const conflicts = await apply(shop, 'petId,quantity,expected\n4,1,38\n', ['--failed-out', failed, '--force']);
@@ -189,17 +194,20 @@ describe('--failed-out', () => {
     test.for([
       ['petId,quantity\n4,1\n5,7\n', 8, { applied: 1, failed: 1 }, partly],
       ['petId,quantity,expected\n4,1,2\n', 7, { conflict: 1 }, /line 2: pet 4, 39 → 1 \(conflict\)/],
-    ] as const)('leaves the report and the exit code, and names the rows: %j', async ([csv, code, counts, told]) => {
-      const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
-      const result = await apply(shop, csv, ['--failed-out', '/dev/full', '--force']);
-      expect(result).toMatchObject({ code, report: { counts } });
-      const { message, hint } = errorJson(result.stderr).error;
-      expect(`${message}\n${hint}`).toMatch(told);
-    });
+    ] as const)(
+      'keeps report and exit code if the disk of --failed-out is full, and names the rows: %j',
+      async ([csv, code, counts, told]) => {
+        const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
+        const result = await apply(shop, csv, ['--failed-out', '/dev/full', '--force']);
+        expect(result).toMatchObject({ code, report: { counts } });
+        const { message, hint } = errorJson(result.stderr).error;
+        expect(`${message}\n${hint}`).toMatch(told);
+      },
+    );
   });
 });
 
-test('hints at each refusal with a command that runs', async ({ shop }) => {
+test('hints after each refusal of apply at a command that runs', async ({ shop }) => {
   for (const [text, yes] of [
     ['petId,quantity\n4,1\n', ''],
     ['petId,quantity\n4,1\n4242,1\n', ' --yes'],

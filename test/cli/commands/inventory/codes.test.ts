@@ -8,7 +8,7 @@ async function withCodes(shop: Shop, text: string): Promise<string> {
   return file;
 }
 
-test('codes add puts a code into the file by its columns, and codes list lists all', async ({ shop }) => {
+test('adds a code to the file by its columns with codes add, and lists all with codes list', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId,name,low\n007,4,Rex,3\n,9,Mia,\n');
   const added = await shop.run(['inventory', 'codes', 'add', ' 4006381333931', '9007199254740993', 'Lady, "big"']);
   expect(added).toMatchObject({ code: 0, requests: [], stderr: expect.stringContaining('Added 4006381333931 to ') });
@@ -20,7 +20,7 @@ test('codes add puts a code into the file by its columns, and codes list lists a
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
 });
 
-test('codes add refuses a name that the file or the pet cannot take', async ({ shop }) => {
+test('refuses in codes add a name that the file or the pet cannot take', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId\n007,4\n');
   const refused = await shop.refused(['inventory', 'codes', 'add', '008', '5', 'Rex']);
   expect(refused).toMatch(
@@ -38,7 +38,7 @@ test('codes add refuses a name that the file or the pet cannot take', async ({ s
   expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\n009\t6\tMia\t\n008\t4\tRex\t\n');
 });
 
-test('codes add warns of a code that is the id of another pet, or is as short as one', async ({ shop }) => {
+test('warns in codes add of a code that is the id of another pet, or is as short as one', async ({ shop }) => {
   await withCodes(shop, 'code,petId,name\n,4006381333931,Rex\n');
   const warning = (id: string, pet: string) =>
     `Warning: ${id} may be the id of another pet: scanned in a count it now means pet ${pet}.\n`;
@@ -49,7 +49,9 @@ test('codes add warns of a code that is the id of another pet, or is as short as
   }
 });
 
-test('codes add and codes list report that the file is gone, although its names are still known', async ({ shop }) => {
+test('reports in codes add and codes list that the file is gone, though its names are still known', async ({
+  shop,
+}) => {
   const file = await withCodes(shop, 'code,petId,name\n007,4,Rex\n');
   await shop.run('inventory list --name rex');
   rmSync(file);
@@ -58,7 +60,7 @@ test('codes add and codes list report that the file is gone, although its names 
   expect(await shop.refused('inventory codes add 008 4')).toBe(`Error: There is no file ${file}.\n`);
 });
 
-test('codes add begins a new line in a file whose last line has no end', async ({ shop }) => {
+test('begins a new line with codes add in a file whose last line has no end', async ({ shop }) => {
   const file = await withCodes(shop, 'petId\tcode\r\n4\t007');
   await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
   expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([

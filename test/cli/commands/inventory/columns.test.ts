@@ -9,7 +9,7 @@ test.for([
   ['csv', supplier, '--column petId=sku --column quantity=stock-on-hand', '4 12', '9007199254740993 3'],
   ['ndjson', ndjson, '--column petId=SKU --column delta=Pieces', '4 37', '5 4'],
 ] as const)(
-  '--column names columns of %s, and passes over the others',
+  'reads columns of %s by --column, and ignores the others',
   async ([format, text, columns, ...writes], { shop }) => {
     const file = changeFile(shop, text, `delivery.${format}`);
     const { sent } = await shop.exits(`inventory apply ${file} ${columns} --ignore-columns --yes`, 0);
@@ -18,14 +18,14 @@ test.for([
   },
 );
 
-test('reports each unknown column without --ignore-columns, and a name taken from a field', async ({ shop }) => {
+test('reports each unknown column without --ignore-columns, and a column name used twice', async ({ shop }) => {
   const command = `inventory apply ${changeFile(shop, supplier)} --column petId=SKU --column quantity=Name --yes`;
   const stderr = await shop.refused(command);
   expect(stderr).toContain('"Stock on hand" is not a column');
   expect(stderr).toContain('"SKU" is already the column for petId. Leave out "id"');
 });
 
-test('hints at options that work as printed', async ({ shop }) => {
+test('hints at column options that work as printed', async ({ shop }) => {
   const file = changeFile(shop, supplier);
   const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand'];
   const hint = `Hint: petstock inventory apply ${file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --max-zero 0`;
@@ -43,7 +43,7 @@ test.for([
   ['FILE --column petId=a --column id=b', '--column gives two columns for petId'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
-] as const)('exits with 2 and sends nothing: %s', async ([words, said], { shop }) => {
+] as const)('refuses columns with 2, and sends nothing: %s', async ([words, said], { shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   expect(await shop.refused(`inventory apply ${words.replace('FILE', file)}`)).toContain(said);
 });

@@ -12,7 +12,7 @@ test.for([
   ...['csv', 'json'].map((format) => `inventory export --retries 0 -o ${format}`),
   'inventory get 1 --retries 0 -o csv',
   'inventory list --retries 0 --summary -o csv',
-])('prints nothing if the service is away: %s', async (command, { shop }) => {
+])('prints nothing on stdout if the service is away: %s', async (command, { shop }) => {
   const { stdout } = await withEnv(shop, dead).exits(command, 5);
   expect(stdout).toBe('');
 });
@@ -22,7 +22,7 @@ test('prints the header of a list without pets', async ({ shop }) => {
   expect((await shop.exits(`inventory list ${none} -o csv`, 0)).stdout).toBe('petId,quantity,status\n');
 });
 
-test('apply --min-rows refuses a file with fewer rows, and sends nothing', async ({ shop }) => {
+test('refuses a file with fewer rows than --min-rows, and sends nothing', async ({ shop }) => {
   const stdin = 'petId,quantity\n1,5\n2,6\n';
   const refused = await shop.refused('inventory apply - --yes --min-rows 3', { stdin });
   expect(refused).toContain('stdin has 2 rows, fewer than --min-rows 3. Nothing was sent');
@@ -38,7 +38,7 @@ test.for([
   ['note', '--ignore-columns --skip-unknown'],
   ['note,more', '--ignore-columns --column quantity=Pieces'],
   ['note', '--ignore-columns --format csv --dry-run'],
-])('apply refuses a last line that was cut before the columns %j, with %s', async ([ignored, options], { shop }) => {
+])('refuses a last line that was cut before the columns %j, with %s', async ([ignored, options], { shop }) => {
   const quantity = options?.includes('Pieces') ? 'Pieces' : 'quantity';
   const file = join(newFolder(), 'cut.csv');
   const columns = ['petId', quantity, ...(ignored === '' ? ['reason'] : (ignored ?? '').split(','))];

@@ -19,7 +19,7 @@ async function openShops() {
 
 const test = shopTest.extend('shop', openShops);
 
-test('prints nothing for two environments that are alike, with one GET each', async ({ shop }) => {
+test('prints no difference for two environments that are alike, with one GET each', async ({ shop }) => {
   const result = await shop.run('inventory diff staging production --exit-code --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
   expect(result.requests.map(({ url }) => new URL(url).origin)).toEqual(
@@ -31,7 +31,7 @@ test('prints nothing for two environments that are alike, with one GET each', as
   );
 });
 
-test('prints what differs, by pet id, in every format', async ({ shop }) => {
+test('prints in diff what differs, by pet id, in every format', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets);
   const json = await shop.run(`inventory diff ${left} ${right} --json`);
@@ -65,7 +65,7 @@ test('prints what differs, by pet id, in every format', async ({ shop }) => {
 describe('diff of files', () => {
   const commands = ['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'];
 
-  test.for(commands)('reads the file of %s', async (command, { shop }) => {
+  test.for(commands)('diffs the file of %s', async (command, { shop }) => {
     const { stdout } = await shop.run(`inventory ${command}`);
     await shop.run('inventory set 4 12');
     const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
@@ -75,7 +75,7 @@ describe('diff of files', () => {
     }
   });
 
-  test('compares no status if a file written by hand has quantities alone', async ({ shop }) => {
+  test('ignores the status in diff if a file has only quantities', async ({ shop }) => {
     const file = shop.file('count.csv', 'Pet ID;Quantity\n5;1\n4;40\n');
     const { stdout } = await shop.run(`inventory diff ${file} staging -o ndjson`);
     expect(stdout.split('\n')[0]).toBe(
@@ -86,7 +86,7 @@ describe('diff of files', () => {
   });
 });
 
-test('compares one field with --only, and exits with 3 for differences with --exit-code', async ({ shop }) => {
+test('diffs one field with --only, and exits with 3 for differences with --exit-code', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets.replace('77,3,pending', '5,1,available'));
   const quantity = await shop.exits(`inventory diff ${left} ${right} --only quantity --exit-code`, 3);
@@ -95,7 +95,9 @@ test('compares one field with --only, and exits with 3 for differences with --ex
   expect(status.stdout).toMatch(/^9007199254740993\t.*\n$/);
 });
 
-test("prints a change file with expected quantities for --changes, and names what it can't do", async ({ shop }) => {
+test("prints a change file with expected quantities for diff --changes, and names what it can't do", async ({
+  shop,
+}) => {
   const right = shop.file('right.csv', changedPets);
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,
@@ -124,12 +126,12 @@ test('makes left like right by apply of diff --changes', { timeout: 60_000 }, as
   );
 });
 
-test('prefers an environment over a file of the same name; ./staging names the file', async ({ shop }) => {
+test('prefers an environment to a file of the same name in diff, and reads ./staging as the file', async ({ shop }) => {
   expect((await shop.run('inventory diff staging staging --exit-code')).requests).toHaveLength(2);
   expect(await shop.refused('inventory diff ./staging production')).toContain('There is no file ./staging');
 });
 
-test('compares two stores, each with its own key', async ({ shop }) => {
+test('diffs two stores, each with its own key', async ({ shop }) => {
   const staging = shop.env.PETSTOCK_URL_STAGING ?? '';
   const env = {
     PETSTOCK_NORTH_URL_STAGING: staging,
@@ -144,7 +146,7 @@ test('compares two stores, each with its own key', async ({ shop }) => {
   expect(refused.stderr).toContain('The key came from: PETSTOCK_SOUTH_API_KEY_STAGING.');
 });
 
-test('names the side of a key that is refused, and prints nothing on stdout', async ({ shop }) => {
+test('names the side of diff whose key is refused, and prints nothing on stdout', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' };
   const told = 'The key came from: PETSTOCK_API_KEY_PRODUCTION.';
   expect((await shop.exits('inventory diff staging production', 4, told, { env })).stdout).toBe('');
@@ -166,7 +168,7 @@ describe('diff before anything is sent', () => {
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],
     ['staging prod', 'There is no file prod, nor an environment of that name. Did you mean "production"?\n'],
-  ] as const)('exits with 2: %s', async ([operands, said], { shop }) => {
+  ] as const)('exits diff with 2: %s', async ([operands, said], { shop }) => {
     expect(await shop.refused(`inventory diff ${operands}`)).toContain(said);
   });
 
@@ -181,7 +183,7 @@ describe('diff before anything is sent', () => {
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
     ['tsv', 'available\t4\t39\n', 'not a stock list'],
-  ] as const)('exits with 2 for the file .%s %j', async ([format, text, said], { shop }) => {
+  ] as const)('exits diff with 2 for the file .%s %j', async ([format, text, said], { shop }) => {
     const file = format === 'tsv' ? '-' : shop.file(`stock.${format}`, text);
     const stderr = await shop.refused(`inventory diff ${file} staging`, { stdin: text });
     expect(stderr).toContain(said);
@@ -205,13 +207,13 @@ test.for([
   ['stock.ndjson', item],
   ['stock.ndjson', `\n\n${item}\r\n\r\n`],
   ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
-] as const)('reads JSON of other programs: %s %j', async ([name, text], { shop }) => {
+] as const)('diffs JSON of other programs: %s %j', async ([name, text], { shop }) => {
   const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
   const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
   expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
 });
 
-test('reads a list without a header line, as of a pipe, but not as a change file', async ({ shop }) => {
+test('diffs a list without a header line, but refuses it as a change file', async ({ shop }) => {
   const { stdout: tsv } = await shop.run('inventory list');
   const { stdout: csv } = await shop.run('inventory list -o csv --no-header');
   for (const [left, stdin] of [

@@ -10,7 +10,7 @@ import { test } from '../../../support/till.ts';
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
 describe('to a file', () => {
-  test('names the file on stderr, and prints nothing on stdout', async ({ shop }) => {
+  test('names the file of an export on stderr, and prints nothing on stdout', async ({ shop }) => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
@@ -20,7 +20,7 @@ describe('to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('replaces someone else’s file after a question, or with --force', async ({ shop }) => {
+  test('exports over someone else’s file only after a question or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -37,7 +37,7 @@ describe('to a file', () => {
   });
 
   test.for(['export', '--failed-out'])(
-    'replaces none of petstock’s own files with %s, not even with --force',
+    'refuses to replace petstock’s own files with %s, even with --force',
     async (option, { shop }) => {
       await shop.exits('inventory adjust 4 +1', 0);
       const link = join(shop.folders.state, '..', 'link.csv');
@@ -59,21 +59,24 @@ describe('to a file', () => {
     },
   );
 
-  test.for(['export', '--failed-out'])('follows no link in %s that others can put there', async (option, { shop }) => {
-    const folder = join(shop.folders.config, '..', 'shared');
-    fs.mkdirSync(folder);
-    fs.chmodSync(folder, 0o1777);
-    const target = fileIn(shop);
-    const link = join(folder, 'link.csv');
-    fs.symlinkSync(target, link);
-    const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
-    const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
-    const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
-    expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
-    expect(fs.existsSync(target)).toBe(false);
-  });
+  test.for(['export', '--failed-out'])(
+    'refuses to export through a link in %s that others can put there',
+    async (option, { shop }) => {
+      const folder = join(shop.folders.config, '..', 'shared');
+      fs.mkdirSync(folder);
+      fs.chmodSync(folder, 0o1777);
+      const target = fileIn(shop);
+      const link = join(folder, 'link.csv');
+      fs.symlinkSync(target, link);
+      const apply = ['inventory', 'apply', '-', '--yes', '--failed-out', link, '--force'];
+      const command = option === 'export' ? ['inventory', 'export', link, '--force'] : apply;
+      const result = await shop.run(command, { stdin: 'petId,quantity,expected\n4,1,38\n' });
+      expect(result).toMatchObject({ code: 1, requests: [], stderr: expect.stringContaining('symbolic link') });
+      expect(fs.existsSync(target)).toBe(false);
+    },
+  );
 
-  test('writes the whole file, or leaves the old one if the response breaks off', async () => {
+  test('exports the whole list, or keeps the old file if the response breaks off', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     fs.writeFileSync(file, 'as it was');
@@ -98,7 +101,7 @@ describe('export in the formats of apply', () => {
     ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
     ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
     ['csv', '\n4,available,39,39,,\n'],
-  ] as const)('writes %s', async ([format, row], { shop }) => {
+  ] as const)('exports %s as apply reads it', async ([format, row], { shop }) => {
     const { stdout, sent } = await shop.run(`inventory export -o ${format}`);
     expect({ stdout, sent }).toEqual({ stdout: expect.stringContaining(row), sent: ['GET /v1/inventory'] });
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
@@ -115,7 +118,7 @@ describe('export in the formats of apply', () => {
     ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
     ['-o json --spreadsheet', 'are for CSV'],
     ['--delimiter :', '--delimiter takes'],
-  ] as const)('refuses %s, and sends nothing', async ([words, why], { shop }) => {
+  ] as const)('refuses export %s, and sends nothing', async ([words, why], { shop }) => {
     expect(await shop.refused(`inventory export ${words}`)).toContain(why);
   });
 });
@@ -159,7 +162,7 @@ test.for([
 });
 
 test.for(['inventory export', 'sandbox export'])(
-  'refuses --no-header for %s, and writes nothing',
+  'refuses export --no-header for %s, and writes nothing',
   async (command, { shop }) => {
     const result = await shop.exits(`${command} --no-header`, 2, 'Leave out --no-header');
     expect(result).toMatchObject({ stdout: '', sent: [] });

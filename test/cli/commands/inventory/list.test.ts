@@ -12,7 +12,7 @@ test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])(
   },
 );
 
-test('prints a table on a terminal and TSV elsewhere, unless the setting or the flag says otherwise', async ({
+test('lists as a table on a terminal and TSV elsewhere, unless the setting or the flag says otherwise', async ({
   shop,
 }) => {
   const list = async (options = '', terminal?: number) =>
@@ -40,12 +40,12 @@ describe('list with filters', () => {
     ['--sort status --desc --limit 2', '2 9'],
     ['--limit 0', ''],
     ['--max-quantity -1', ''],
-  ] as const)('shows %s', async ([options, ids], { shop }) => {
+  ] as const)('lists pets with %s', async ([options, ids], { shop }) => {
     const { code, stdout } = await shop.run(`inventory list ${options} --fields petId`);
     expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
   });
 
-  test('shows the columns of --fields in their order, and reports an empty table on stderr', async ({ shop }) => {
+  test('lists the columns of --fields in their order, and reports an empty table on stderr', async ({ shop }) => {
     const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
     const empty = await shop.run('inventory list --pet 4242 -o table');
@@ -69,7 +69,7 @@ test.for([
   ['--color sometimes', '--color'],
   ['extra', 'Unexpected word'],
   ['--summary --limit 2', '--limit'],
-] as const)('exits with 2, and sends nothing: %s', async ([options, told], { shop }) => {
+] as const)('exits list with 2, and sends nothing: %s', async ([options, told], { shop }) => {
   expect(await shop.refused(`inventory list ${options}`)).toContain(told);
 });
 

@@ -30,13 +30,13 @@ test('prefers the level of a pet to low-stock in --low, marks, summaries and on 
   expect(page.match(/<tr class="low"/g)).toHaveLength(2);
 });
 
-test('shows with watch --low what falls to the level of the pet', async () => {
+test('shows with watch --low a stock that falls to the level of its pet', async () => {
   const shop = await shopWithLevels();
   const low = await shop.run('inventory watch --low --now --pet 4,5,8 --for 1');
   expect(low.stdout).toMatch(/^\{[^\n]*"petId":4,[^\n]*\}\n$/);
 });
 
-test('prints the level of each pet on a blank sheet if some have their own, and no stock', async () => {
+test('prints levels but no stock on a blank sheet if some pets have their own level', async () => {
   const shop = await shopWithLevels();
   const { stdout } = await shop.run('inventory count --sheet -o csv');
   expect(stdout).toMatch(/^name,petId,codes,low,counted\n/);

@@ -88,7 +88,7 @@ test.for([
   ['list --pet 4,fodo --summary', 'No pet has "fodo" in its name. Did you mean one of these?\n│ 4 Rabbit food\n'],
   ['get 4 99999 nosuch', 'There is no pet 99999 in staging.\n│ No pet has "nosuch" in its name.\n'],
   ['get 4 nosuch other', 'No pet has "nosuch" in its name.\n│ No pet has "other" in its name.\n'],
-] as const)('shows the others and exits with 9 if a name of several has no pet: %s', async ([words, said]) => {
+] as const)('exits with 9 and shows the other pets if one name has no pet: %s', async ([words, said]) => {
   const shop = await namedShop();
   const { stdout, stderr } = await shop.run(`inventory ${words}`);
   expect(stderr).toContain(`Error: ${said}`);
@@ -106,7 +106,9 @@ test('never reads a number as a name, nor one or two letters unless they are a w
   expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
 });
 
-test('marks a name with a bar if it could be taken for our words, and strips control characters', async ({ shop }) => {
+test('marks a pet name with a bar if it could be taken for our words, and strips control characters', async ({
+  shop,
+}) => {
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);
@@ -120,7 +122,7 @@ test('hints after several words without quotes at the line that is meant', async
   );
 });
 
-test('chooses by name in list, watch, history list and history export', async () => {
+test('chooses pets by name in list, watch, history list and history export', async () => {
   const shop = await namedShop();
   await shop.run('inventory set 1=3 4=4 5=5 --yes');
   await shop.run('inventory set 8 8');

@@ -18,7 +18,7 @@ test('finds pets by a part of their name with list --name, in any case, with one
   expect(await shop.run('inventory list --name nobody -o json')).toMatchObject({ code: 0, stdout: '[]\n' });
 });
 
-test('finds a pet by its bar code with get --code; an unknown one exits with 9, and sends nothing', async () => {
+test('finds a pet by its bar code with get --code, and exits with 9 without a request for an unknown one', async () => {
   const shop = await namedShop();
   expect((await shop.json('inventory get --code 4006381333931 --json')).petId).toBe(4);
   expect(await shop.json('inventory get 5 --code ]E066 --json')).toHaveLength(2);
@@ -26,7 +26,7 @@ test('finds a pet by its bar code with get --code; an unknown one exits with 9, 
   await shop.refused('inventory get');
 });
 
-test('hints after an unknown id that looks like a bar code at the command that takes one', async ({ shop }) => {
+test('hints at the command that takes a bar code if an unknown id looks like one', async ({ shop }) => {
   const code = '4006381333931';
   for (const [words, hint] of [
     [`get 4 ${code}`, `get --code ${code}`],
@@ -61,7 +61,7 @@ test('explains what --name and --code need without the setting codes', async ({ 
   }
 });
 
-test('reports a file of codes that has moved, uses its content further, and rereads a changed one', async () => {
+test('reports a missing file of codes, still uses its content, and rereads a changed file', async () => {
   const shop = await namedShop();
   expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
   renameSync(shop.codes, `${shop.codes}.old`);
@@ -104,7 +104,7 @@ test('shows names in every format, and with set', async () => {
   );
 });
 
-test('cuts names rather than the mark of a stock on a narrow list, also in set and apply', async () => {
+test('truncates names, not the mark of a stock, in a narrow list, set and apply', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
@@ -118,7 +118,7 @@ test('cuts names rather than the mark of a stock on a narrow list, also in set a
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
 });
 
-test('drops the status of a narrow list rather than names, whatever the ids', async () => {
+test('drops the status, not the names, from a narrow list with ids of any length', async () => {
   const shop = await namedShop();
   changeFile(shop, 'code,petId,name\n55,9223372036854775807,"Lady, the T-Rex"\n', 'codes.csv');
   for (const terminal of [40, 45, 50]) {
@@ -224,7 +224,7 @@ test('warns in apply of rows whose status or name was edited, and writes their q
   );
 });
 
-test('names the first of many edited rows in apply', async ({ shop }) => {
+test('reports the first of many edited rows in apply', async ({ shop }) => {
   const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
   const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
   expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain(

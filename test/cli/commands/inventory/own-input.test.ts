@@ -42,7 +42,7 @@ test('never replaces the file on stdin, nor the codes or scans of count by --to'
   }
 });
 
-test('replaces a file that petstock wrote, input or not, until someone changes it', async () => {
+test('replaces a file that petstock wrote until someone changes it, even if it is the input', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=2:status=400'] });
   const failed = join(shop.folders.state, '..', 'failed.csv');
   const apply = (file: string) => `inventory apply ${file} --yes --failed-out ${failed}`;

@@ -6,7 +6,7 @@ import { changeFile, confirming, type Shop, test } from '../../../support/shop.t
 const terminal = { terminal: 100, env: { NO_COLOR: '1' } };
 const practice = (shop: Shop, words: string, options = {}) => shop.run(`--env sandbox ${words}`, options);
 
-test('has names, codes and levels in the practice shop without any set-up', async ({ shop }) => {
+test('shows names, codes and levels of the practice shop without any setup', async ({ shop }) => {
   expect((await practice(shop, 'inventory list', terminal)).stdout).toMatch(/\n +4 +39 +available +Rabbit\n/);
   expect((await practice(shop, 'inventory list -o html')).stdout).toContain('Rabbit');
   expect(await practice(shop, 'inventory set rabbit 8', terminal)).toMatchObject({ code: 0 });
@@ -23,7 +23,7 @@ test('has names, codes and levels in the practice shop without any set-up', asyn
   expect(JSON.parse(count.stdout).rows).toMatchObject([{ petId: 4, before: 8, after: 3, result: 'applied' }]);
 });
 
-test('shows the same pets of the practice shop by low-stock as by its levels at first', async ({ shop }) => {
+test('shows the same low pets of the practice shop by low-stock as by its levels', async ({ shop }) => {
   const ids = async (words: string) => (await practice(shop, `inventory list ${words}`)).stdout.match(/^\d+/gm);
   expect(await ids('--low')).toEqual(await ids('--status available --max-quantity 5'));
 });
@@ -60,7 +60,7 @@ test('adds codes of the practice shop to a file of its own, which a reset remove
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 0 });
 });
 
-test('has no names of practice pets for a stock of your own in the sandbox', async ({ shop }) => {
+test('shows no names of practice pets for a stock of your own in the sandbox', async ({ shop }) => {
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
   expect((await practice(shop, 'inventory list', terminal)).stdout).not.toContain('Rabbit');
 });
@@ -77,9 +77,7 @@ test('shows names of the practice shop only beside its own runs in the history',
   expect((await shop.run('history list', terminal)).stdout).not.toContain('Rabbit');
 });
 
-test('takes a name of the practice shop for its own runs in the history, unless another environment is named', async ({
-  shop,
-}) => {
+test('filters the history by a practice name, unless another environment is named', async ({ shop }) => {
   await shop.run('inventory adjust 4 -1 --env staging');
   await practice(shop, 'inventory adjust rabbit -1');
   for (const words of ['list --pet rabbit', 'list --name rabb', 'export --pet rabbit']) {

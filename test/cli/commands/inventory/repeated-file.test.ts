@@ -22,7 +22,7 @@ const added = async () => {
   return ['1', '2', '3'].map((petId) => (now.get(petId) ?? 0) - (before.get(petId) ?? 0));
 };
 
-test('finds the run before one that wrote nothing', async () => {
+test('recognizes a repeated file by the run before one that wrote nothing', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   shop.service.setFaults(['PATCH /inventory/*:status=400']);
   expect((await shop.run(`${apply} --again`)).code).not.toBe(0);
@@ -37,7 +37,7 @@ test('finds the run before one that wrote nothing', async () => {
 test.each([
   ['at its first request', 1, { other: 0, code: 2, stderr: expect.stringMatching(onceMore) }],
   ['after it has read the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
-])('counts nothing twice if another process applies the file while this one is held up %s', async (_when, at, ends) => {
+])('adds nothing twice if another process applies the file while this one is held up %s', async (_when, at, ends) => {
   let [requests, other] = [0, -1];
   const { code, stderr } = await shop.run(apply, {
     around: async (send) => {
@@ -50,7 +50,7 @@ test.each([
   expect({ other, code, stderr }).toEqual(ends);
 });
 
-test('counts nothing twice if another process applies the file while the question is open', async () => {
+test('adds nothing twice if another process applies the file while the question is open', async () => {
   const confirm = async () => (await shop.run(apply)).code === 0;
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
@@ -85,7 +85,7 @@ test('reports an edited export that is applied again as a conflict that names th
   expect((await shop.run(`inventory apply ${file} --yes`)).code).toBe(0);
 });
 
-test('counts a file as applied if its undo was undone, and can undo it again', async () => {
+test('treats a file as applied if its undo was undone, and undoes it again', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const newest = async () => (await shop.json('history list --json'))[0].run;
   for (let times = 0; times < 2; times += 1) {

@@ -5,7 +5,7 @@ import { errorJson, openShop, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
 
-test('sends one PATCH with the quantity alone, and shows what the service answered', async ({ shop }) => {
+test('sets a pet by one PATCH with only the quantity, and shows the response', async ({ shop }) => {
   const { code, stdout, stderr, sent } = await shop.run('inventory set 4 12 --json');
   const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
   const item = { petId: 4, quantity: 12, status: 'available', run };
@@ -21,14 +21,14 @@ test.for([
   ['9223372036854775807', '7', 'available'],
   ['4', '0', 'available'],
   ['4', '-9007199254740991', 'available'],
-] as const)('sends every digit to the service, and shows it: %s, %s', async ([petId, quantity, status], { shop }) => {
+] as const)('sends and shows every digit of pet and stock: %s, %s', async ([petId, quantity, status], { shop }) => {
   const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
   expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
   expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
   expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
 });
 
-test('exits with 9 for a pet that the service does not know, and names the pet', async ({ shop }) => {
+test('exits set with 9 for an unknown pet, and names it', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory set 4242 1');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(stderr).toContain('Error: There is no pet 4242 in staging.\nHint: petstock inventory list --env staging\n');
@@ -36,7 +36,7 @@ test('exits with 9 for a pet that the service does not know, and names the pet',
   expect(errorJson(json.stderr).error).toMatchObject({ code: 'pet_not_found', status: 404, exitCode: 9 });
 });
 
-test("exits with 10 for a quantity out of the service's bounds, with the service's own words", async () => {
+test('exits set with 10 for a quantity that the service refuses, and shows its message', async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { stderr } = await shop.exits('inventory set 4 -1 --json --quiet', 10);
   expect(errorJson(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
@@ -47,7 +47,7 @@ test.for([
   ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38. Nothing was written.\n'],
   ['4242 1 --expect 0', 9, [get], 'Error: There is no pet 4242 in staging'],
   ['2 1 --expect 0', 0, [get, 'PATCH /v1/inventory/2 {"quantity":1}'], ''],
-] as const)('set %s exits with %i', async ([words, code, sent, told], { shop }) => {
+] as const)('exits set %s with %i', async ([words, code, sent, told], { shop }) => {
   const result = await shop.run(`inventory set ${words}`);
   expect(result).toMatchObject({ code, sent, ...(code !== 0 && { stdout: '' }) });
   expect(result.stderr).toContain(told);
@@ -55,7 +55,7 @@ test.for([
 
 const person = { terminal: 80, env: { NO_COLOR: '1' } };
 
-test('shows the stock Before and After at a terminal, and reports if nothing changed', async ({ shop }) => {
+test('shows Before and After of set at a terminal, and reports if nothing changed', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('inventory set 4 12', person);
   expect(stdout).toBe('Pet ID  Before  After  Status\n     4      39     12  available\n');
   expect(stderr).not.toContain('Nothing changed');
@@ -63,14 +63,14 @@ test('shows the stock Before and After at a terminal, and reports if nothing cha
     await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was already 12.\n', person);
 });
 
-test('hints at no undo for an unknown outcome', async () => {
+test('hints at no undo if the outcome of set is unknown', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:status=500', 'GET /inventory:status=500'] });
   const { stderr } = await shop.exits('inventory set 4 12 --retries 0', 8);
   expect(stderr).not.toContain("This can't be undone");
 });
 
 describe('the history of set', () => {
-  test('has the intent and the outcome, with reason and ref, and never the key', async ({ shop }) => {
+  test('records intent, outcome, reason and ref of set in the history, but never the key', async ({ shop }) => {
     const words = 'inventory set 9007199254740993 3 --expect 0 --ref D-1 --reason'.split(' ');
     await shop.run([...words, 'new arrivals']);
     const { stdout } = await shop.run('history export');
@@ -90,13 +90,13 @@ describe('the history of set', () => {
     });
   });
 
-  test('records what never reached the service as failed, not as unknown', async ({ shop }) => {
+  test('records a set that never reached the service as failed, not as unknown', async ({ shop }) => {
     const down = await shop.run('inventory set 4 3', { env: { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' } });
     expect(down).toMatchObject({ code: 5, stderr: expect.not.stringContaining('not known') });
     expect(await shop.json('history export')).toMatchObject({ result: 'failed' });
   });
 
-  test("stops the change before it is sent if it can't be written", async ({ shop }) => {
+  test("sends no set that can't be recorded in the history", async ({ shop }) => {
     const folders = { ...shop.folders, state: '/dev/null/state' };
     const { code, requests, stderr } = await shop.run('inventory set 4 12', { folders });
     expect({ code, requests }).toEqual({ code: 1, requests: [] });
@@ -105,7 +105,7 @@ describe('the history of set', () => {
 });
 
 describe('Ctrl-C in set', () => {
-  test('reports that nothing was set while it waits for the rate limit', async () => {
+  test('reports that nothing was set if Ctrl-C ends a wait for the rate limit', async () => {
     const shop = await openShop({ limits: { minute: 1, day: 1000 } });
     await shop.run('inventory get 4');
     const result = await shop.run('inventory set 4 3', { ctrlCAt: /^Rate limited/ });
@@ -113,7 +113,7 @@ describe('Ctrl-C in set', () => {
     expect(result.stderr).toContain('Error: Interrupted. The stock of pet 4 was not set.\n');
   });
 
-  test('waits for the response while the request is in flight, and reports the outcome', async () => {
+  test('waits for the response of a set in flight after Ctrl-C, and reports the outcome', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
     const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
@@ -129,7 +129,7 @@ describe('Ctrl-C in set', () => {
   });
 });
 
-test('needs --yes off a terminal with confirm = always', async ({ shop }) => {
+test('requires --yes for set off a terminal with confirm = always', async ({ shop }) => {
   await shop.run('config set confirm always');
   await shop.refused('inventory set 4 12');
   expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });

@@ -23,7 +23,7 @@ test.for([
   ['777 4 778', 9, '4\t39\tavailable\n', `${left}Error: There are no pets 777 and 778 in staging.\n`],
   ['777 778 --json', 9, '[]\n', `${left}{"error":{`],
   ['4242 --json', 9, '', `${left}${JSON.stringify({ error: missing })}\n`],
-] as const)('get %s exits with %i, from one GET', async ([words, code, stdout, told], { shop }) => {
+] as const)('exits get %s with %i, from one GET', async ([words, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory get ${words}`);
   expect(result).toMatchObject({ code, stdout, sent: [get] });
   expect(result.stderr.slice(0, told.length)).toBe(told);
@@ -63,14 +63,17 @@ test.for([
   ['config set max-changes 1', '4=1 1=1 --yes', 2, 'max-changes'],
   ['', '4 1 --dry-run --exit-code', 3, '4   39 → 1  (-38)'],
   ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging. Nothing was written.\n'],
-] as const)('%s, set %s exits with %i, and writes nothing', async ([before, words, code, told], { shop }) => {
-  if (before !== '') await shop.run(before);
-  const result = await shop.run(`inventory set ${words}`);
-  expect(result).toMatchObject({ code, sent: [get] });
-  expect(result.stderr).toContain(told);
-});
+] as const)(
+  'writes nothing, after %j, with set %s, and exits with %i',
+  async ([before, words, code, told], { shop }) => {
+    if (before !== '') await shop.run(before);
+    const result = await shop.run(`inventory set ${words}`);
+    expect(result).toMatchObject({ code, sent: [get] });
+    expect(result.stderr).toContain(told);
+  },
+);
 
-test('sends one request for one pet as petId=quantity, and prints a run', async ({ shop }) => {
+test('sends one request for set of one pet as petId=quantity, and prints a run', async ({ shop }) => {
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result).toMatchObject({ code: 0, sent: ['PATCH /v1/inventory/4 {"quantity":-2}'] });
   expect(JSON.parse(result.stdout)).toMatchObject({
@@ -92,7 +95,7 @@ test.for([
   ['4=1=2', '"1=2"'],
   ['4', 'The quantity is missing'],
   ['4=12 5=9 --expect 3', '--expect is for one pet'],
-] as const)('set %s exits with 2, and sends nothing', async ([operands, said], { shop }) => {
+] as const)('exits set %s with 2, and sends nothing', async ([operands, said], { shop }) => {
   expect(await shop.refused(`inventory set ${operands} --yes`)).toContain(said);
 });
 

@@ -47,7 +47,7 @@ test('continues a session as its own kind, and does not merge two kinds', async 
   expect((await count(shop, '4\n', `${name} --yes --json`)).written).toEqual(['4 {"quantity":42}']);
 });
 
-test('leaves a session as it was after a dry run', async ({ shop }) => {
+test('leaves the session of a delivery unchanged after a dry run', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   for (const options of [{}, person]) {
     const { code, stderr } = await count(shop, '4 x2\n', `${name} --dry-run`, options);

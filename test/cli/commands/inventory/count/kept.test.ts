@@ -30,7 +30,7 @@ test('reads digits that were scanned without the codes as a code once they are g
   });
 });
 
-test('hints at a file of codes if it knows no scanned code', async ({ shop }) => {
+test('hints at a file of codes if no scanned code is known', async ({ shop }) => {
   const { code, stderr } = await count(shop, 'foo x2\n', '--yes');
   const session = await sessionIn(shop);
   expect({ code, stderr }).toMatchObject({
@@ -123,7 +123,7 @@ test('refuses units that an open run has already, also behind a newer open run o
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('adds no units again whose run another machine has resumed and pruned: %s', async ([, sql]) => {
+] as const)('adds no units again if another machine has resumed and pruned their run: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;

@@ -52,7 +52,7 @@ test('teaches an unknown code by the name of a pet, and prefers a code to a name
   expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
 });
 
-test('shows no difference if a sum is set to what it was', async ({ shop }) => {
+test('shows no difference if a line sets a sum to what it was', async ({ shop }) => {
   const typed = { terminal: 80, stdin: '= 4 0\n= 4 2\n= 4 2\ndone\n' };
   const { stderr } = await shop.run('inventory count --new --dry-run', typed);
   expect(stderr).toContain('4: 2 (+2)\n');
