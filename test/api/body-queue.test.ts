@@ -67,7 +67,7 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('tells the source of pushToPull when nobody wants more, and waits until it has ended', async () => {
+test('informs the source of pushToPull when nobody wants more, and waits until it has ended', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);

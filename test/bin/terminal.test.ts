@@ -22,7 +22,7 @@ test.each([
   ['exit 1 #|', true, 'missing'],
   ['exit 0 #|', true, 'left'],
 ])(
-  'tells from the exit of the shell whether it found the pager: %s, on Windows: %s',
+  'detects from the exit of the shell whether it found the pager: %s, on Windows: %s',
   async (command, isWindows, how) => {
     expect(await openPager({ command, env: process.env }, isWindows).ended).toBe(how);
   },

@@ -153,7 +153,9 @@ describe('sudo with the folders of the user who ran it', () => {
   });
 });
 
-test('accepts any folder without owners and modes, as on Windows', async ({ shop: { run, exits, folders } }) => {
+test('accepts any folder on a system without owners and modes, such as Windows', async ({
+  shop: { run, exits, folders },
+}) => {
   for (const folder of Object.values(folders)) {
     fs.mkdirSync(folder);
     fs.chmodSync(folder, 0o777);

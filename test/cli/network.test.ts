@@ -230,7 +230,7 @@ describe('the choice of a proxy', () => {
     if (source !== undefined) expect(found?.shown).toBe(proxy);
   });
 
-  plain('refuses one that is no HTTP proxy, with the way to do without', () => {
+  plain('refuses a proxy that speaks no HTTP, and names NO_PROXY', () => {
     const env = { ALL_PROXY: 'socks5://me:secret@proxy.example:1080' };
     const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* add stock\.example to NO_PROXY\.$/;
     expect(() => resolveProxy(stock, env)).toThrow(words);

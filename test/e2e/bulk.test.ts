@@ -9,7 +9,7 @@ import { stockOf } from '../support/shop.ts';
 const serveSlowly = (fault: string) =>
   serve(['--limit-minute', '10000000', '--limit-day', '100000000', '--fault', fault]);
 
-test('asks on a terminal, and shows its progress', async () => {
+test('shows a question and the progress of apply on a terminal', async () => {
   const petstock = petstockAt(await serveSlowly('PATCH /inventory/*:delay=100'));
   const lines = [...(await stockOf(petstock))].map(([petId, quantity]) => `${petId},${quantity + 5}`);
   const file = petstock.file('changes.csv', ['petId,quantity', ...lines]);
@@ -22,7 +22,7 @@ test('asks on a terminal, and shows its progress', async () => {
   expect(stdout).toContain('24 applied.');
 });
 
-test('keeps the exit code and --failed-out if the reader of its report leaves early', async () => {
+test('keeps exit code and --failed-out of apply if the reader of its report leaves early', async () => {
   const served = await serveSlowly('PATCH /inventory/4:delay=300');
   const petstock = petstockAt(served);
   const file = petstock.file('changes.csv', ['petId,quantity,expected', '4,1,39', '5,7,99']);

@@ -7,7 +7,7 @@ import { runProgram, temporaryHome } from '../support/program.ts';
 
 const mode = (path: string) => fs.statSync(path).mode & 0o777;
 
-test('keeps what V8 has compiled, for its user alone, and reads it at the next start', async () => {
+test('keeps a private cache of compiled code, and reads it at the next start', async () => {
   const { home, printed } = await warmHome();
   const caches = cachesIn(home);
   expect(caches).toHaveLength(commands.length);
@@ -22,7 +22,7 @@ test('keeps what V8 has compiled, for its user alone, and reads it at the next s
   expect(caches.filter((path, index) => fs.statSync(path).ino === before[index]).length).toBeGreaterThan(0);
 });
 
-test('replaces a cache that was changed or is open to others, without a message', async () => {
+test('replaces a code cache that was changed or is open to others, without a message', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   const wider: Damage = (path) => fs.chmodSync(path, 0o644);
@@ -42,7 +42,7 @@ test('replaces a cache that was changed or is open to others, without a message'
   }
 });
 
-test.runIf(isRoot)('neither reads nor makes a cache as root in a folder of another user', async () => {
+test.runIf(isRoot)('ignores and creates no code cache as root in a folder of another user', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
@@ -53,7 +53,7 @@ test.runIf(isRoot)('neither reads nor makes a cache as root in a folder of anoth
   expect(fs.existsSync(folderOf(home))).toBe(false);
 });
 
-test('recreates a folder that others can write to', async () => {
+test('recreates a code cache folder that others can write to', async () => {
   const { home } = await warmHome();
   fs.writeFileSync(`${folderOf(home)}/planted`, '');
   fs.chmodSync(folderOf(home), 0o777);
@@ -61,7 +61,7 @@ test('recreates a folder that others can write to', async () => {
   expect([cachesIn(home).length, mode(folderOf(home))]).toEqual([1, 0o700]);
 });
 
-test('removes the oldest files of a full folder', async () => {
+test('removes the oldest files of a full code cache folder', async () => {
   const { home } = await warmHome();
   const caches = cachesIn(home);
   const others = Array.from({ length: 48 }, (_, at) => join(folderOf(home), `${at}`));
@@ -77,13 +77,13 @@ test('removes the oldest files of a full folder', async () => {
 test.each([
   ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }],
   ['the cache folder can not be made', { XDG_CACHE_HOME: '/dev/null/cache' }],
-])('keeps nothing if %s', async (_why, env) => {
+])('keeps no code cache if %s', async (_why, env) => {
   const home = temporaryHome();
   for (const _ of [1, 2]) expect((await runCached(home, 'config list', { env })).code).toBe(0);
   expect(cachesIn(home)).toEqual([]);
 });
 
-test('has scripts in ASCII, since they are read as latin1', () => {
+test('builds scripts in ASCII', () => {
   const folder = dirname(inject('program'));
   const others = fs.readdirSync(folder).filter((name) => name.endsWith('.cjs'));
   expect(others.length).toBeGreaterThan(2);

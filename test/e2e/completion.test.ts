@@ -27,14 +27,14 @@ test('completes commands, options and their values in bash, quoted or in the mid
   }
 });
 
-test('lists candidates with their meaning in bash, and types only what they have in common', async () => {
+test('lists candidates with their meaning in bash, and completes only their common part', async () => {
   const shell = await openShell('bash');
   expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one or more pets *\r?$/m);
   expect(await shell.complete('petstock config se', 2)).toBe('petstock config set');
   expect(await shell.complete('petstock inventory list --reason ', 2)).toBe('petstock inventory list --reason --');
 });
 
-test('proposes files that apply reads in bash, and quotes their names', async () => {
+test('completes file names in bash, and quotes them', async () => {
   const shell = await openShell('bash');
   const names = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).csv', 'COUNTS-2.CSV', 'new\nline.csv'];
   for (const name of names) writeFileSync(join(shell.folder, name), '');
@@ -52,7 +52,7 @@ test('proposes files that apply reads in bash, and quotes their names', async ()
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('proposes runs with what they were, and puts nothing of them into the line', async () => {
+test('completes runs in bash with a description, and executes nothing of that', async () => {
   const shell = await openShell('bash');
   const { home } = shell;
   const reason = 'fair\u001b]0;x\u0007 $(touch pwned) `touch pwned`; touch pwned';
@@ -72,7 +72,7 @@ test('proposes runs with what they were, and puts nothing of them into the line'
   expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
 });
 
-test('proposes stores by name, and no runs of a machine whose state is shared', async () => {
+test('completes stores by name, and no runs if the state is shared', async () => {
   const home = temporaryHome();
   await runProgram('config set-url https://north.example/v1 --store north', { home });
   await runProgram('inventory adjust 4 -2 --env sandbox', { home });
@@ -86,7 +86,7 @@ test('proposes stores by name, and no runs of a machine whose state is shared', 
   expect(await answer('undo', { PETSTOCK_STATE_URL: 'none' })).toHaveLength(1);
 });
 
-test('writes nothing, and is silent if something is wrong', async () => {
+test('completes without writing files, and without a message if something is wrong', async () => {
   const home = temporaryHome();
   for (const words of [['undo'], ['--store'], ['inventory', 'count'], ['inventory', 'get']]) {
     const answer = await runProgram(['__complete', 'bash', ':', ...words], { home });

@@ -77,7 +77,7 @@ test(`loses and doubles no scan of 40 codes a second, killed ${kills} times`, {
   expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
 });
 
-test('counts a burst whole, and keeps the terminal after Ctrl-D for the question', async () => {
+test('counts a whole burst of scans, and asks at the terminal after Ctrl-D', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count', { terminal: 40 });
@@ -108,7 +108,7 @@ test('exits with 130 after Ctrl-C in a count, with the command that continues it
   });
 });
 
-test('counts codes that a scanner frames with STX and ETX, and ends by Ctrl-C', async () => {
+test('counts codes that a scanner frames with STX and ETX, and ends on Ctrl-C', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count --color never', { terminal: 80 });

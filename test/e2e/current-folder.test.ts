@@ -26,7 +26,7 @@ function folderOfStranger() {
   return { through: ['sh', '-c', `cd '${folder}' && exec "$@"`, 'sh'] };
 }
 
-test('takes no address, key or program from files of the current folder', async () => {
+test('reads no address, key or program from files of the current folder', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('config list --json', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +38,7 @@ test('takes no address, key or program from files of the current folder', async 
   expect(get).toMatchObject({ code: 0, stdout: '4\t39\tavailable\n' });
 });
 
-test('contains the licences of packages inside the program', async () => {
+test('prints the licences of packages inside the program', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('licenses', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -37,7 +37,7 @@ test.each([
 });
 
 test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory export', 'orders list'])(
-  'loads no more than what sends a request for petstock %s',
+  'loads only what sends a request for petstock %s',
   async (command) => {
     const { env } = await serve();
     const { code, loaded } = await start(command, env);

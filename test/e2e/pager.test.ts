@@ -22,7 +22,7 @@ test.each([
   ['no-such-pager -x', /^Warning: the pager "no-such-pager -x" can't be run/],
   ['no-such-pager | cat -', /./],
   [undefined, /^Rate limit: /],
-])('shows all without the pager %s', async (PAGER, last) => {
+])('prints the whole list without the pager %s', async (PAGER, last) => {
   const { env } = await serve();
   const through = ['env', 'PATH=/nonexistent'];
   const { code, stdout } = await runProgram(list, {
@@ -47,7 +47,7 @@ function ownPager(onInterrupt: string, atStart = ''): string {
   return `node -e "${source}"`;
 }
 
-test('stays after Ctrl-C until the pager is left', async () => {
+test('waits after Ctrl-C until the pager is left', async () => {
   const { env } = await serve();
   const pager = ownPager(`console.log('heard ' + (this.times = (this.times ?? 0) + 1))`, 'process.stdin.resume()');
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });
@@ -62,7 +62,7 @@ test('stays after Ctrl-C until the pager is left', async () => {
   expect(stdout).toMatch(/heard[\s\S]*left[\s\S]*Rate limit: /);
 });
 
-test('stops a list by Ctrl-C that the pager does not read, and reports it once the pager is left', async () => {
+test('stops on Ctrl-C a list that the pager does not read, and reports that after the pager', async () => {
   const { env } = await serve(['--pets', '200000']);
   const pager = ownPager(`process.stdin.resume().once('end', () => console.log('read all'))`);
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });

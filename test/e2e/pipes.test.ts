@@ -18,7 +18,7 @@ test.each(['tsv', 'json', 'table'])('ends a long list of %s quietly if its reade
   expect(stdout.length).toBeLessThan(500_000);
 });
 
-test.each(['2>&1 | head -1', '| :'])('%s: ends the help of a command quietly if its reader leaves', async (reader) => {
+test.each(['2>&1 | head -1', '| :'])('ends the help of a command quietly if its reader leaves: %s', async (reader) => {
   const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
   expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
 });
@@ -30,7 +30,7 @@ test('ends an export to /dev/stdout quietly if its reader leaves early', async (
   expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
 });
 
-test('ends watch quietly with its next line once its reader has gone away', async () => {
+test('ends watch quietly at its next line once its reader has left', async () => {
   const { env } = await serve();
   const home = temporaryHome();
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
@@ -43,20 +43,20 @@ test('ends watch quietly with its next line once its reader has gone away', asyn
   expect(await program.result).toMatchObject({ code: 0, signal: null, stderr });
 });
 
-test('prints the whole result, and ends, if nobody reads stderr', async () => {
+test('prints the whole result if nobody reads stderr', async () => {
   const through = ['sh', '-c', 'exec 3>&1; "$@" 2>&1 >&3 3>&- | :', 'sh'];
   const { stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 }, 20_000);
 
-test('keeps the exit code if nobody reads stderr', async () => {
+test('keeps the exit code 9 if nobody reads stderr', async () => {
   const { env } = await serve();
   const program = startProgram('inventory get 4242', { env });
   program.hangUp('stderr');
   expect(await program.result).toMatchObject({ code: 9, signal: null, stdout: '' });
 });
 
-test('writes all the same if nobody reads stderr', async () => {
+test('writes a change even if nobody reads stderr', async () => {
   const { env, journal } = await serve();
   const program = startProgram('inventory set 1 77 --json', { env });
   program.hangUp('stderr');
@@ -67,7 +67,7 @@ test('writes all the same if nobody reads stderr', async () => {
   ]);
 });
 
-test('succeeds if stdout is closed', async () => {
+test('exits with 0 if stdout is closed', async () => {
   const through = ['sh', '-c', 'exec "$@" >&-', 'sh'];
   const { code, stderr } = await runProgram('--env sandbox inventory list', { through });
   expect(code).toBe(0);
@@ -76,7 +76,7 @@ test('succeeds if stdout is closed', async () => {
 
 const commands = ['--env sandbox inventory list', 'inventory list --help'];
 
-test.runIf(hasFullDevice).each(commands)('fails on a full disk: %s', async (command) => {
+test.runIf(hasFullDevice).each(commands)('exits with 1 on a full disk: %s', async (command) => {
   const through = ['sh', '-c', 'exec "$@" >/dev/full', 'sh'];
   const { code, stderr } = await runProgram(command, { through });
   expect(code).toBe(1);
@@ -107,7 +107,7 @@ test.runIf(mountNamespace !== undefined)(
   },
 );
 
-test('replaces the configuration as a whole, also in the terminal of a snap', async () => {
+test('replaces the whole configuration file, even in the terminal of a snap', async () => {
   const home = temporaryHome();
   const config = () => statSync(join(home.config, 'config.json')).ino;
   await runProgram('config set low-stock 3', { home });

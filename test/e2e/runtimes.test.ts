@@ -10,7 +10,7 @@ import { openClosingPort } from '../support/tls.ts';
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
-test('names a port that is taken', async () => {
+test('reports a port that is taken', async () => {
   const { port } = new URL((await serve()).url);
   expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
     code: 2,
@@ -49,7 +49,7 @@ test('shows the cause of an error with a stack with --debug', async () => {
 });
 
 // USER is missing in containers and with cron; a relative HOME would put keys into the folder that this is.
-test('takes user and folders from the account without USER and with a relative HOME', async () => {
+test('reads user and folders from the account without USER and with a relative HOME', async () => {
   const own = userInfo();
   const env = { HOME: 'nowhere', PETSTOCK_CONFIG_DIR: undefined };
   const { stdout } = await runProgram('config path', { env });
@@ -61,12 +61,12 @@ test('takes user and folders from the account without USER and with a relative H
 });
 
 // With that variable Node expects its parent to listen, which there is none of here. Other runtimes don't know it.
-test.runIf(isScript)('does not exit with 0 if nothing is left that a command could wait for', async () => {
+test.runIf(isScript)('exits with 1 if nothing is left that a command could wait for', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });
 });
 
-test('ignores proxies in the environment', async () => {
+test('ignores proxies in the environment for a service on this machine', async () => {
   const { host, connections } = await openClosingPort();
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
   const proxies = Object.fromEntries(names.map((name) => [name, `http://${host}`]));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
-test('keeps the sandbox where XDG says, in the home folder', async () => {
+test('stores the sandbox only where XDG says in the home folder', async () => {
   const home = temporaryHome();
   const env = { PETSTOCK_CONFIG_DIR: undefined, PETSTOCK_STATE_DIR: undefined };
   const { code, stdout } = await runProgram('sandbox info --json', { home, env });
@@ -12,7 +12,7 @@ test('keeps the sandbox where XDG says, in the home folder', async () => {
   expect(readdirSync(home.folder)).toEqual(['.local']);
 });
 
-test('makes one key and one stock for several first commands at once', async () => {
+test('creates one key and one stock for several first commands at once', async () => {
   const home = temporaryHome();
   const commands = Array.from({ length: 6 }, (_, index) => `--env sandbox inventory set ${index + 1} ${index + 100}`);
   const results = await Promise.all(commands.map((command) => runProgram(command, { home })));
@@ -26,7 +26,7 @@ test('makes one key and one stock for several first commands at once', async () 
   expect(names).toEqual(['sandbox.key']);
 });
 
-test('keeps files that hold a key for their owner alone, whatever the umask', async () => {
+test('stores files that hold a key privately, whatever the umask', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
   expect((await runProgram('--env sandbox inventory list', { home, through })).code).toBe(0);
@@ -37,7 +37,7 @@ test('keeps files that hold a key for their owner alone, whatever the umask', as
   expect(files.map(mode)).toEqual(['600', '600', '600']);
 });
 
-test('takes names, bar codes and levels of the practice shop, and adds up what was written', async () => {
+test('accepts names and bar codes of the practice shop, and totals its writes', async () => {
   const home = temporaryHome();
   const run = (words: string, stdin?: string) => runProgram(`--env sandbox ${words}`, { home, stdin });
   const set = await run('inventory set rabbit 4 --read-first --json');

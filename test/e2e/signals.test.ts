@@ -12,7 +12,7 @@ import { type Home, runProgram, serve, startProgram, temporaryHome } from '../su
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-test.each(signals)('ends by %s during a request', async (signal) => {
+test.each(signals)('ends on %s during a request', async (signal) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram('inventory list', { env });
   await untilSeen(1);
@@ -22,7 +22,7 @@ test.each(signals)('ends by %s during a request', async (signal) => {
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
-test.each(signals)('ends by %s while stdin is read', async (signal) => {
+test.each(signals)('ends on %s while it reads stdin', async (signal) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
   program.type('psk_half_of_a_k');
@@ -34,7 +34,7 @@ test.each(signals)('ends by %s while stdin is read', async (signal) => {
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  'ends sandbox serve by %s once what is in flight is answered',
+  'ends sandbox serve on %s once requests in flight are answered',
   async (signal) => {
     const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=500']);
     const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });
@@ -47,7 +47,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('ends sandbox serve at once by a second Ctrl-C', async () => {
+test('ends sandbox serve at once on a second Ctrl-C', async () => {
   const { program, url, key, untilSeen } = await serve(['--fault', 'GET /inventory:delay=60000']);
   const answer = fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
   await untilSeen(1);
@@ -76,7 +76,7 @@ test('waits for the requests of an apply in flight, exits with 143 and hints how
 test.each([
   ['SIGINT', 0],
   ['SIGTERM', 143],
-] as const)('ends watch by %s with %i', async (signal, code) => {
+] as const)('ends watch on %s with %i', async (signal, code) => {
   const { env, untilSeen } = await serve();
   const program = startProgram('inventory watch --interval 0.2', { env });
   await untilSeen(2);
@@ -89,7 +89,7 @@ test.each([
   ['SIGTERM', ''],
   ['SIGINT', ' --json'],
   ['SIGTERM', ' --json'],
-] as const)('ends by a second %s a write%s at once, and records it as not known', async (signal, json) => {
+] as const)('ends at once on a second %s a write%s, and records it as unknown', async (signal, json) => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
   const home = temporaryHome();
   const program = startProgram(`inventory set 1 5 --timeout 600${json}`, { env, home });
@@ -107,7 +107,7 @@ test.each([
   expect(JSON.parse(listed.stdout)[0].counts).toMatchObject({ unknown: 1, applied: 0 });
 });
 
-test('ends a write by SIGHUP as by Ctrl-C, however often it comes', async () => {
+test('ends a write on SIGHUP as on Ctrl-C, however often the signal comes', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
   await untilSeen(2);
@@ -172,7 +172,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     ['at a question, and no signal comes', 'set 4=5 5=6', false],
     // It is no Ctrl-D either.
     ['in a count, and no signal comes', 'count --yes', false],
-  ])('ends a command by its signal and leaves no core dump: %s', async (_when, command, passesOn) => {
+  ])('ends a command by SIGHUP if its terminal is closed: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);
     const home = temporaryHome();
     const ended = fifo(home);
@@ -192,7 +192,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
   });
 });
 
-test('ends the retries by Ctrl-C', async () => {
+test('ends retries on Ctrl-C', async () => {
   const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
   const program = startProgram('inventory list --debug', { env });
   await program.until('stderr', '< failed GET');
@@ -227,7 +227,7 @@ test.each([
   'inventory adjust 4 +1',
   'inventory count --new --yes',
   'api GET /inventory',
-])('reports of %s that nothing was written if it is interrupted while it reads', async (command) => {
+])('reports that nothing was written if %s is interrupted while it reads', async (command) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram(command, { env, stdin: '4\n' });
   await untilSeen(1);

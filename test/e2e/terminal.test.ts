@@ -13,7 +13,7 @@ test('prints help in the width of the terminal', async () => {
 });
 
 // test/cli/commands/terminal.test.ts tests the decision; this tests that the program sees its streams and variables.
-test('decides for each stream by itself, with stdout in a file and stderr on the terminal', async () => {
+test('colours stdout in a file and stderr on the terminal independently', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];
   const run = async (command: string, env = {}) => {

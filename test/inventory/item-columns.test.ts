@@ -99,7 +99,7 @@ const anyIds = fc.oneof(
   fc.array(near, { maxLength: 40 }).map((all) => all.sort((a, b) => Number(a - b))),
 );
 
-property('knows of every id whether it was there before, in any order', [anyIds], { numRuns: 500 }, (petIds) => {
+property('detects of every id whether it was added before, in any order', [anyIds], { numRuns: 500 }, (petIds) => {
   const seen = new SeenPets();
   const known = new Set<bigint>();
   for (const petId of petIds) {

@@ -5,7 +5,7 @@ import { itemLists } from './arbitraries.ts';
 import { batchesOf, columnsOf } from './columns.ts';
 
 describe('summarize', () => {
-  it('has the three known statuses even without a pet', async () => {
+  it('contains the three known statuses even without a pet', async () => {
     expect(await summarize(batchesOf([], 1))).toEqual({
       pets: 0,
       units: 0n,

@@ -70,7 +70,7 @@ test('returns the history, its rows and the limits', async () => {
   expect(told.at(-1)).toBe(minute?.remaining);
 });
 
-test('turns an error thrown by a listener into a process warning and still returns the written item', async () => {
+test('reports an error of a listener as a process warning, and still returns the written item', async () => {
   const warned: string[] = [];
   const listen = ({ message }: Error) => warned.push(message);
   process.on('warning', listen);

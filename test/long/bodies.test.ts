@@ -71,14 +71,14 @@ describe('a response without end', () => {
     ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
     ['inventory get 1', '[{"note":"', item(1)],
-  ])('fails at its limit: %s after %s', async (command, beginning, message) => {
+  ])('fails at the limit of an endless response: %s after %s', async (command, beginning, message) => {
     const { result, grown } = await measured(`${command} --json`, await endless(beginning));
     expect(result).toMatchObject({ code: 1, requests: [expect.anything()] });
     expect(errorJson(result.stderr).error.message).toContain(message);
     expect(grown).toBeLessThan(300 * MiB);
   });
 
-  test('fails at its limit in api on a terminal, where it is held', async () => {
+  test('fails at 16 MiB of an endless response in api on a terminal', async () => {
     const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
@@ -91,7 +91,7 @@ describe('a compressed bomb', () => {
     ['gzip', gzipSync(bomb)],
     ['deflate', deflateSync(bomb)],
     ['br', brotliCompressSync(bomb)],
-  ])('fails before it is unpacked: %s', async (encoding, packed) => {
+  ])('fails before it unpacks a compressed bomb: %s', async (encoding, packed) => {
     const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
     const before = process.memoryUsage().rss;
     expect((await run('orders list', url)).code).toBe(1);
@@ -99,7 +99,7 @@ describe('a compressed bomb', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
   });
 
-  test('keeps the status of an error whose body is a bomb', async () => {
+  test('reports the status of an error whose body is a bomb', async () => {
     const packed = gzipSync(bomb);
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
@@ -137,14 +137,14 @@ test('reads a list without limit, whatever its statuses', async () => {
   expect(grown).toBeLessThan(100 * MiB);
 });
 
-test('keeps no text in memory that a measured table cuts off', { timeout: 300_000 }, async () => {
+test('keeps no text in memory that a table truncates', { timeout: 300_000 }, async () => {
   const { result, grown } = await measured('inventory list', await manyItems(230, 1000), { terminal: 80 });
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n')).toHaveLength(232);
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('streams with api, whose first bytes are out before the last have come', async () => {
+test('streams with api, and prints the first bytes before the last have come', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');
@@ -179,16 +179,20 @@ describe('a body in tiny chunks', () => {
     ['inventory set 1 5', '200 OK', 8, undefined],
     ['api GET /x', '200 OK', 0, 80],
     ['api GET /x', '400 Bad Request', 10, undefined],
-  ])('keeps memory low: %s after %s', { timeout: 300_000 }, async (command, status, code, terminal) => {
-    const url = await raw(status);
-    const before = process.memoryUsage().arrayBuffers;
-    let most = 0;
-    const look = () => {
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
-    };
-    const looking = setInterval(look, 20);
-    onTestFinished(() => clearInterval(looking));
-    expect((await run(command, url, { terminal, onStdout: look })).code).toBe(code);
-    expect(most).toBeLessThan(150 * MiB);
-  });
+  ])(
+    'keeps memory low with a body in tiny chunks: %s after %s',
+    { timeout: 300_000 },
+    async (command, status, code, terminal) => {
+      const url = await raw(status);
+      const before = process.memoryUsage().arrayBuffers;
+      let most = 0;
+      const look = () => {
+        most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      };
+      const looking = setInterval(look, 20);
+      onTestFinished(() => clearInterval(looking));
+      expect((await run(command, url, { terminal, onStdout: look })).code).toBe(code);
+      expect(most).toBeLessThan(150 * MiB);
+    },
+  );
 });

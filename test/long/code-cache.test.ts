@@ -16,7 +16,7 @@ test(`ends ${runs} runs with damaged caches as without a cache`, { timeout: 1_80
   }
 });
 
-test('leaves sound caches after 32 processes made them at once', { timeout: 600_000 }, async () => {
+test('leaves sound caches after 32 processes created them at once', { timeout: 600_000 }, async () => {
   const { home, printed } = await warmHome();
   for (let round = 0; round < 3; round += 1) {
     for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
@@ -28,7 +28,7 @@ test('leaves sound caches after 32 processes made them at once', { timeout: 600_
   }
 });
 
-test('loses only the cache on a full disk', async () => {
+test('prints the same as without a code cache on a full disk', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   // No file may grow beyond so many KiB; Node ignores SIGXFSZ.

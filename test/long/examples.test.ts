@@ -36,12 +36,12 @@ const documents = [
 ];
 
 describe('examples', () => {
-  test('run as they stand in the documents', { timeout: 120_000 }, async () => {
+  test('runs the examples of the documents as they stand', { timeout: 120_000 }, async () => {
     const home = await examplesHome();
     expect(await failures(home, documents.flatMap(examplesOfDocument))).toEqual([]);
   });
 
-  test('run as they stand in the help', { timeout: 180_000 }, async () => {
+  test('runs the examples of the help as they stand', { timeout: 180_000 }, async () => {
     const home = await examplesHome();
     const examples = await examplesOfHelp();
     expect(examples.length).toBeGreaterThan(60);

@@ -90,7 +90,7 @@ describe('one user of a key', () => {
   });
 });
 
-test('lets others continue while the process with the probe is stopped, and then that process', async () => {
+test('lets others continue while the process with the first request is suspended', async () => {
   const served = await serve([...window(20), '--fault', '*:first=1:hang']);
   const options = { env: served.env, home: temporaryHome() };
   const prober = startProgram('inventory list --timeout 2', options);
@@ -103,7 +103,7 @@ test('lets others continue while the process with the probe is stopped, and then
   await unrefused(served, 3);
 });
 
-test('sends nothing during a Retry-After from two state folders', async () => {
+test('sends nothing from two state folders during a Retry-After', async () => {
   const served = await serve(window(20));
   const stateFolders = [temporaryHome().state, temporaryHome().state];
   await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));
@@ -126,7 +126,7 @@ describe('the first request of a key', () => {
     return { served, options, program };
   };
 
-  test('lets others go on when its process is killed', async () => {
+  test('lets others go on when the process of the first request is killed', async () => {
     const { options, program } = await hanging();
     program.kill('SIGKILL');
     await program.result;
@@ -136,7 +136,7 @@ describe('the first request of a key', () => {
     expect(Date.now() - started).toBeLessThan(15_000);
   });
 
-  test('holds others up for no longer than --max-wait', async () => {
+  test('holds others up behind a first request for no longer than --max-wait', async () => {
     const { served, options, program } = await hanging();
     const { code, stderr } = await runProgram('inventory list --max-wait 3', options);
     expect(code).toBe(6);

@@ -126,7 +126,7 @@ describe('csv', () => {
     expect(await render('csv', view, { header: false, width: 80 })).toBe('"xy\nz",1\n');
   });
 
-  property('reads back equal as CSV', [rowLists], async (rows) => {
+  property('reads back rows unchanged from CSV', [rowLists], async (rows) => {
     const view = rowsView(rows.slice(0, 2), rows.slice(2));
     const expected = [Object.keys(rows[0] ?? {}), ...rows.map(textValues)];
     expect(readCsv(await render('csv', view, { raw: true }))).toEqual(expected);
@@ -145,11 +145,11 @@ describe('tsv', () => {
     expect(await render('tsv', rowsView([{ value, n: 1 }]))).toBe(`${text}\t1\n`);
   });
 
-  it('writes no control characters of TSV to a terminal', async () => {
+  it('strips control characters from TSV on a terminal', async () => {
     expect(await render('tsv', rowsView([{ a: 'x\x1b]0;owned\x07\x9b2Jy\r' }]), { width: 80 })).toBe('xy\n');
   });
 
-  property('reads back equal as TSV, a row always one line', [rowLists], async (rows) => {
+  property('reads back rows unchanged from TSV, with one line per row', [rowLists], async (rows) => {
     const lines = (await render('tsv', rowsView(rows), { header: true })).split('\n').slice(0, -1);
     const values = lines.map((line) => line.split('\t').map(unescapeTsv));
     expect(values).toEqual([Object.keys(rows[0] ?? {}), ...rows.map(textValues)]);
@@ -157,7 +157,7 @@ describe('tsv', () => {
 });
 
 describe('json', () => {
-  property('reads back equal as JSON, as a list and line by line', [rowLists], async (rows) => {
+  property('reads back rows unchanged from JSON, as a list and line by line', [rowLists], async (rows) => {
     const text = await render('json', rowsView(rows.slice(0, 2), rows.slice(2)));
     expect(parse(text)).toEqual(rows.map(losslessRow));
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
@@ -179,7 +179,7 @@ describe('exactJson', () => {
     [[[], {}], '[[],{}]'],
   ])('writes %o as JSON', (value, text) => expect(exactJson(value)).toBe(text));
 
-  property('agrees with JSON.stringify on what JSON can hold', [fc.jsonValue()], (value) => {
+  property('prints what JSON can hold as JSON.stringify does', [fc.jsonValue()], (value) => {
     expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
   });
 });

@@ -36,7 +36,7 @@ test('escapes text in a page, which runs and loads nothing', async () => {
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
 });
 
-test('heads a page with its filters, and a history with its days', async ({ shop }) => {
+test('shows the filters of a list and the period of a history in the heading of a page', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,5,Rabbit\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   for (const [command, heading] of [

@@ -71,4 +71,4 @@ test.each<[Partial<ProgressNumbers>, string]>([
   [{}, '512 of 1,200 done, 2 failed, about 1 min 10 s left.'],
   [{ failed: 0, left: undefined }, '512 of 1,200 done.'],
   [{ done: 1200, failed: 0, left: 0 }, '1,200 of 1,200 done.'],
-])('words the progress %j as %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));
+])('formats the progress %j as %s', (changes, text) => expect(progressSentence({ ...half, ...changes })).toBe(text));

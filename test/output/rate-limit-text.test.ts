@@ -9,7 +9,7 @@ test.each([
   [60, 57, 0, '57 of 60 left, resets now'],
   [60, 59, 60, '59 of 60 left, resets in 60 s'],
   [60, 59, 200, '59 of 60 left, resets in 3 min 20 s'],
-])('words a limit of %d with %d left for %d s as %s', (limit, remaining, resetIn, text) => {
+])('formats a limit of %d with %d left for %d s as %s', (limit, remaining, resetIn, text) => {
   expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
 });
 
@@ -38,7 +38,7 @@ test.each<[number, Partial<RunEstimate>, string]>([
     { seconds: 43_180, day: day(0, 0, 1) },
     "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
   ],
-])('words the estimate of %i changes, %j', (changes, estimate, text) => {
+])('formats the estimate of %i changes, %j', (changes, estimate, text) => {
   expect(estimateText(changes, { seconds: 0, perMinute: undefined, day: undefined, ...estimate }, now)).toBe(text);
 });
 
@@ -55,7 +55,7 @@ test.each([
   [86_399, '1 d', '1 d'],
   [Number.NaN, 'an unknown time', 'an unknown time'],
   [Number.POSITIVE_INFINITY, 'an unknown time', 'an unknown time'],
-])('words %d seconds as %s, and roughly %s', (seconds, exact, rough) => {
+])('formats %d seconds as %s, and roughly as %s', (seconds, exact, rough) => {
   expect([formatDuration(seconds), roughDuration(seconds)]).toEqual([exact, rough]);
 });
 
@@ -66,7 +66,7 @@ const secondsIn = (text: string) =>
     0,
   );
 
-property('words no duration shorter than it is', [fc.integer({ min: 0, max: 10_000_000 })], (seconds) => {
+property('formats no duration as shorter than it is', [fc.integer({ min: 0, max: 10_000_000 })], (seconds) => {
   const over = secondsIn(formatDuration(seconds)) - seconds;
   expect(over).toBeGreaterThanOrEqual(0);
   expect(over).toBeLessThan(seconds < 3600 ? 1 : seconds < 86_400 ? 60 : 3600);

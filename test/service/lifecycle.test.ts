@@ -37,7 +37,7 @@ test('gives a known key the plan or limits of the start, and keeps its usage', a
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test("neither serves nor changes a file that is not a database or can't be created", async ({ file }) => {
+test("refuses and leaves unchanged a file that is not a database or can't be created", async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });

@@ -82,7 +82,9 @@ test.each([
   ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
   ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
   ['sandbox', 'sandbox'],
-] as [string, string][])('names the service of %s: %s', (url, service) => expect(serviceNameOf(url)).toBe(service));
+] as [string, string][])('derives from %s the service name %s', (url, service) =>
+  expect(serviceNameOf(url)).toBe(service),
+);
 
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 

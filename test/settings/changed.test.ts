@@ -26,7 +26,7 @@ describe('a change of the configuration with a format', () => {
     expect(await csv()).toBe(`name,value,changed\n${name},,false\n`);
   });
 
-  test('shows no key and no password with --json', async ({ config }) => {
+  test('shows no key and no password with config set and set-key --json', async ({ config }) => {
     const key = await config.run('set-key --json', { stdin: 'psk_0123456789abcdef' });
     expect(JSON.parse(key.stdout)).toEqual({ name: 'key.staging', value: '…cdef', changed: true });
     const state = await config.run('set state-url --json', { stdin: 'postgresql://me:secret@db.example/petstock' });
@@ -34,7 +34,7 @@ describe('a change of the configuration with a format', () => {
     expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
   });
 
-  test('prints only a sentence without a format, also if nothing has changed', async ({ config }) => {
+  test('prints only a sentence for config set without a format, even if nothing has changed', async ({ config }) => {
     expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
     expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
     expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);

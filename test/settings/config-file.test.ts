@@ -70,7 +70,7 @@ describe('readConfig', () => {
   });
 });
 
-test('neither reads nor changes a folder that others can write to', async ({ folder }) => {
+test('refuses a configuration folder that others can write to, and does not change it', async ({ folder }) => {
   write(folder, '{"settings":{"low-stock":3}}');
   fs.chmodSync(folder, 0o1777);
   expect(() => readConfig(folder)).toThrow(FailureError);

@@ -147,7 +147,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('stores no key with --check without an address, or beside a variable', async ({ shop }) => {
+  test('refuses set-key --check if no address is stored, or if a variable sets address and key', async ({ shop }) => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });

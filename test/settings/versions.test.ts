@@ -60,7 +60,7 @@ test('warns about settings and parts of a later petstock, and keeps them when it
   });
 });
 
-test('neither uses nor changes a configuration in a later format, and stops only what needs it', async () => {
+test('refuses commands that need a configuration in a later format, and does not change it', async () => {
   const { run, text, file } = await shopWith({ version: 2 });
   const before = text();
   for (const command of ['inventory list', 'config list', 'config set low-stock 3', 'config unset-key']) {
@@ -76,7 +76,9 @@ test('neither uses nor changes a configuration in a later format, and stops only
   expect(text()).toBe(before);
 });
 
-test('does not change the state of a later petstock, and stops what needs it', async ({ shop: { run, folders } }) => {
+test('refuses commands that need the state of a later petstock, and does not change it', async ({
+  shop: { run, folders },
+}) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });
   const become = (version: number) => stateSql(folders.state, `PRAGMA user_version = ${version}`);
   const history = await run('history list --json');

@@ -27,7 +27,7 @@ property(
   },
 );
 
-it('doubts the database clock before its first reading, after a minute, and after a sleep', () => {
+it('distrusts the database clock before its first reading, after a minute, and after a sleep', () => {
   const clock = createStateClock();
   let slept = 0;
   const time = new DatabaseClock({ ...clock, now: () => clock.now() + slept });

@@ -49,7 +49,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('works on and closes no gate whatever a stranger sends by NOTIFY', async () => {
+test('continues, and closes no gate, whatever a stranger sends by NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });

@@ -27,7 +27,7 @@ describe('OutcomeBuffer', () => {
     expect(rowsOf(bufferOf({ isDurable: true }), 2)).toEqual([]);
   });
 
-  it('repeats no outcome of a row that is sent anew', () => {
+  it('drops the buffered outcome of a row that is sent again', () => {
     const buffer = bufferOf({ isDurable: false });
     buffer.forget([1]);
     expect(rowsOf(buffer, 2)).toEqual([]);

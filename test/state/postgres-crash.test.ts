@@ -159,7 +159,7 @@ it('reports no loss after an intent whose answer was an error', async ({ url, ma
   expect(await recorded(url)).toEqual(['failed']);
 });
 
-it('continues after the database has refused limits', async ({ url, machine: { state } }) => {
+it('stores limits again once the database no longer refuses them', async ({ url, machine: { state } }) => {
   await state.limits.fold('key', [start]);
   await runSql(url, 'ALTER TABLE petstock.limits ADD CONSTRAINT closed CHECK (false) NOT VALID');
   await expect(state.limits.fold('key', [start])).rejects.toMatchObject({ kind: 'failure' });

@@ -668,7 +668,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
-      it('knows no stock before a run if an earlier request was settled after it', async () => {
+      it('returns no stock before a run if an earlier request was settled after it', async () => {
         await write(ours, 7n, { quantity: 3 });
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
@@ -680,7 +680,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await lastKnown(theirs, 7n)).toBe(9);
       });
 
-      it('knows no stock after a write of unknown outcome', async () => {
+      it('returns no stock after a write of unknown outcome', async () => {
         expect(await lastKnown(ours, 7n)).toBeUndefined();
         await ours.history.begin(headOf(), [rowFor(7n, { before: 3 })]);
         expect(await lastKnown(ours, 7n)).toBe(3);

@@ -36,7 +36,7 @@ test('marks the conflict of a row that had been sent as unclear', () => {
   expect(conflictError('moved', false)).toEqual({ code: 'conflict', message: 'moved' });
 });
 
-test('words the error of a row as the service does, or else as we do, with the status if there is one', () => {
+test('reports the error of a row in words of the service or else our own, with a status if known', () => {
   const serviceError = { code: 'no_pet', message: 'No such pet.', status: 404 };
   expect(rowErrorOf(new NotFoundError('gone', { status: 404, serviceError }))).toEqual(serviceError);
   expect(rowErrorOf(new UnavailableError('away'))).toEqual({ code: 'unavailable', message: 'away' });

@@ -163,8 +163,8 @@ export function parseFault(spec: string): Fault {
   const { occurrence = ALWAYS, seed, retryAfter = null, delay = null, harm = null } = parseParts(spec, parts);
 
   if (delay === null && harm === null) throw new FaultSpecError(spec, 'it does not define what goes wrong');
-  if (retryAfter !== null && harm?.kind !== 'status') throw new FaultSpecError(spec, 'retry-after= goes with status=');
-  if (seed !== undefined && occurrence.kind !== 'probability') throw new FaultSpecError(spec, 'seed= goes with p=');
+  if (retryAfter !== null && harm?.kind !== 'status') throw new FaultSpecError(spec, 'retry-after= needs status=');
+  if (seed !== undefined && occurrence.kind !== 'probability') throw new FaultSpecError(spec, 'seed= needs p=');
   return {
     spec,
     ...matched,

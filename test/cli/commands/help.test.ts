@@ -50,7 +50,7 @@ function sketch() {
   return { program, loaded };
 }
 
-plain('only the command that is chosen is loaded', async () => {
+plain('loads only the chosen command', async () => {
   const { program, loaded } = sketch();
   await program.parseAsync(['noun', 'two', 'thing'], { from: 'user' });
   expect(loaded).toEqual(['two']);

@@ -122,7 +122,7 @@ test.each([
   [307, '', { location: `/v1/${encodeURIComponent(key)}` }, key],
   [307, '', { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
   [200, '', { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
-])('neither shows nor keeps a key in a header, also without its capitals: %s, %j %j', async (...row) => {
+])('hides a key in a response header, even in lower case: %s, %j %j', async (...row) => {
   const [status, body, headers, own] = row;
   const shop = withEnv(await openShopAnswering(status, body, headers), { PETSTOCK_API_KEY_STAGING: own });
   const outputs = [];

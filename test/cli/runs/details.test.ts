@@ -188,7 +188,7 @@ describe('the question', () => {
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
-  test('marks a reason with a bar if it could be taken for our words above', async ({ shop }) => {
+  test('marks a reason with a bar in the question if it could be taken for our words', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);

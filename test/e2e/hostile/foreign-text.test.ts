@@ -35,27 +35,30 @@ async function attack(shop: Shop, command: string | readonly string[], options: 
   return result;
 }
 
-test.each([200, 302, 400, 401, 404, 429, 503])('prints a response of %i so that it forges no line', async (status) => {
-  const retryAfter = status === 200 || status === 429 ? '1' : inHeader;
-  const headers = { sunset: inHeader, 'x-ratelimit-limit': inHeader, 'retry-after': retryAfter };
-  const body = JSON.stringify({ code: forged, message: forged, status });
-  const url = await answering(status, body, { ...headers, location: `/${inHeader}` });
-  const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
-  const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
-  for (const debug of ['', ' --debug']) {
-    let shop = await openShop();
-    for (const command of [...reads, 'inventory diff staging production', ...writes]) {
-      if (writes.includes(command)) shop = await openShop();
-      const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
-      const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
-      await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
-      // The gate of a 429 or 503 is over.
-      shop.clock.advance(120_000);
+test.each([200, 302, 400, 401, 404, 429, 503])(
+  'prints a response of status %i without forged lines',
+  async (status) => {
+    const retryAfter = status === 200 || status === 429 ? '1' : inHeader;
+    const headers = { sunset: inHeader, 'x-ratelimit-limit': inHeader, 'retry-after': retryAfter };
+    const body = JSON.stringify({ code: forged, message: forged, status });
+    const url = await answering(status, body, { ...headers, location: `/${inHeader}` });
+    const reads = ['inventory list', 'inventory get 4', 'status', 'pets get 3', 'orders list', 'limits --refresh'];
+    const writes = ['inventory set 4 5', 'inventory adjust 4 1'];
+    for (const debug of ['', ' --debug']) {
+      let shop = await openShop();
+      for (const command of [...reads, 'inventory diff staging production', ...writes]) {
+        if (writes.includes(command)) shop = await openShop();
+        const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
+        const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
+        await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
+        // The gate of a 429 or 503 is over.
+        shop.clock.advance(120_000);
+      }
     }
-  }
-});
+  },
+);
 
-test('prints words with a line end about an unknown outcome so that they forge no line', async () => {
+test('prints words with a line end about an unknown outcome without forged lines', async () => {
   const message = `done.\n${forged}`;
   const url = await answering(503, JSON.stringify({ code: 'x', message, status: 503 }), { 'retry-after': '30' });
   const shop = await openShop();
@@ -78,7 +81,7 @@ test.each([
   ['the status of a write', item({ status: forged })],
   ['the quantity of a write', item({ quantity: forged })],
   ['the field of a record', item({ [forged]: forged })],
-])('prints %s of the service so that it forges no line', async (_name, body) => {
+])('prints %s of the service without forged lines', async (_name, body) => {
   const url = await answering(200, body);
   const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'watch --now --for 1'];
   let shop = await openShop();
@@ -93,7 +96,7 @@ test.each([
   }
 });
 
-test.each(widths)('prints the history of others in %i columns so that it forges no line', async (terminal) => {
+test.each(widths)('prints the history of others in %i columns without forged lines', async (terminal) => {
   const shop = await openShop();
   const error = { code: forged, message: forged };
   const run = await recordRun(shop, [
@@ -124,7 +127,7 @@ test.each([
   ['an open quote', `petId,quantity\n1,"${forged}\n`],
   ['a JSON field', `[{"petId":1,"${forged}":2}]`],
   ['a JSON value', `[{"petId":"${forged}","quantity":2,"reason":["${forged}"]}]`],
-])('prints %s of a file so that it forges no line', async (_name, body) => {
+])('prints %s of a file without forged lines', async (_name, body) => {
   const shop = await openShop({ quantityBounds: { max: 1000n } });
   const file = changeFile(shop, body);
   for (const command of ['apply FILE --dry-run', 'diff FILE staging', 'count --codes FILE', 'apply FILE']) {
@@ -132,21 +135,18 @@ test.each([
   }
 });
 
-test.each(widths)(
-  'prints names and codes of a codes file in %i columns so that they forge no line',
-  async (terminal) => {
-    const shop = await openShop();
-    const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
-    await shop.run(['config', 'set', 'codes', codes]);
-    const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
-    await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
-    const reads = ['list', 'list --fields name', 'get 1', 'get 1 2', 'watch --now --for 1'];
-    const commands = [...reads, 'set 1 5', 'set 1=3 2=5'].map((words) => `inventory ${words}`);
-    for (const command of [...commands, 'history list', 'undo --last']) await attack(shop, command, { terminal });
-  },
-);
+test.each(widths)('prints names and codes of a codes file in %i columns without forged lines', async (terminal) => {
+  const shop = await openShop();
+  const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
+  await shop.run(['config', 'set', 'codes', codes]);
+  const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
+  await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
+  const reads = ['list', 'list --fields name', 'get 1', 'get 1 2', 'watch --now --for 1'];
+  const commands = [...reads, 'set 1 5', 'set 1=3 2=5'].map((words) => `inventory ${words}`);
+  for (const command of [...commands, 'history list', 'undo --last']) await attack(shop, command, { terminal });
+});
 
-test('prints a configuration file so that it forges no line', async ({ shop }) => {
+test('prints a configuration file without forged lines', async ({ shop }) => {
   mkdirSync(shop.folders.config, { recursive: true });
   const settings = { [forged]: forged, codes: forged };
   const stores = { [forged]: 1, stores: { [forged]: {} } };

@@ -24,7 +24,7 @@ const traps = (trap: string) =>
     'set_config(text, text, boolean)',
   ].map((name) => `CREATE FUNCTION public.${name} RETURNS text LANGUAGE plpgsql AS $$ ${trap} $$`);
 
-test('runs nothing that a role may create in public, and gives it no right', async () => {
+test('runs no function that another role creates in public, and gives that role no right', async () => {
   const url = await temporaryDatabase();
   const trap = "BEGIN INSERT INTO public.caught VALUES (current_user); RETURN 'x'; END";
   await runSql(
@@ -109,7 +109,7 @@ test('serves with the documented roles, of which only one can create, drop or al
   await expect(runSql(as(url, 'nobody_else'), 'SELECT 1')).rejects.toThrow();
 });
 
-test('refuses a pooler in transaction mode, and changes nothing for its other clients', async () => {
+test('refuses a pooler in transaction mode without a change for its other clients', async () => {
   const { url, statements } = await transactionPooler();
   await expect(start(url)).rejects.toThrow(/pooler in transaction mode .*session mode/);
   const asks = 'SELECT pg_catalog.pg_backend_pid() AS pid';

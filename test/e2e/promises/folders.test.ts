@@ -7,7 +7,7 @@ import { type Petstock, petstockAt, reportOf } from '../../support/petstock.ts';
 import { hold } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
-test('accepts a state whose first command was killed while creating it', async () => {
+test('opens a state whose first command was killed while it created the state', async () => {
   const service = await scriptedService();
   const petstock = petstockAt(service);
   mkdirSync(petstock.home.state, { mode: 0o700, recursive: true });
@@ -32,20 +32,17 @@ describe('a run whose state folder goes away', () => {
       'loses its write-ahead log',
       (state) => ['-wal', '-shm'].forEach((end) => void rmSync(join(state, `state.db${end}`))),
     ],
-  ])(
-    '%s: stops before the next intents with exit 8, and never exits with 0, even if all is written',
-    async (_what, away) => {
-      const { service, result } = await applyWithout(away, 200, '--concurrency 1');
-      const sent = service.seen('PATCH').length;
-      // Intents are written for a few rows at once.
-      expect(sent).toBeLessThanOrEqual(3 + 4);
-      expect(result.code).toBe(8);
-      expect(reportOf(result).counts).toMatchObject({ notAttempted: 200 - sent, applied: sent });
-      const { result: whole } = await applyWithout(away, 40, '--concurrency 16');
-      expect(whole.code).not.toBe(0);
-      for (const { stderr } of [result, whole]) expect(stderr).toContain('state');
-    },
-  );
+  ])('stops a run with 8 if its state folder %s', async (_what, away) => {
+    const { service, result } = await applyWithout(away, 200, '--concurrency 1');
+    const sent = service.seen('PATCH').length;
+    // Intents are written for a few rows at once.
+    expect(sent).toBeLessThanOrEqual(3 + 4);
+    expect(result.code).toBe(8);
+    expect(reportOf(result).counts).toMatchObject({ notAttempted: 200 - sent, applied: sent });
+    const { result: whole } = await applyWithout(away, 40, '--concurrency 16');
+    expect(whole.code).not.toBe(0);
+    for (const { stderr } of [result, whole]) expect(stderr).toContain('state');
+  });
 
   /** Applies this many rows; while the third waits for its response, the folder goes away. */
   async function applyWithout(away: (state: string) => void, rows: number, options: string) {
@@ -64,7 +61,7 @@ describe('a run whose state folder goes away', () => {
     return { service, result: await program.result };
   }
 
-  test('sends nothing and exits with 1 if the folder goes before the first row', async () => {
+  test('sends nothing and exits with 1 if the state folder goes before the first row', async () => {
     const service = await scriptedService();
     const petstock = petstockAt(service);
     const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
@@ -80,7 +77,7 @@ describe('a run whose state folder goes away', () => {
 test.each<[what: string, at: (petstock: Petstock) => string]>([
   ['a file in place of the state folder', (petstock) => petstock.file('state', ['not a folder'])],
   ['a state folder below /proc', () => '/proc/petstock'],
-])('%s: shares the limit among reads of 8 processes, and each warns, with -q too', async (_what, at) => {
+])('shares the limit among 8 processes, each with a warning, if the state folder %s', async (_what, at) => {
   const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
   const petstock = petstockAt(service);
   const runtime = join(petstock.home.folder, 'runtime');

@@ -18,7 +18,7 @@ describeContained('containers that share one state folder', () => {
     expect(service.stockOf(1)).toBe(8);
   });
 
-  test('does not resume a run that another process is writing', async () => {
+  test('refuses to resume a run that another process is writing', async () => {
     const { service, petstock, program, run, release } = await running();
     const sent = service.seen('PATCH').length;
     for (const name of [run, 'latest']) {
@@ -58,7 +58,7 @@ describeContained('a pid that another program has taken', () => {
   test.each([
     ['a pet of a killed command busy', 'inventory set 1 5', 'inventory adjust 1 +1', [11, 10]],
     ['a run from being resumed', 'inventory apply FILE --yes', 'inventory apply --yes --resume', [51, 52]],
-  ])('does not keep %s', async (_what, first, next, stock) => {
+  ])('ignores a reused pid that would keep %s', async (_what, first, next, stock) => {
     const service = await scriptedService({ stock: tenEach(2) });
     const petstock = petstockAt(service);
     service.next('PATCH', hang);

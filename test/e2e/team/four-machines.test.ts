@@ -56,7 +56,7 @@ test('gets no 429, and loses no adjust, with one key on four machines whose cloc
   expect(await adjust.run('state check')).toMatchObject({ code: 0 });
 });
 
-test('sends nothing from any machine after a 429 to one until its time has come', async () => {
+test('sends nothing from any machine after a 429 to one until the wait is over', async () => {
   const { machines, service, env } = await openFour();
   await machines[0].run('inventory get 1');
   service.setFaults(['*:first=1:status=429:retry-after=3']);
@@ -88,7 +88,7 @@ async function noticesOf(url: string): Promise<readonly number[]> {
   return notices;
 }
 
-test('shows the run of a colleague, undoes it, and tells it from one’s own', async () => {
+test('shows and undoes the run of a colleague, but not with --mine or --last', async () => {
   const { machines } = await openFour();
   const [ann, ben] = machines;
   const [petId] = (await stockOf(ann)).keys();

@@ -22,7 +22,7 @@ const changelog = `# Changelog
 `;
 
 describe('CHANGELOG.md', () => {
-  test('has the released notes under their version', () => {
+  test('moves the unreleased notes under their version', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
     expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
@@ -31,11 +31,11 @@ describe('CHANGELOG.md', () => {
   });
 
   const empty = ['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'];
-  test.each(empty)('has nothing to release: %j', (text) => {
+  test.each(empty)('refuses a changelog with nothing to release: %j', (text) => {
     expect(() => notesOf(text)).toThrow('Unreleased');
   });
 
-  test('has a section for unreleased changes', () => {
+  test('keeps a section for unreleased changes in CHANGELOG.md', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });
@@ -128,7 +128,7 @@ function repository(): { readonly folder: string; readonly run: Git } {
   return { folder, run };
 }
 
-test('names the commit in the version of a build, unless it is tagged as the release', () => {
+test('adds the commit to the version of a build, unless the commit is tagged as the release', () => {
   const { folder, run } = repository();
   expect(buildConstants(folder)).toEqual({ COMMIT: JSON.stringify(run('rev-parse', '--short=7', 'HEAD').trim()) });
   run('tag', 'v0.0.1');

@@ -57,7 +57,7 @@ test('runs macOS and Windows in a job that may fail', () => {
   expect(targets.filter((name) => !name.startsWith('linux'))).toEqual(made);
 });
 
-test('gives workflows no more rights than they name, and no token', () => {
+test('declares permissions in each workflow, and uses no secret', () => {
   for (const file of files) {
     const text = readFileSync(new URL(file, folder), 'utf8');
     expect(text).toMatch(/^permissions:/m);

@@ -60,7 +60,7 @@ test('counts strikes and bans over all replicas', async () => {
   expect((await askAll(replicas, 1)).counts).toEqual({ '200': 4 });
 });
 
-test('takes Date, windows and Retry-After from the clock of the database on each replica', async () => {
+test('reads Date, windows and Retry-After from the clock of the database on each replica', async () => {
   const replicas = await fourReplicas({ limits: { minute: 1, day: 100 }, ban: false });
   await replicas[0]?.advanceClock(60);
   await askAll(replicas, 1);
@@ -72,7 +72,7 @@ test('takes Date, windows and Retry-After from the clock of the database on each
   for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
 });
 
-test('admits exactly the limit with four processes that make the tables together', async () => {
+test('admits exactly the limit with four processes that create the tables together', async () => {
   const key = generateKey();
   const database = await temporaryDatabase();
   const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
@@ -121,7 +121,7 @@ test.each(signals)('admits exactly the limit although a replica gets %s in the m
   }
 });
 
-test('keeps what was answered if the database is killed, and answers 503 meanwhile', async () => {
+test('keeps confirmed changes if the database is killed, and answers 503 meanwhile', async () => {
   const server = await temporaryPostgres();
   const service = await startAt(Date, { database: server.url, windowSeconds: 86_400 });
   for (let quantity = 1; quantity <= 10; quantity++) {

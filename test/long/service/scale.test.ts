@@ -32,7 +32,7 @@ function peakMb(pid: number | undefined): number {
 }
 
 test.runIf(process.platform === 'linux')(
-  'takes no memory for a list, however slowly it is read, and updates pets meanwhile',
+  'streams a list in little memory, however slowly it is read, and updates pets meanwhile',
   { timeout: 60_000 },
   async () => {
     const key = generateKey();

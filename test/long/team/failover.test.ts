@@ -66,7 +66,7 @@ test.each(oneMoment)('loses and doubles nothing in a failover once %i rows are a
   expect(last?.value).toBeGreaterThan(1_000_000);
 });
 
-test('leaves a hanging primary for the standby that takes over', async () => {
+test('moves from a hanging primary to the standby that takes over', async () => {
   const given = await settingWith(synchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -84,7 +84,7 @@ const untilWaiting = ({ url }: PostgresServer, what: string) =>
   eventually(async () => expect(await runSql(url, `SELECT ${what} ${waiting}`)).not.toEqual([]));
 const endWait = 'pg_cancel_backend(pid)';
 
-test('relies on nothing that the standby lacks, though the primary has committed it', async () => {
+test('sends nothing for a commit that the standby lacks', async () => {
   const { machine, server, service } = await settingWith(synchronousPair);
   const till = machine();
   await till.run('inventory list -q');

@@ -31,7 +31,7 @@ test.each(moments)('loses and doubles nothing after kill -9 of PostgreSQL once %
   await expectResumed(given);
 });
 
-test('sends nothing before its time after kill -9 of PostgreSQL right after a 429', async () => {
+test('sends nothing during the wait of a 429 although PostgreSQL is killed right after it', async () => {
   // A change whose commit does not wait for the disk is lost with the server.
   const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
   const { machine, service } = await openTeam(server.url);
@@ -48,7 +48,7 @@ test('sends nothing before its time after kill -9 of PostgreSQL right after a 42
   }
 });
 
-test('writes all if PostgreSQL goes away before the last outcome, and a resume completes the history', async () => {
+test('completes the history by a resume if PostgreSQL goes away before the last outcome', async () => {
   const given = await setting();
   const program = given.machine().start(`inventory adjust ${rows} +1`);
   await given.held;
@@ -68,7 +68,7 @@ test('writes all if PostgreSQL goes away before the last outcome, and a resume c
   expect(given.service.seen('PATCH')).toHaveLength(1);
 });
 
-test('waits for a PostgreSQL that comes back at once, as after a failover', async () => {
+test('waits for a PostgreSQL that comes back at once', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -118,7 +118,7 @@ test('sends nothing more after a time-out of PostgreSQL, and another machine con
   await expectResumed(given);
 });
 
-test.each(moments)('continues with another machine after kill -9 of one once %i rows are answered', async (count) => {
+test.each(moments)('resumes on another machine after kill -9 of one once %i rows are answered', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);
@@ -128,7 +128,7 @@ test.each(moments)('continues with another machine after kill -9 of one once %i 
   await expectResumed(given);
 });
 
-test.each(oneMoment)('sends nothing after a machine was stopped once %i rows are answered', async (count) => {
+test.each(oneMoment)('sends nothing from a machine that was suspended after %i rows and taken over', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);

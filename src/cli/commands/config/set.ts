@@ -143,8 +143,8 @@ async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentN
 export const defineSetUrl = define({
   operands: { '<url>': 'the address of the service, up to and including /v1' },
   description:
-    'Stores the address of the service of one environment. Sends nothing; petstock status tries the address. ' +
-    'A stored key belongs to the origin it was stored for; for another origin use set-key --url.',
+    'Stores the service address of one environment. Sends nothing: petstock status tests the address. ' +
+    'A stored key is sent only to the origin it was stored for. For another origin, use set-key --url.',
   examples: [
     ['petstock config set-url https://stock.example.com/v1 --env production'],
     ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],

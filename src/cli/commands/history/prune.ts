@@ -82,6 +82,6 @@ async function removeRuns(
 }
 
 function keptText(runs: number): string {
-  const stay = runs === 1 ? 'stays. It' : 'stay. Each';
-  return `${counted(runs, 'run')} ${stay} is running or can be resumed, undoes a run that stays, or is newer than a run that can be resumed or is being undone.`;
+  const stay = runs === 1 ? 'stays. It is' : 'stay. Each is';
+  return `${counted(runs, 'run')} ${stay} unfinished, or a run that stays needs it.`;
 }

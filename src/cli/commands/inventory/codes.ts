@@ -33,7 +33,7 @@ export const defineCodesAdd = define({
     const known = new Set([...codes.pets.values(), ...codes.names.keys()]);
     const mayBePet = other !== undefined && (known.has(other) || code.length < minCode);
     if (mayBePet && other !== petId) {
-      await messages.warn(`${code} may be the id of another pet: scanned in a count it now means pet ${petId}.`);
+      await messages.warn(`${code} may also be the id of another pet. In a count, it now means pet ${petId}.`);
     }
     await printOutcome(invocation, { code, petId, name: name ?? null, changed: added !== undefined });
   },

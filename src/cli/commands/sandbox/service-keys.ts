@@ -74,9 +74,7 @@ export const defineRevoke = define({
     const hint = 'petstock sandbox keys list';
     // Any other word is more likely a key, which must not be shown.
     if (!/^[0-9a-f]{12}$/.test(id)) {
-      throw new UsageError('A key is revoked by its id, which has 12 digits from 0 to f. Nothing was revoked', {
-        hint,
-      });
+      throw new UsageError('A key is revoked by its id, such as 0a1b2c3d4e5f. Nothing was revoked', { hint });
     }
     const chosen = chosenStorage(invocation, choice);
     const { idOfKey } = await import('../../../service/index.ts');

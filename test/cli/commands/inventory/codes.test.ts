@@ -41,7 +41,7 @@ test('refuses in codes add a name that the file or the pet cannot take', async (
 test('warns in codes add of a code that is the id of another pet, or is as short as one', async ({ shop }) => {
   await withCodes(shop, 'code,petId,name\n,4006381333931,Rex\n');
   const warning = (id: string, pet: string) =>
-    `Warning: ${id} may be the id of another pet: scanned in a count it now means pet ${pet}.\n`;
+    `Warning: ${id} may also be the id of another pet. In a count, it now means pet ${pet}.\n`;
   await shop.exits('inventory codes add 22 5', 0, warning('22', '5'));
   await shop.exits('inventory codes add 4006381333931 6', 0, warning('4006381333931', '6'));
   for (const words of ['4006381333948 5', '6 6', '007 5']) {

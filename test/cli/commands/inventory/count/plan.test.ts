@@ -46,7 +46,7 @@ test('applies --max-changes and --max-zero to a count with --to', async () => {
   expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
 });
 
-test('hints at commands that make the same plan', async () => {
+test('hints in count at commands that make the same plan', async () => {
   const shop = await openShop({ pets: 5 });
   const codes = changeFile(shop, 'code,petId\n55,1\n', 'codes.csv');
   const plan = `--codes ${codes} --all --reason year-end --ref=-7`;
