@@ -1,5 +1,5 @@
--- Two roles for the service's database: `staging_owner` creates and upgrades the tables; `staging` serves them, and can neither drop nor
--- alter one. Run part 1 as an administrator of the server. The first command that `staging_owner` runs creates the tables:
+-- Two roles for the service's database: `staging_owner` creates and upgrades the tables; `staging` serves them, and can
+-- neither drop nor alter one. Run part 1 as an administrator. The first command of `staging_owner` creates the tables:
 --   petstock sandbox keys create --plan pro --database 'postgresql://staging_owner:…@db.example/staging'
 
 -- 1. Before the first start
