@@ -155,7 +155,7 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 
 /** The version of these tables. */
 export const schemaVersion = 6;
-/** The only other version that was released: petstock 0.2.0 wrote it. It can be upgraded. */
+/** The version that petstock 0.2.0 wrote: the only earlier one that was released, and so the only one to upgrade. */
 const releasedSchema = 3;
 
 /** Returns the statements that create all tables. */

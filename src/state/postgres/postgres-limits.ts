@@ -108,8 +108,8 @@ export class PostgresLimits extends StoredLimits {
     const ending = hasGate ? [wake, commit] : [commit];
     let isRepeated = false;
     return connection.again(async (ask) => {
-      // On a repetition, it is not known whether the first run was committed. So the row is read, and records that are
-      // already in it are not folded again.
+      // On a second attempt, it is not known whether the first one was committed. So the row is read, and records that
+      // are already in it are not folded again.
       const mayHaveLanded = isRepeated;
       isRepeated = true;
       for (let attempt = 1; ; attempt += 1) {
