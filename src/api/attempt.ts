@@ -92,7 +92,7 @@ interface FailedAttempt {
   /** Whether a response began to arrive, but its head can't be read. */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
-  /** Adds what is certain about the request. */
+  /** Adds to an error what is certain about the request. */
   withFacts(failure: PetstockError): PetstockError;
 }
 

@@ -18,7 +18,7 @@ export interface ProxyAgentOptions {
  * the request. `resolveProxy` decides before whether a proxy is used, so that `status` reports the truth; the
  * environment variables are not read here.
  *
- * It uses undici's public interface, which loads all of it; only users of a proxy pay for that.
+ * It uses undici's public interface, which loads all of undici; only users of a proxy pay for that.
  */
 export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
   return new EnvHttpProxyAgent({

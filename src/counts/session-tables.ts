@@ -7,7 +7,7 @@ import type { ProcessIdentity } from '../shared/processes.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import type { Row } from '../state/statements.ts';
 
-/** The properties of a session. `baseUrl` is the one at its start. */
+/** The properties of a session. `baseUrl` is the base URL when the session began. */
 export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Partial<Pick<RunHead, 'store'>> {
   /** The name of the service, by `serviceNameOf`. */
   readonly service: string;
@@ -40,7 +40,7 @@ export type CountSessionOutcome =
  * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was taught
  * - `seen`: the stock of the pet when its count began
  * - `given`: a run is about to take units of the pet; on disk before the run begins
- * - `run`: the run that has begun with them; without an id, a file
+ * - `run`: the run that has begun with these units; without an id, a file
  * - `again`: the count of the pet is no longer valid
  * - `settled`: units that the run has not written are back in the session; without a `run` before it, the run has not
  * begun

@@ -23,7 +23,7 @@ export interface RowError {
 }
 
 /**
- * - `unknown`: it was sent, and it is not known whether it was written
+ * - `unknown`: the row was sent, and it is not known whether it was written
  * - `differs`: the service wrote another quantity than the requested one
  * - `skipped`: the service has no such pet, and such rows are left out
  * - `notEdited`: the quantity equals the expected one, so the row was not edited; programs see it as unchanged

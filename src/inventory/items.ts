@@ -17,8 +17,8 @@ export function parsePetStatus(text: string): Parsed<PetStatus> {
 }
 
 /**
- * The stock of one pet, as returned by the service. A type instead of an interface, so that it is accepted as a row of
- * plain values without being copied.
+ * The stock of one pet, as returned by the service. This is a type, not an interface, so that it is accepted as a row
+ * of plain values without being copied.
  */
 export type InventoryItem = {
   /** An int64 with all digits. */

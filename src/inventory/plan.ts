@@ -92,7 +92,7 @@ function rowOf(
   return { line, petId, before, after, delta, expected, result, quantity: undefined, error, reason, ref };
 }
 
-/** The limits of a plan; undefined if there is none. */
+/** The limits of a plan; each is undefined if it was not set. */
 export interface Guards {
   /** Maximum number of rows to be written. */
   readonly maxChanges: number | undefined;

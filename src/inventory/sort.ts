@@ -64,7 +64,7 @@ function comparator(columns: ItemColumns, key: SortKey): Comparator {
   return (left, right) => difference(ranks, left, right);
 }
 
-/** Returns the difference of safe integers: even if it is not exact, its sign is. */
+/** Returns the difference of safe integers: even if the difference is not exact, its sign is. */
 function difference(values: Float64Array | Int32Array, left: number, right: number): number {
   return (values[left] ?? 0) - (values[right] ?? 0);
 }

@@ -98,7 +98,7 @@ export interface StockEntry {
 /** A pet that differs between two lists. */
 export interface Difference {
   readonly petId: bigint;
-  /** `added`: only in the right list; `removed`: only in the left; `changed`: in both. */
+  /** `added`: only in the right list; `removed`: only in the left list; `changed`: in both lists. */
   readonly change: 'added' | 'removed' | 'changed';
   readonly left: StockEntry | undefined;
   readonly right: StockEntry | undefined;

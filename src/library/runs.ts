@@ -24,7 +24,9 @@ export interface ApplyOptions {
   readonly dryRun?: boolean | undefined;
   /** Maximum number of rows that the plan may write. A larger plan is rejected with a UsageError. */
   readonly maxChanges?: number | undefined;
-  /** Maximum number of stocks that the plan may set to 0 or below. A plan that sets more is rejected, too. */
+  /**
+   * Maximum number of stocks that the plan may set to 0 or below. A plan that sets more is rejected with a UsageError.
+   */
   readonly maxZero?: number | undefined;
   /** Sends no further row after a row that did not succeed. */
   readonly failFast?: boolean | undefined;

@@ -13,7 +13,7 @@ export interface SandboxOptions {
   /** Number of pets; default 24. The same number and `seed` give the same stock. */
   readonly pets?: number | undefined;
   readonly seed?: number | undefined;
-  /** `small`: all ids are below 2^53. By default, the last three are 2^53 or above. */
+  /** `small`: all ids are below 2^53. By default, the last three ids are 2^53 or above. */
   readonly ids?: 'large' | 'small' | undefined;
   /** Number of requests per minute and per day; default 1,000 and 100,000. A key that keeps ignoring 429s is banned. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;

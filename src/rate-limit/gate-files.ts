@@ -33,7 +33,7 @@ export class GateFiles {
   readonly #folders: readonly string[];
   readonly #clock: Clock;
 
-  /** @param folders in the order in which they are written to; none needs to exist */
+  /** @param folders the folders, in the order in which they are written to; none needs to exist */
   constructor(folders: readonly string[], clock: Clock) {
     this.#folders = folders;
     this.#clock = clock;

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Number of requests left, without those sent since the report. */
+  /** Number of requests left: as reported, minus those sent since. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
@@ -135,7 +135,9 @@ function free({ limit, remaining }: LimitSummary): number {
   return Math.max(0, remaining - bulkReserve(limit));
 }
 
-/** Returns the window at a time: each starts at the end of the previous one, with all requests left. */
+/**
+ * Returns the window that contains a time. Each window starts at the end of the previous one, with all requests left.
+ */
 function rolled(window: LimitSummary, at: number): LimitSummary {
   const { kind, limit, resetAt } = window;
   if (at < resetAt) return window;

@@ -15,7 +15,7 @@ export interface LimitsStore {
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**
-   * Returns the latest state. Absent if `peek` always returns it.
+   * Returns the latest state. This method is absent if `peek` always returns that state.
    * @throws the same errors as `fold`
    */
   read?(scope: string): Promise<KeyState>;
@@ -26,7 +26,7 @@ export interface LimitsStore {
   peek(scope: string): KeyState;
   /**
    * Identifies the epoch of a database, which ends when data is lost or restored, or at a failover. Within an epoch a
-   * gate is never shortened, except by clearing or repairing it. Absent if the store is local.
+   * gate is never shortened, except by clearing or repairing it. This method is absent if the store is local.
    */
   life?(): string | undefined;
   /** Reports whether a store with an epoch has read this key in it and has received all changes since. */

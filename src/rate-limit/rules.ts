@@ -24,8 +24,8 @@ export interface AdmissionRequest {
 /**
  * Returns how many requests may be in flight if others use the key, too. Others may use up the rest at any moment; then
  * all requests in flight are refused, and too many refusals get a key banned. With few permits the number is so small
- * that two windows in a row cause fewer than ten refusals. With many, others would have to use 15 of 16 permits within
- * one round trip.
+ * that two windows in a row cause fewer than ten refusals. With many permits, others would have to use 15 of 16 permits
+ * within one round trip.
  */
 function maxInFlightOnSharedKey(permits: number): number {
   return Math.max(4, Math.floor(permits / 16));

@@ -91,7 +91,7 @@ export interface RunResult {
 
 /**
  * Maximum age of the stock when a plan is confirmed, and maximum wait for the rate limit after that, in milliseconds.
- * Beyond either, the stock is read again.
+ * If either is exceeded, the stock is read again.
  */
 const maxAge = 5000;
 /**

@@ -180,7 +180,7 @@ function partialText(end: RunErrorContext, why: string): string {
   const reason = why || (error === undefined ? '' : `: ${error.message}`);
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
   if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
-  // The run ended either with that response itself, or because the stock could not be read after it.
+  // The run ended either with the row's own error, or because the stock could not be read after it.
   if (result === 'unknown' && error !== undefined && !isErrorOf(error, cause)) {
     const unread = cause === undefined ? '' : `. The stock could not be read back${why}`;
     const said = foreignLines(end).length > 0 ? '' : `: ${error.message}`;

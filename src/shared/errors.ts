@@ -83,7 +83,7 @@ export abstract class PetstockError extends Error {
   readonly status?: number | undefined;
   /** The Error body as the service sent it. Only the library repeats its text in `message`. */
   readonly serviceError?: ServiceError | undefined;
-  /** The message says what the service said, so that its text need not be shown. */
+  /** Whether `message` says what the service said, so that `serviceError` need not be shown. */
   readonly isReworded?: boolean | undefined;
   /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;
@@ -113,7 +113,9 @@ export abstract class PetstockError extends Error {
     this.mayBeInFlight = details.mayBeInFlight ?? false;
   }
 
-  /** Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none. */
+  /**
+   * Returns a copy with `changes` applied. Its cause defaults to this error's cause, or to this error if it has none.
+   */
   with({ message = this.message, ...changes }: ErrorDetails & { readonly message?: string | undefined }): this {
     const { kind, code, name: _name, ...own } = this;
     const details = { ...own, cause: this.cause ?? this, ...changes };
@@ -151,7 +153,7 @@ export class UnavailableError extends PetstockError {
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';
 }
 
-/** Nothing was sent, and retrying does not help, because a proxy requires a password, for example. */
+/** Nothing was sent, and retrying does not help, for example because a proxy requires a password. */
 export class NonRetryableError extends UnavailableError {}
 
 /** The certificate of the service was rejected before anything was sent. */
@@ -201,14 +203,15 @@ export class InterruptedError extends PetstockError {
   readonly code = 'interrupted';
 }
 
-/** The reader of stdout has exited (`| head`). Not an error: the command ends silently. */
+/** The reader of stdout has exited (`| head`). This is not a failure, so the command ends silently. */
 export class ClosedPipeError extends PetstockError {
   readonly kind = 'ok';
   readonly code = 'closed_pipe';
 }
 
 /**
- * A dry run with `--exit-code` has found changes. Not an error: the exit code is the result, and nothing is printed.
+ * A dry run with `--exit-code` has found changes. This is not a failure: the exit code is the result, and nothing is
+ * printed.
  */
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';

@@ -19,7 +19,7 @@ interface JsonBounds {
   readonly names: number;
 }
 
-/** No valid response has more. */
+/** No valid response has more than this. */
 const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {

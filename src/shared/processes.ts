@@ -9,15 +9,17 @@ export interface ProcessIdentity {
   /** The machine's boot id, see `Clock.boot`. */
   readonly boot: string;
   readonly pid: number;
-  /** When the process started, in the system's unit: no two processes share a pid and this value. Empty if not known. */
+  /**
+   * When the process started, in the system's unit: no two processes share a pid and this value. Empty if not known.
+   */
   readonly startedAt: string;
 }
 
 export interface Processes {
   readonly self: ProcessIdentity;
   /**
-   * Reports whether a process is certainly gone: it had the same host, boot and pid namespace, and no process has its
-   * pid and start time. If this is false, only the end of its lease shows that it is gone.
+   * Reports whether a process is certainly gone: it had this process's host, boot and pid namespace, and no process has
+   * its pid and start time. If this is false, only the end of its lease shows that it is gone.
    */
   isGone(process: ProcessIdentity): boolean;
   /**

@@ -8,7 +8,7 @@ import { among, type ResultSets, type Statement, statement, text } from './state
 /** A run that is not yet in the history. */
 export interface NewRun {
   readonly head: RunHead;
-  /** The rows in the order of the plan. Iterated again if the transaction has to be repeated. */
+  /** The rows in the order of the plan. They are iterated again if the transaction has to be repeated. */
   readonly rows: Iterable<PlannedRow>;
   readonly host: string;
   /** The id of the process that begins the run. */

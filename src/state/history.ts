@@ -35,7 +35,7 @@ export interface Outcome {
   /**
    * - `unchanged`: the stock already had the wanted value; nothing was sent
    * - `differs`: the service wrote `quantity` instead of the requested value
-   * - `unknown`: it was sent, and it is not known whether it was carried out
+   * - `unknown`: the row was sent, and it is not known whether it was carried out
    * - `void`: the row is pending again, because it was certainly not carried out, or is a plain set that is sent again
    */
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown' | 'void';

@@ -38,7 +38,7 @@ export interface StateDescription {
   readonly runs: number;
   readonly rows: number;
   /**
-   * How far the state's clock is ahead of this machine's, in milliseconds. Absent if the state has no clock of its own.
+   * How far the state's clock is ahead of this machine's, in milliseconds; absent if the state has no clock of its own.
    */
   readonly clockAhead?: number;
   /** Settings of the state that weaken a guarantee, one sentence each. */

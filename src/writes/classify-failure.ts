@@ -31,8 +31,8 @@ export interface Failure {
 }
 
 /**
- * Classifies the failure of a write. Nothing else does (`statusMeaning` classifies a status alone). Judges only the
- * request that failed, not earlier requests of the same row.
+ * Classifies the failure of a write. No other function does this (`statusMeaning` classifies a status alone). Judges
+ * only the request that failed, not earlier requests of the same row.
  */
 export function classifyFailure(error: unknown): Failure {
   // A bug in the program reveals nothing about the outcome.

@@ -29,7 +29,7 @@ export interface BusyRow {
 const maxHold = { alone: 1000, inGroup: 5000 };
 /** Maximum age, in milliseconds, of the stock that a delta is added to when its permit is requested. */
 const maxAge = 1000;
-/** Maximum wait for that permit, in milliseconds; after a longer wait the stock is read again. */
+/** Maximum wait for the permit of a delta, in milliseconds; after a longer wait the stock is read again. */
 const maxWaitOfIncrement = 100;
 /**
  * Maximum age of a stock in milliseconds when its delta is sent. Even with an older stock, the delta may wait for
