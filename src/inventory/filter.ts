@@ -45,7 +45,7 @@ export function createFilter({
   };
 }
 
-/** Yields the batches with only those items that meet all criteria; no empty batches. */
+/** Yields the batches with only those items that meet all criteria. Leaves out empty batches. */
 export async function* filtered(
   batches: ColumnBatches,
   criteria: readonly FilterCriteria[],

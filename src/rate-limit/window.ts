@@ -33,7 +33,7 @@ export interface SeenWindow {
    * it.
    */
   readonly meanwhile: number;
-  /** How many of these requests `remaining` may not include, because their responses reported another window. */
+  /** How many requests may not have reduced `remaining`, because their responses reported another window. */
   readonly missed: number;
   /** Whether the request was refused, and so used nothing of the limit. */
   readonly refused: boolean;

@@ -204,7 +204,7 @@ export function toPetstockError(error: unknown, file: string, present: () => rea
   }
   if (damaged.includes(code) || errcode === shortRead) return new DamagedState(file, message, error);
   return new FailureError(`The state in ${file} can't be read or written (${message})`, {
-    // On a full disk the history is still needed, and so are the limits in it: no hint to use another folder.
+    // On a full disk, the history and limits in the file are still needed, so there is no hint to use another folder.
     hint: code === sqliteCodes.full ? undefined : otherFolderHint,
     cause: error,
   });
