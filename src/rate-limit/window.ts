@@ -3,7 +3,7 @@ export interface Window {
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
-  /** The smallest `remaining` seen, minus requests sent since that no response includes. */
+  /** The smallest `remaining` seen, minus the requests sent since then that no response includes yet. */
   readonly left: number;
   /** The smallest `remaining` seen. */
   readonly least: number;
