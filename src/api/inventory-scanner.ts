@@ -72,7 +72,9 @@ export class InventoryScanner {
   #state: State = 'list';
   /** Number of items before this batch, including those left out. */
   #earlier = 0;
-  /** An incomplete item is read again once the text has this length, so that a long one does not take quadratic time. */
+  /**
+   * An incomplete item is read again once the text has this length, so that a long one does not take quadratic time.
+   */
   #needed = 0;
   /** Number of bytes received. */
   received = 0;

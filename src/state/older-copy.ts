@@ -103,8 +103,8 @@ const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**
- * @throws RepetitionError for a file of deltas, a count or an undo that may already have been carried out, because the state
- * lacks later writes
+ * @throws RepetitionError for a file of deltas, a count or an undo that may already have been carried out, because the
+ * state lacks later writes
  */
 export function refuseRepetition({ database }: StateContext, content: Content): void {
   const { contentHash, hasDeltas, undoes, file = 'the count' } = content;

@@ -3,8 +3,8 @@ import { type ResultSets, type Statement, statement } from './statements.ts';
 
 /**
  * A transaction, written as a generator. It yields batches of queries, receives their rows, and leaves its writes in
- * `TransactionContext.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the reply to its
- * commit is lost, it runs again from the start.
+ * `TransactionContext.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the
+ * reply to its commit is lost, it runs again from the start.
  */
 export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
 /** Returns the steps of a transaction. */

@@ -83,14 +83,15 @@ export class RunLog {
   }
 
   /**
-   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests are sent. Rows that are
-   * not granted stay as they were. After this process was stopped for longer than its lease, all rows are `busy` by their own run until
-   * its earlier requests are settled. A row of a resumed run is `busy` until no request of the previous process can be in flight.
+   * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests are
+   * sent. Rows that are not granted stay as they were. After this process was stopped for longer than its lease, all
+   * rows are `busy` by their own run until its earlier requests are settled. A row of a resumed run is `busy` until no
+   * request of the previous process can be in flight.
    * @param since the read version of the stock that the rows depend on; undefined if they depend on none
    * @param lock the acquired lock of the row's pet, whose lease passes to the run
    * @returns for each row, in the same order, whether it may be sent
-   * @throws FailureError if the state is gone or can't be written, ConflictError if another process has taken the run over: then nothing
-   * may be sent
+   * @throws FailureError if the state is gone or can't be written, ConflictError if another process has taken the run
+   * over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
     if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);

@@ -4,7 +4,9 @@ import type { Clock, Deadline } from '../shared/clock.ts';
 const minWait = 50;
 const maxWait = 1000;
 
-/** Runs the writes of a log one at a time, so that nothing is written twice, and writes its buffer in the background. */
+/**
+ * Runs the writes of a log one at a time, so that nothing is written twice, and writes its buffer in the background.
+ */
 export class WriteTurns {
   readonly #clock: Clock;
   readonly #writeBuffer: () => Promise<{ readonly isEmpty: boolean }>;

@@ -90,9 +90,9 @@ export function isWord(line: string): boolean {
 }
 
 /**
- * Returns a line or code as it is stored: without the characters that a scanner may add around it (STX, ETX), the GS inside GS1, and what
- * a terminal adds around pasted text. Any other control character, such as a backspace that the terminal did not handle, stays visible in
- * the code, which is then unknown.
+ * Returns a line or code as it is stored: without the characters that a scanner may add around it (STX, ETX), the GS
+ * inside GS1, and what a terminal adds around pasted text. Any other control character, such as a backspace that the
+ * terminal did not handle, stays visible in the code, which is then unknown.
  */
 export function codeText(text: string): string {
   return text
