@@ -67,8 +67,8 @@ export interface LimitState {
 
 /** Replaceable dependencies of a client, for tests of this library. */
 export interface ClientDependencies {
-  /** Uses undici by default. */
+  /** The transport of all requests; undici by default. */
   readonly transport?: Transport | undefined;
-  /** Uses the clock of this machine by default. */
+  /** The clock of the client; the clock of this machine by default. */
   readonly clock?: Clock | undefined;
 }

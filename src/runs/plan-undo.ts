@@ -118,7 +118,7 @@ async function targetsOf(
 
 /** What the undo of a row depends on, besides the row itself. */
 export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
-  /** The stock before the row. */
+  /** The stock before the row was written. */
   readonly target: number;
 }
 

@@ -29,7 +29,7 @@ export interface PresenceOptions {
   readonly user?: string | undefined;
   /** Why nothing may be written with this state, as a sentence. Rate limits are still stored. */
   readonly refusal?: string | undefined;
-  /** Once aborted, its reason is thrown instead of an UnavailableError. */
+  /** Once this signal is aborted, its reason is thrown instead of an UnavailableError. */
   readonly interrupted?: AbortSignal | undefined;
   /** Returns a number in [0, 1). */
   random(): number;

@@ -104,8 +104,8 @@ export class OutcomeTracker implements WriteProgress {
     const { kind, stop, isReadable, mayBeInFlight } = classifyFailure(cause);
     this.#refusal = cause instanceof RateLimitedError ? cause : undefined;
     const error = rowErrorOf(cause);
-    // The service rejects the row now, but an earlier request of it may have been carried out: a plain set is sent
-    // again without knowing.
+    // A rejection does not settle a row if an earlier request of the row may have been carried out: a plain set is sent
+    // again before the outcome of that request is known.
     const isDoubtful = this.everUnknown.has(write.row) && (kind === 'refused' || stop);
     if (kind === 'refused' && !isDoubtful) {
       this.consecutiveFailures = 0;

@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
-  /** Once aborted, no wait lasts longer than the default. */
+  /** Once this signal is aborted, no wait lasts longer than the default. */
   readonly interrupted?: AbortSignal | undefined;
   /**
    * Called with each new wire, before anything else is sent over it.
