@@ -1,10 +1,10 @@
 /**
- * Who may import whom: `npx depcruise bin src`.
+ * The rules for imports, which `npx depcruise bin src` checks.
  *
- * Imports of types alone are marked `type-only`: they are gone when the program runs.
+ * Imports of types alone are marked `type-only`, because they are gone when the program runs.
  */
 
-/** Of each folder of `src` that may not import freely: what it may import of ours, besides itself. */
+/** For each folder of `src` that may not import freely, the folders that it may import, besides itself. */
 const mayImport = {
   shared: [],
   inventory: ['shared/'],
@@ -31,7 +31,7 @@ const folders = Object.entries(mayImport).map(([folder, others]) => ({
   },
 }));
 
-/** Forbids a static import that is there when the program runs. */
+/** Returns a rule against static imports that remain when the program runs. */
 const late = (name, comment, from, to) => ({
   name,
   comment,

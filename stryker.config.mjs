@@ -1,15 +1,16 @@
 /**
- * `npm run mutation` (`test/support/mutation.ts`) runs a room at a time. Never as root (`test/support/not-as-root.ts`): use another user,
- * with a copy of the sources. The report of the last room is `coverage/mutation/mutation.html`.
+ * `npm run mutation` (`test/support/mutation.ts`) runs Stryker for one group of files at a time. Don't run it as root
+ * (`test/support/not-as-root.ts`), but as another user, with a copy of the sources. The report of the last group is
+ * `coverage/mutation/mutation.html`.
  */
 export default {
   testRunner: 'vitest',
   vitest: { configFile: 'test/support/vitest.mutation.config.ts', related: false },
   ignorePatterns: ['dist', 'coverage', 'docs'],
-  // What a message says is no promise; a mutant of it is noise among those of what is done.
+  // The texts of messages are not tested exactly, so mutants of strings would hide the others.
   mutator: { excludedMutations: ['StringLiteral'] },
   coverageAnalysis: 'perTest',
-  // Those of module-level constants would each run every test.
+  // Mutants of module-level constants would each run every test.
   ignoreStatic: true,
   concurrency: 2,
   timeoutMS: 20_000,

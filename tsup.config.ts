@@ -7,14 +7,14 @@ import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './test/support/reference/completion-table.ts';
 import { manPage } from './test/support/reference/man-page.ts';
 
-/** Where the package is: yarn's Plug'n'Play has it elsewhere than in `node_modules`. */
+/** The binaries of SQLite, whose package is not in `node_modules` with yarn's Plug'n'Play. */
 const { resolve } = createRequire(import.meta.url);
 const binaries = join(dirname(resolve('@photostructure/sqlite/package.json')), 'prebuilds');
 
-/** Everything is bundled but a package that `pg` can do without. */
+/** Everything is bundled, except a package that `pg` can do without. */
 const all = {
   target: 'node20',
-  // These builds write here at once, and what is made of them stays, in folders.
+  // Both builds write here at the same time. What is made of them is in subfolders, which are not removed.
   clean: ['!*/**'],
   // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
   noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
@@ -44,16 +44,17 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
       'import.meta.url': '__filename',
       COMPLETION_TABLE: JSON.stringify(JSON.stringify(await completionTable())),
     },
-    // V8 reads through all of a script at each start. The stacks of `--debug` have short names: the same build with `--sourcemap` has the others.
+    // V8 scans a whole script at each start, so scripts are minified. The stacks of `--debug` then have short names;
+    // the same build with `--sourcemap` has the long ones.
     minify: true,
     esbuildOptions: (options) => {
-      // What is read for a code cache is no module of Node's, whose `import()` it would be.
+      // A script that is loaded with a code cache is not a module of Node, so it can't use Node's `import()`.
       options.supported = { 'dynamic-import': false };
       options.legalComments = 'none';
     },
     esbuildPlugins: [importedApart, stubbed],
     metafile: true,
-    // The native binaries of SQLite, the manual and the licences stand beside the program.
+    // The native binaries of SQLite, the manual and the licences are beside the program.
     onSuccess: async () => {
       cpSync(binaries, join(outDir, 'prebuilds'), { recursive: true });
       mkdirSync(join(outDir, 'man'), { recursive: true });
@@ -72,10 +73,12 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     dts: {
       entry: { index: 'src/library/index.ts' },
       banner: '/// <reference lib="esnext.disposable" />',
-      // `npm run typecheck` checks: without it here, the build takes 7 s in place of 15. What can't be declared still fails.
+      // `npm run typecheck` checks the types. Without that check, the build takes 7 s instead of 15 s. A type that
+      // can't be declared still fails.
       compilerOptions: { noCheck: true, noEmitOnError: false },
     },
-    // CommonJS packages inside an ESM bundle still ask for modules of Node, also if a program bundles it as CommonJS once more.
+    // CommonJS packages inside an ESM bundle still call `require` for modules of Node, even if a program bundles it as
+    // CommonJS once more.
     banner: { js: 'const require = process.getBuiltinModule;' },
   },
 ]);

@@ -4,17 +4,20 @@ import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { foldersOfTests } from './test/support/temporary-folder.ts';
 
-/** What `PETSTOCK_PROGRAM` names has no files of its own that Node could load. */
+/** Whether `PETSTOCK_PROGRAM` is an executable, which has no files of its own that Node could load. */
 const isExecutable = /^(?!.*\.c?js$)./.test(process.env.PETSTOCK_PROGRAM ?? '');
 
-/** Not for `long`, which is about disks and memory, nor for what installs. */
+/**
+ * The folder for temporary files. `long` does not use it, because it tests disks and memory, nor do tests that install.
+ */
 const quick = { TMPDIR: foldersOfTests() };
 
 export default defineConfig({
   test: {
-    // What is transformed once is kept below node_modules for the runs that follow: a fifth of the CPU of the unit tests.
+    // Transformed files are kept below node_modules for later runs, which saves a fifth of the CPU of the unit tests.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-    // One more than there are cores: most of the end-to-end tests' time is waiting, and a fifth of the unit tests'.
+    // One more worker than there are cores: the end-to-end tests wait most of the time, and the unit tests a fifth of
+    // it.
     maxWorkers: availableParallelism() + 1,
     projects: [
       {
@@ -23,17 +26,17 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/{e2e,long,system,install,bench}/**'],
-          // Loading every module again for every file took half of the CPU. Forks, since tests change TZ.
+          // Loading every module again for each file took half of the CPU. Forks are used, because tests change TZ.
           isolate: false,
           pool: 'forks',
           env: quick,
-          // Some do real work on a real disk; a machine that is busy with other things is no fault of theirs.
+          // Some tests do real work on a real disk, which takes longer on a busy machine.
           testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
         },
       },
       {
-        // The transport over undici's public entry has to do what it does over the files of undici that the program takes.
+        // The transport over undici's public entry has to behave as over the files of undici that the program uses.
         extends: true,
         test: {
           name: 'public-undici',
@@ -59,7 +62,7 @@ export default defineConfig({
         },
       },
       {
-        // Long by nature: outages at many instants, failovers, a million pets, releases. CI runs it, a desk need not.
+        // These tests take long by nature: outages at many moments, failovers, a million pets, releases. CI runs them.
         extends: true,
         test: {
           name: 'long',
@@ -70,7 +73,8 @@ export default defineConfig({
         },
       },
       {
-        // With programs of the system beside Node: shells, a keyring, a manual. `.ci/packages` names those of Debian.
+        // These tests need programs besides Node: shells, a keyring, a manual. `.ci/packages` lists Debian's packages
+        // of them.
         extends: true,
         test: {
           name: 'system',
@@ -81,7 +85,8 @@ export default defineConfig({
         },
       },
       {
-        // The package as its users get it. Takes the registry, for package managers and releases of Node.
+        // These tests use the package as its users get it. They need the registry, for package managers and releases of
+        // Node.
         extends: true,
         test: {
           name: 'install',
@@ -92,9 +97,9 @@ export default defineConfig({
         },
       },
     ],
-    // A machine that is busy with other things is no fault of the test.
+    // A busy machine must not fail a test.
     expect: { requireAssertions: true, poll: { timeout: 15_000, interval: 10 } },
-    // Gates go to the runtime folder: not to that of this machine.
+    // Gates are saved in the runtime folder, which must not be that of this machine.
     env: { TZ: 'America/New_York', PETSTOCK_RUNTIME_DIR: join(tmpdir(), `petstock-runtime-${process.pid}`) },
   },
 });

@@ -7,7 +7,7 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 /** Parts that few commands use. They are scripts of their own beside `program.cjs`, because V8 scans a whole script before running it. */
 export const apart = { service: 'src/service/index.ts', proxy: 'src/api/undici-proxy.ts' };
 
-/** Replaces the program's imports of these parts with the built files, such as `./service.cjs`. */
+/** A plugin that replaces the program's imports of these parts with the built files, such as `./service.cjs`. */
 export const importedApart: EsbuildPlugin = {
   name: 'apart',
   setup({ onResolve }) {
@@ -48,9 +48,9 @@ export const stubbed: EsbuildPlugin = {
 };
 
 /**
- * Returns the licences that have to be shipped: petstock's own, and those of the bundled packages, each below the name of its
- * package.
- * @param files that are bundled: `node_modules/commander/index.js`
+ * Returns the licences that have to be shipped: petstock's own, and those of the bundled packages, each below the name
+ * of its package.
+ * @param files the bundled files, such as `node_modules/commander/index.js`
  */
 export function licencesOf(files: readonly string[]): string {
   const folders = files.flatMap((file) => /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0] ?? []);

@@ -26,7 +26,7 @@ export function git(cwd: string, ...args: readonly string[]): string {
   return run('git', cwd, args).trim();
 }
 
-/** Runs a program without the environment of the npm command or git hook that may have started this. */
+/** Runs a program without the environment of the npm command or git hook that may have started this process. */
 function run(program: string, cwd: string, args: readonly string[], shell = false): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|GIT_)/i.test(name)));
   return execFileSync(program, args, { cwd, env, shell, encoding: 'utf8', maxBuffer: 1e8, stdio: 'pipe' });
@@ -41,12 +41,15 @@ export function fromGit(cwd: string, ...args: readonly string[]): string | undef
   }
 }
 
-/** The timestamp of everything that is built: SOURCE_DATE_EPOCH, otherwise the time of the commit; 1970 outside a clone. */
+/**
+ * Returns the timestamp of everything that is built: SOURCE_DATE_EPOCH, otherwise the time of the commit; 1970 outside
+ * a clone.
+ */
 export function committedAt(): Date {
   return new Date(Number(process.env.SOURCE_DATE_EPOCH ?? fromGit(root, 'log', '-1', '--format=%ct') ?? 0) * 1000);
 }
 
-/** Returns the constants of a build: the commit, such as `8c639f0`, unless it is tagged as this version. */
+/** Returns the constants of a build: the commit, such as `8c639f0`, unless the commit is tagged as this version. */
 export function buildConstants(folder: string): Readonly<Record<string, string>> {
   const commit = fromGit(folder, 'rev-parse', '--short=7', 'HEAD');
   const tags = fromGit(folder, 'tag', '--points-at', 'HEAD')?.split('\n') ?? [];
@@ -68,12 +71,12 @@ export function sumsOf(folder: string): string {
 }
 
 /**
- * Downloads a package from the registry, once: it is kept below `node_modules/.cache`. This is for large packages of one system,
+ * Downloads a package from the registry, once, into `node_modules/.cache`. This is for large packages of one system,
  * which every `npm ci` would download otherwise.
- * @param spec `@oven/bun-linux-aarch64@1.4.4`
- * @param integrity of its tarball
- * @returns its folder
- * @throws Error if the tarball is not the pinned one
+ * @param spec the package and its version, such as `@oven/bun-linux-aarch64@1.4.4`
+ * @param integrity the hash of its tarball
+ * @returns the folder of the package
+ * @throws Error if the tarball does not have that hash
  */
 export function fetchPackage(spec: string, integrity: string): string {
   const cache = join(root, 'node_modules/.cache/packages');

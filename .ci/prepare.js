@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * `npm run prepare`: builds, unless nothing has changed since the last build, because the first `npx petstock` after `npm ci` runs
- * it again. `npm install --global .` links a fresh clone without installing the build tools, so they are installed first if they
- * are missing.
+ * `npm run prepare`: builds, unless nothing has changed since the last build, because the first `npx petstock` after
+ * `npm ci` runs `prepare` again. `npm install --global .` links a fresh clone without installing the build tools, so
+ * they are installed first if they are missing.
  */
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 /** Contains the start time of the last successful build; its modification time is the end of that build. */

@@ -13,10 +13,11 @@ import { bunVersion, executableName, hostName, runtimeFor, targets } from './run
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build:binaries`: builds executables that need no Node into `dist/binaries`, with `SHA256SUMS`, `LICENSES.txt`, the
- * manual, and an SBOM for each, like `petstock-linux-x64.cdx.json`. `npm run build:binaries -- linux-x64` builds only that one, and
- * `--out <folder>` writes to another folder. `--archives` also packs each into a `.tar.gz`, and if all were built and their address
- * is known, writes a Homebrew formula and a Scoop manifest. The same commit gives the same bytes.
+ * `npm run build:binaries`: builds executables that need no Node into `dist/binaries`, with `SHA256SUMS`,
+ * `LICENSES.txt`, the manual, and an SBOM for each, like `petstock-linux-x64.cdx.json`. `npm run build:binaries --
+ * linux-x64` builds only that executable, and `--out <folder>` writes to another folder. `--archives` also packs each
+ * executable into a `.tar.gz`, and, if all were built and their address is known, writes a Homebrew formula and a Scoop
+ * manifest. The same commit gives the same bytes.
  */
 const { values, positionals } = parseArgs({
   options: { out: { type: 'string', default: join(root, 'dist/binaries') }, archives: { type: 'boolean' } },
@@ -47,16 +48,16 @@ writeFileSync(join(out, 'SHA256SUMS'), sums);
 if (values.archives && positionals.length === 0 && homepage !== undefined) {
   const words = {
     ...{ version, description, homepage, downloads: `${homepage}/releases/download/v${version}` },
-    // Returns `petstock-linux-x64.tar.gz` and so on, with their checksums.
+    // The checksum of each file, by its name: `petstock-linux-x64.tar.gz` and so on.
     ...Object.fromEntries([...sums.matchAll(/^(\S+) +(\S+)$/gm)].map(([, sum, name]) => [name, sum])),
   };
   for (const name of ['petstock.rb', 'petstock.json']) writeFileSync(join(out, name), filled(name, words));
 }
 
 /**
- * Bundles the source of each executable, `petstock.mjs` and the chunks that it loads on demand. Bundled by bun alone, `inventory
- * list` takes 8 % more CPU and `set` 12 % more (November 2026).
- * @returns its licences
+ * Bundles the source of each executable, `petstock.mjs` and the chunks that it loads on demand. Bundled by bun alone,
+ * `inventory list` takes 8 % more CPU and `set` 12 % more (November 2026).
+ * @returns the licences of the bundled packages
  */
 async function bundle(): Promise<string> {
   await build({
@@ -82,11 +83,12 @@ async function bundle(): Promise<string> {
 }
 
 /**
- * Without the first flags an executable would read `.env` and `bunfig.toml` of the folder that it is started in, and so use an
- * address or code of a stranger. bun does not read `tsconfig.json` and `package.json` by default. A start loads only the chunks
- * that it uses, and code is compiled to machine code after ten times as many runs as bun's default: together this reduces the CPU
- * of `inventory list` from 70 to 50 ms (November 2026), while a list of 300,000 pets takes as long as before. Names are kept for
- * the stacks that `--debug` shows: without them the executable would be 1 % smaller, and no faster.
+ * Compiles an executable. Without `--no-compile-autoload-dotenv` and `-bunfig`, it would read `.env` and `bunfig.toml`
+ * of the folder in which it is started, and so use an address or code of a stranger. bun does not read `tsconfig.json`
+ * and `package.json` by default. A start loads only the chunks that it uses, and code is compiled to machine code after
+ * ten times as many runs as bun's default: together this reduces the CPU of `inventory list` from 70 to 50 ms (November
+ * 2026), while a list of 300,000 pets takes as long as before. Names are kept for the stacks that `--debug` shows:
+ * without them the executable would be 1 % smaller, and no faster.
  */
 function compile(target: string, file: string): void {
   const args = [
@@ -108,7 +110,10 @@ function compile(target: string, file: string): void {
   writeFileSync(file, Buffer.from(unsign(readFileSync(file))));
 }
 
-/** Writes `petstock-linux-x64.tar.gz`: the executable with the manual and licences, less than half as large. Needs GNU tar. */
+/**
+ * Writes `petstock-linux-x64.tar.gz`, which has the executable, the manual and the licences, and is less than half as
+ * large. Needs GNU tar.
+ */
 function pack(target: string): void {
   const args = [
     ...['--create', '--format=ustar', '--owner=0', '--group=0', '--numeric-owner', '--sort=name'],

@@ -22,7 +22,7 @@ const words = {
 };
 const gzip = (content: string | Uint8Array) => gzipSync(content, { level: 9 });
 
-/** The place of each file in the package. */
+/** The files of the package besides the executable, by their paths. */
 const documents: Readonly<Record<string, string | Uint8Array>> = {
   'usr/share/doc/petstock/copyright': filled('deb/copyright', words),
   'usr/share/doc/petstock/LICENSES.txt': readFileSync(join(binaries, 'LICENSES.txt')),
@@ -34,7 +34,7 @@ const documents: Readonly<Record<string, string | Uint8Array>> = {
   'usr/share/fish/vendor_completions.d/petstock.fish': fishScript,
 };
 
-// The package contains the modes of folders.
+// The package contains the modes of folders, so they must not depend on the umask.
 process.umask(0o022);
 mkdirSync(out, { recursive: true });
 const made = architectures.filter(([file]) => existsSync(join(binaries, file)));

@@ -5,14 +5,15 @@ import { fromGit, git, newFolder, npm, sumsOf } from '../commands.ts';
 import { notesOf, pageOf, releasedChangelog, requireNextVersion } from './versions.ts';
 
 /**
- * `npm run release -- <version>`: makes a release of the commit that is checked out: a commit with the version and change log, a
- * tag, and in `dist/release` the tarball for npm, the executables, the packages for Debian, the formula and manifest, the SBOMs,
- * the release notes, and `SHA256SUMS` of all of them. Everything is built in a clone from `package-lock.json`, so no other file of
- * this folder gets in, and nothing changes here until everything is built. Nothing is pushed or published. With `--dry-run` nothing
- * is committed or tagged here. With `--tagged` the commit that is checked out already is the release, and its files are built
- * again. The same commit gives the same tarball.
+ * `npm run release -- <version>`: makes a release of the commit that is checked out. It consists of a commit with the
+ * version and change log, a tag, and in `dist/release` the tarball for npm, the executables, the packages for Debian,
+ * the formula and manifest, the SBOMs, the release notes, and `SHA256SUMS` of all of them. Everything is built in a
+ * clone from `package-lock.json`, so no other file of this folder gets in, and nothing changes here until everything is
+ * built. Nothing is pushed or published. With `--dry-run` nothing is committed or tagged here. With `--tagged` the
+ * commit that is checked out already is the release, and its files are built again. The same commit gives the same
+ * tarball.
  */
-// The reader needs only the message: what to do, or the output of npm or git.
+// The error shows only the message: what to do, or the output of npm or git.
 process.once('uncaughtException', ({ message }) => {
   process.stderr.write(`${message}\n`);
   process.exitCode = 1;
@@ -27,7 +28,7 @@ const page = values.tagged ? undefined : pageOf(fromGit(root, 'remote', 'get-url
 if (version === undefined || others.length > 0) throw new Error('Pass one version: npm run release -- 1.2.3');
 requireReleasable(version);
 
-// The release contains the modes of files.
+// The release contains the modes of files, so they must not depend on the umask.
 process.umask(0o022);
 const clone = join(newFolder(), 'clone');
 git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
@@ -39,7 +40,7 @@ for (const script of ['build:package', 'build:binaries -- --archives', 'check:bi
 const out = join(root, 'dist', 'release');
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-// The archives contain the executables, and all checksums are computed again.
+// Executables are copied only inside their archives, and all checksums are computed again.
 for (const folder of ['binaries', 'packages'])
   for (const name of readdirSync(join(clone, 'dist', folder)))
     if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
@@ -55,7 +56,10 @@ if (!values.tagged && !values['dry-run']) {
 }
 process.stdout.write(`${sums}\n${out}\n${next}\n`);
 
-/** @throws Error that says what to do first */
+/**
+ * Checks that a release can be made.
+ * @throws Error that says what to do first
+ */
 function requireReleasable(version: string): void {
   const changed = git(root, 'status', '--porcelain');
   if (changed !== '') throw new Error(`There are uncommitted changes. Commit or stash them first.\n${changed}`);
@@ -84,7 +88,7 @@ interface Manifest {
   readonly homepage?: string;
 }
 
-/** Sets the version, and the address if there is none, in the clone, then commits and tags it there. */
+/** Sets the version in the clone, and the address if there is none, and commits and tags the release there. */
 function commitInClone(version: string): void {
   const changelog = textIn(clone, 'CHANGELOG.md');
   const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');

@@ -14,7 +14,7 @@ const integrities: Readonly<Record<string, string>> = {
   'windows-x64': 'sha512-c+169V+ole29sk5GpFuh6Q4uNwRDqu9tXZAVUYIsdfGZeiJeduQ030BkxHi3PmNpj7w/ec2+oO2okRFVFC9i1g==',
 };
 
-/** The name of the executable for a target. */
+/** The names of all targets. */
 export const targets = Object.keys(integrities);
 
 export function executableName(target: string): string {
@@ -41,7 +41,7 @@ export function runtimeFor(target: string): string {
   return join(folder, 'bin', target.startsWith('windows') ? 'bun.exe' : 'bun');
 }
 
-/** The name of the target for this machine. */
+/** Returns the name of the target for this machine. */
 export function hostName(): string {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const { header } = process.report.getReport() as unknown as { readonly header: { glibcVersionRuntime?: string } };

@@ -10,10 +10,10 @@ interface Sbom {
 }
 
 /**
- * Returns the contents of an artefact, as CycloneDX in JSON: npm's list of everything installed, without the packages that are not
- * bundled. Two builds of a commit give the same document.
+ * Returns the contents of an artefact, as CycloneDX in JSON: npm's list of everything installed, without the packages
+ * that are not bundled. Two builds of a commit give the same document.
  * @param licences the text of `LICENSES.txt`, in which each part begins with a bundled package
- * @param target the system of an executable, which runs on bun; undefined: the package for Node
+ * @param target the system of an executable, which runs on bun; undefined for the package for Node
  * @throws Error if npm does not know a bundled package
  */
 export function sbomOf(licences: string, target?: string): string {
@@ -43,7 +43,7 @@ export function sbomOf(licences: string, target?: string): string {
       .filter(({ ref }) => inside.includes(ref))
       .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => inside.includes(other)) })),
   };
-  // Returns a UUID (RFC 9562, version 8) of the content.
+  // The serial number is a UUID (RFC 9562, version 8) of the content.
   const hex = hash('sha256', JSON.stringify(sbom));
   sbom.serialNumber = `urn:uuid:${hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-8$3-a$4-$5')}`;
   return `${JSON.stringify(sbom, null, 2)}\n`;

@@ -1,9 +1,12 @@
 import { createRequire } from 'node:module';
 
-/** A version by Semantic Versioning, as npm parses it. */
+/** npm's functions for versions by Semantic Versioning. */
 const { gt, valid } = createRequire(import.meta.url)('semver');
 
-/** @throws Error if `wanted` is not a version, has build metadata (`+`), or does not come after `current` */
+/**
+ * Checks the version of a release.
+ * @throws Error if `wanted` is not a version, has build metadata (`+`), or does not come after `current`
+ */
 export function requireNextVersion(wanted: string, current: string): void {
   if (valid(wanted) !== wanted) throw new Error(`"${wanted}" is not a version. Write one like 1.2.3 or 1.2.3-rc.1.`);
   if (!gt(wanted, current)) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
@@ -28,12 +31,19 @@ export function notesOf(changelog: string, version?: string): string {
   return `${notes}\n`;
 }
 
-/** Returns the change log with the unreleased part moved below the version. @param date `2026-01-31` */
+/**
+ * Returns the change log with the unreleased part moved below the version.
+ * @param date the day of the release, such as `2026-01-31`
+ */
 export function releasedChangelog(changelog: string, version: string, date: string): string {
   return changelog.replace(unreleasedHead, `## Unreleased\n\n## ${version} - ${date}`);
 }
 
-/** Returns the page of a repository on GitHub: `https://github.com/ann/petstock`. @param remote its address in git */
+/**
+ * Returns the page of a repository on GitHub, such as `https://github.com/ann/petstock`; undefined for any other
+ * address.
+ * @param remote the address of the repository in git
+ */
 export function pageOf(remote: string): string | undefined {
   const [, path] =
     /^(?:https:\/\/|ssh:\/\/git@|git@)github\.com[/:]([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(remote) ?? [];

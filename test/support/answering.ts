@@ -2,7 +2,10 @@ import { createServer, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A service that answers every request the same, whatever it is. @returns its base URL */
+/**
+ * Starts a service that gives the same response to every request.
+ * @returns its base URL
+ */
 export async function answering(status: number, body: string, headers: OutgoingHttpHeaders = {}): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
@@ -10,12 +13,15 @@ export async function answering(status: number, body: string, headers: OutgoingH
   return listening(server);
 }
 
-/** As `portOf`. @returns its base URL */
+/** Like `portOf`, but returns the base URL of a service. */
 export async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${await portOf(server)}/v1`;
 }
 
-/** Lets it listen on the loopback until the test is finished; then its connections are cut, too. @returns its port, a free one */
+/**
+ * Makes a server listen on loopback until the test is finished, when its connections are cut, too.
+ * @returns its port, which was free
+ */
 export async function portOf(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));

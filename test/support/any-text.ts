@@ -1,8 +1,8 @@
 import fc from './seeded-fast-check.ts';
 
 /**
- * Any text of whole code points, half of them ASCII. `fc.string({ unit: 'binary' })` is the same, and spends two seconds on its
- * table of code points when it is first asked for.
+ * Returns an arbitrary for text of whole code points, half of them ASCII. `fc.string({ unit: 'binary' })` does the
+ * same, but its first use spends two seconds on a table of code points.
  */
 export function anyText(constraints: fc.ArrayConstraints = {}): fc.Arbitrary<string> {
   const codePoint = fc.oneof(

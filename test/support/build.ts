@@ -6,15 +6,16 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The built program: a script for `node`, or what runs by itself. */
+    /** The built program: a script for `node`, or an executable. */
     readonly program: string;
   }
 }
 
 /**
- * Builds the program for the tests that spawn it, into a folder of this run alone: it is never stale, and a build into
- * `dist` by `npm ci` or `npx petstock` at the same time does not meet it. Without the declarations it takes half a second.
- * `PETSTOCK_PROGRAM` names another program to test: an older one, an installed one, the build that CI has just made.
+ * Builds the program for the tests that spawn it, into a folder of this run alone, so that it is never stale, and a
+ * build into `dist` by `npm ci` or `npx petstock` at the same time can't disturb it. Without the declarations, the
+ * build takes half a second. `PETSTOCK_PROGRAM` names another program to test: an older one, an installed one, or the
+ * build that CI has just made.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env.PETSTOCK_PROGRAM;
@@ -22,7 +23,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('program', resolve(given));
     return undefined;
   }
-  // A folder that nothing else reads.
+  // Nothing else reads this folder.
   const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(cache, { recursive: true });
   const outDir = await mkdtemp(join(cache, 'petstock-e2e-'));

@@ -2,17 +2,20 @@ import type { Clock } from '../../src/shared/clock.ts';
 
 /** A clock that stands still until something sleeps on it or a test moves it. */
 export interface TestClock extends Clock {
-  /** Every sleep so far, in milliseconds. */
+  /** The durations of all sleeps so far, in milliseconds. */
   readonly sleeps: readonly number[];
-  /** Moves both clocks ahead, as time does. */
+  /** Moves the wall clock and the monotonic clock ahead, as time does. */
   advance(ms: number): void;
-  /** Moves the wall clock alone, as a person or NTP does. */
+  /** Moves only the wall clock, as a person or NTP does. */
   step(ms: number): void;
-  /** Expires every deadline, or those of at most this many milliseconds. */
+  /** Expires every deadline, or only those of at most this many milliseconds. */
   expireDeadlines(most?: number): void;
 }
 
-/** @param start milliseconds since the Unix epoch; by default 20 s into a minute, 12 h before the day ends */
+/**
+ * Creates a test clock.
+ * @param start milliseconds since the Unix epoch; by default 20 s into a minute, 12 h before the day ends
+ */
 export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestClock {
   let wall = start;
   let monotonic = 1000;
@@ -39,7 +42,7 @@ export function createTestClock(start = Date.UTC(2026, 0, 15, 12, 0, 20)): TestC
       signal?.throwIfAborted();
     },
     deadline: (ms, onPassed) => {
-      // Not the function itself: two deadlines may have the same.
+      // The function itself can't be the key, because two deadlines may have the same function.
       const passed = () => onPassed();
       deadlines.set(passed, ms);
       return { clear: () => void deadlines.delete(passed) };

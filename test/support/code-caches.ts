@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type ProgramOptions, runProgram, temporaryHome } from './program.ts';
 
-/** Command lines that need no service, and what they print from the caches of other tests' programs. */
+/** Command lines that need no service. Their caches exist before the tests that damage them. */
 export const commands = ['history list --json', 'config list', 'inventory apply --help'] as const;
 
 const on = { PETSTOCK_NO_CACHE: undefined };
@@ -27,7 +27,10 @@ export async function warmHome() {
   return { home, printed };
 }
 
-/** @param random from 0 to 1 */
+/**
+ * Damages the cache file at `path`.
+ * @param random returns numbers from 0 to 1
+ */
 export type Damage = (path: string, random: () => number) => void;
 
 const changed = (change: (bytes: Buffer, random: () => number) => Buffer): Damage => {
@@ -35,7 +38,7 @@ const changed = (change: (bytes: Buffer, random: () => number) => Buffer): Damag
 };
 const somewhere = (bytes: Buffer, random: () => number) => Math.floor(random() * bytes.length);
 
-/** Ways in which a cache comes to be another than it was made. */
+/** The ways in which a cache file can differ from what was written. */
 export const damages: Readonly<Record<string, Damage>> = {
   cut: changed((bytes, random) => bytes.subarray(0, somewhere(bytes, random))),
   empty: changed(() => Buffer.alloc(0)),
@@ -46,7 +49,7 @@ export const damages: Readonly<Record<string, Damage>> = {
     return bytes;
   }),
   longer: changed((bytes) => Buffer.concat([bytes, Buffer.from('more')])),
-  /** Sound in itself, but of another program, command or Node, whose name is the same. */
+  /** Sound in itself, but for another program, command or Node whose file has the same name. */
   'with another key': changed((bytes) => {
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     return bytes;

@@ -7,10 +7,10 @@ import type { Folders } from '../../src/settings/folders.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
-/** A request as it left, without the headers that are the same on all. */
+/** A request as it was sent. */
 export interface RecordedRequest {
   readonly method: string;
-  /** With the query, without the origin: `/v1/inventory/7`. */
+  /** The path with the query, without the origin: `/v1/inventory/7`. */
   readonly path: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -29,39 +29,42 @@ export interface RunOptions {
   readonly clock: Clock;
   readonly folders: Folders;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The machine that it seems to run on; default `test`. Each has its own processes, of which others know nothing. */
+  /**
+   * The machine on which the command seems to run; default `test`. Each machine has its own processes, which others
+   * don't know.
+   */
   readonly host?: string | undefined;
-  /** The content of stdin; absent: it ends at once. */
+  /** The content of stdin. If absent, stdin ends at once. */
   readonly stdin?: string | Uint8Array | undefined;
-  /** Keys typed at a terminal in raw mode, a piece at a time. */
+  /** Keys typed at a terminal in raw mode, in pieces. */
   readonly keys?: readonly string[] | undefined;
-  /** Of the file that stdin is, as with `< counts.csv`. */
+  /** The descriptor of the file that stdin is, as with `< counts.csv`. */
   readonly stdinDescriptor?: number | undefined;
-  /** stdin, stdout and stderr are a terminal of this width. */
+  /** The width of the terminal to which stdin, stdout and stderr are connected. */
   readonly terminal?: number | undefined;
-  /** The height in lines; absent: unknown, so that nothing is paged. */
+  /** The height of the terminal in lines. Absent if it is not known, so that nothing is paged. */
   readonly rows?: number | undefined;
-  /** stdout and stderr go to one place; default: no. */
+  /** Whether stdout and stderr go to the same place; default: no. */
   readonly sharesOutput?: boolean | undefined;
-  /** The pager that is started; without it, one is a failure of the test. */
+  /** Starts a pager. If absent, starting a pager fails the test. */
   openPager?(command: PagerCommand): Pager;
-  /** Which streams are the terminal; default: all three. */
+  /** The streams that are the terminal; default: all three. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[] | undefined;
-  /** Answers to questions; without it every question is a failure of the test. */
+  /** Answers questions. If absent, a question fails the test. */
   readonly prompts?: Partial<Prompts> | undefined;
   readonly interrupted?: AbortSignal | undefined;
-  /** Presses Ctrl-C once stderr matches this, or once a request is sent for which this is true. */
+  /** Presses Ctrl-C once stderr matches this, or once a request is sent for which this returns true. */
   readonly ctrlCAt?: RegExp | ((request: RecordedRequest) => boolean) | undefined;
   /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
-  /** Stands between the command and the transport: a stopped process waits here, and a killed one for ever. */
+  /** Wraps the transport: a stopped process waits here, and a killed process waits for ever. */
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
   /** Called when a request is sent. */
   onSent?(request: RecordedRequest): void;
   /** The licences packed with the program; default: none. */
   readonly licences?: string | undefined;
-  /** A number in [0, 1); default 0.5. */
+  /** Returns a number in [0, 1); default 0.5. */
   random?(): number;
 }
 
@@ -89,7 +92,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   };
   const context: Context = {
     argv,
-    // Limits that another run has left in the runtime folder of this machine are none of the test's business.
+    // The limits of other runs in the runtime folder of this machine must not affect the test.
     env: { PETSTOCK_RUNTIME_DIR: join(options.folders.state, '..', 'runtime'), ...options.env },
     stdin: {
       ...input(options.stdin, isTerminal('stdin')),
@@ -121,7 +124,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
 }
 
-/** With an authority or a proxy of a test's own, a transport of its own. */
+/** Returns the shared transport, or a new one if the test has an authority or a proxy of its own. */
 function transportOf({ ca, proxy }: TransportOptions): Transport {
   return ca === undefined && proxy === undefined ? transport : createUndiciTransport({ ca, proxy });
 }
@@ -159,7 +162,7 @@ function collector(
   };
 }
 
-/** Yields up to 64 pieces, which may cut a character in two, like a slow pipe. */
+/** Returns an input that yields up to 64 pieces, which may split a character, like a slow pipe. */
 function input(content: string | Uint8Array | undefined, isTerminal: boolean): Input {
   return {
     isTerminal,

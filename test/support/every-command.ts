@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { commandPath } from '../../src/cli/commands/command.ts';
 import { allCommands } from './reference/reference.ts';
 
-/** The arguments that each command is tried with, and the formats that it refuses. Every command is here. */
+/** The arguments with which a command is tried, and the formats that it refuses. */
 export interface TriedCommand {
-  /** Behind its name. `RUN`, `KEY` and `FOLDER` stand for a run, a key of the sandbox, and the folder of the test. */
+  /**
+   * The arguments after its name. `RUN`, `KEY` and `FOLDER` stand for a run, a key of the sandbox, and the folder of
+   * the test.
+   */
   readonly args: string;
   readonly refuses?: readonly string[];
   readonly code?: number;
@@ -14,7 +17,7 @@ export interface TriedCommand {
 const noTable = ['table'];
 const text = ['table', 'json', 'ndjson', 'csv', 'tsv'];
 
-/** In the order in which they are run: what a command lists has been made by then. */
+/** All commands, in the order in which they are run, so that what a command lists exists by then. */
 export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'config set': { args: 'codes FOLDER/codes.csv' },
   'config set-key': { args: '-e production' },
@@ -40,7 +43,7 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'history list': { args: '' },
   'history show': { args: 'RUN' },
   'history totals': { args: '' },
-  // A finished run: its own tests discard an unfinished one.
+  // A finished run can't be discarded. The command's own tests discard an unfinished run.
   'history discard': { args: 'RUN', code: 2 },
   'history export': { args: '', refuses: noTable },
   'history prune': { args: '--keep 100' },
@@ -49,13 +52,13 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   status: { args: '' },
   'state info': { args: '' },
   'state check': { args: '' },
-  // A state that is not shared has nothing to create.
+  // A state that is not shared has no tables to create.
   'state init': { args: '', code: 2 },
   'state grant': { args: '--print till', refuses: text },
   'pets get': { args: '4' },
   'orders list': { args: '' },
   api: { args: 'GET /inventory', refuses: ['table', 'ndjson', 'csv', 'tsv'] },
-  // It never ends, so it gets an invalid port: its own tests read its output.
+  // The server never ends, so it gets an invalid port. Its own tests read its output.
   'sandbox serve': { args: '--port 65536', refuses: text, code: 2 },
   'sandbox info': { args: '' },
   'sandbox reset': { args: '--pets 5' },
@@ -71,10 +74,10 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   help: { args: 'exit-codes', refuses: text },
 };
 
-/** The names of all commands that can be run, from the program itself. */
+/** Returns the names of all commands that can be run, from the program itself. */
 export async function commandNames(): Promise<readonly string[]> {
   const [, ...commands] = await allCommands();
-  // A noun that is a verb, too, has options of its own.
+  // A noun that is also a verb has options of its own.
   const isRun = (command: (typeof commands)[number]) =>
     command.commands.length === 0 || command.options.some(({ long, hidden }) => long !== '--help' && !hidden);
   return commands.filter(isRun).map((command) => commandPath(command).replace('petstock ', ''));
@@ -93,7 +96,10 @@ export interface TriedOutput extends Ran {
   readonly expectedCode: number;
 }
 
-/** Runs every command with a format, in a shop that has something to show. @param folder of its files */
+/**
+ * Runs every command with a format, in a shop that has something to show.
+ * @param folder the folder for its files
+ */
 export async function runEvery(
   run: RunCommand,
   folder: string,

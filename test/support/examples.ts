@@ -4,8 +4,8 @@ import { runProgram } from './program.ts';
 import { allCommands } from './reference/reference.ts';
 
 /**
- * The command lines of a document: those of its `sh` blocks, after `$ ` in its `console` blocks, and in its tables. A block that is a
- * script (`#!/bin/sh`) is not run line by line: it has a test of its own.
+ * Returns the command lines of a document: the lines of its `sh` blocks, the lines after `$ ` in its `console` blocks,
+ * and those in its tables. A block that is a script (`#!/bin/sh`) has a test of its own.
  */
 export function examplesOfDocument(file: string): string[] {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -17,7 +17,7 @@ export function examplesOfDocument(file: string): string[] {
   return [...blocks, ...cells].filter((line) => /\bpetstock\b/.test(line) && !line.startsWith('#'));
 }
 
-/** The examples under the help of every command. */
+/** Returns the examples in the help of all commands. */
 export async function examplesOfHelp(): Promise<string[]> {
   const [, ...commands] = await allCommands();
   const helps = await Promise.all(

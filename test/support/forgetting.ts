@@ -4,22 +4,25 @@ import { mountNamespace } from './capabilities.ts';
 import type { Petstock } from './petstock.ts';
 import type { ProgramOptions } from './program.ts';
 
-/** A way for a machine to lose what a run or a gate relies on. */
+/** An event by which a machine loses something that a run or a gate relies on. */
 export interface Forgetting {
   readonly name: string;
-  /** Happens while the process of the run lives: what it knows is taken from it. Otherwise once that has been killed. */
+  /**
+   * Whether the event happens while the process of the run lives. Otherwise it happens once the process has been
+   * killed.
+   */
   readonly isLive?: boolean;
   happens?(petstock: Petstock): Promise<void> | void;
-  /** How the next command runs, beside as usual. */
+  /** The options of the next command, besides the usual ones. */
   readonly next?: (petstock: Petstock) => ProgramOptions;
-  /** The next command can't write its history. It sends nothing, and the one after it is as usual. */
+  /** Whether the next command can't write its history, and so sends nothing. The command after it runs as usual. */
   readonly isRefused?: boolean;
 }
 
 const shell = (script: string) => ['sh', '-c', `${script} && exec "$@"`, 'sh'];
 const mounting = (script: string) => [...(mountNamespace ?? []), ...shell(script)];
 
-/** Another start of the machine, as far as a program can see. */
+/** Returns options for a command that sees another start of the machine. */
 const otherBoot = ({ file }: Petstock): ProgramOptions => {
   const name = file('boot', [crypto.randomUUID()]);
   return { through: mounting(`mount --bind ${name} /proc/sys/kernel/random/boot_id`) };
@@ -29,7 +32,7 @@ const readOnly = ({ home: { state } }: Petstock): ProgramOptions => ({
   through: mounting(`mount --bind ${state} ${state} && mount -o remount,bind,ro ${state}`),
 });
 
-/** The wall clock was set back or ahead, in hours. */
+/** Returns options for a command whose wall clock was moved by some hours. */
 const stepped =
   (hours: number) =>
   ({ home }: Petstock): ProgramOptions => {
@@ -45,7 +48,7 @@ async function prune(petstock: Petstock): Promise<void> {
 
 const stateIn = ({ home }: Petstock) => join(home.state, 'state.db');
 
-/** What every state has in common. */
+/** The events that can happen to any state. */
 export const forgettings: readonly Forgetting[] = [
   { name: 'nothing' },
   { name: 'the clock is set back', next: stepped(-5) },
@@ -53,7 +56,7 @@ export const forgettings: readonly Forgetting[] = [
   { name: 'the history is pruned', happens: prune },
 ];
 
-/** Those that take mounts of their own. */
+/** The events that need mounts of their own. */
 const mounted: readonly Forgetting[] = [
   { name: 'the machine is started anew', next: otherBoot },
   { name: 'the state folder is read-only', next: readOnly, isRefused: true },
@@ -87,7 +90,7 @@ export const localForgettings: readonly Forgetting[] = [
   },
 ];
 
-/** Keeps a copy of the state as it is, while no process has it open. */
+/** Copies the present state, while no process has it open. */
 export function keepCopy(petstock: Petstock): void {
   copyFileSync(stateIn(petstock), join(petstock.home.folder, 'older.db'));
 }

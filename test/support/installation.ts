@@ -16,19 +16,25 @@ interface Manifest {
 /** The manifest of the package that is installed. */
 export const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as Manifest;
 
-/** A machine that has never seen petstock: home, caches and folders are its own, and gone when the test is finished. */
+/**
+ * A machine that has never seen petstock. It has its own home, caches and folders, which are removed when the test is
+ * finished.
+ */
 export interface Machine {
   readonly folder: string;
-  /** What is run in place of the Node of this process comes first in its PATH. */
+  /** Folders that come first in its PATH, for programs to run instead of those of this process. */
   readonly path: readonly string[];
 }
 
-/** @param path folders of programs that come before those of this process */
+/**
+ * Creates a machine.
+ * @param path folders of programs that come before those of this process
+ */
 export function newMachine(path: readonly string[] = []): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-install-'));
-  // Installers leave folders that nobody may write to.
+  // Installers leave folders without write permission.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
-  // If there is none, npm takes a folder further up as the project.
+  // Without this file, npm would use a folder further up as the project.
   writeJson(join(folder, 'package.json'), { name: 'machine', private: true });
   return { folder, path };
 }
@@ -40,8 +46,8 @@ export interface Output {
 
 /**
  * Runs a command on a machine to its end.
- * @param command its words; the first may be a path
- * @throws with all that it has printed, where it fails
+ * @param command the words of the command; the first may be a path
+ * @throws Error with all output, if the command fails
  */
 export function runOn(machine: Machine, command: readonly string[], cwd = machine.folder): Promise<Output> {
   const [file = '', ...args] = command;
@@ -54,7 +60,7 @@ export function runOn(machine: Machine, command: readonly string[], cwd = machin
   });
 }
 
-/** A folder on the machine for a project that uses petstock. */
+/** Creates a folder on the machine for a project that uses petstock. */
 export function newProject({ folder }: Machine): string {
   const project = join(folder, 'consumer');
   mkdirSync(project);
@@ -66,7 +72,10 @@ export function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Only how the registry is reached comes from here: address, proxies, authorities. */
+/**
+ * Returns the environment of a machine. Only variables about how to reach the registry come from this process: address,
+ * proxies, authorities.
+ */
 function environmentOf({ folder, path }: Machine): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) =>
     /^(LANG|TZ|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|\w*_proxy)$/i.test(name),

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
 /**
- * `npm run check:deb`: installs the package of `dist/packages` for this machine into a root of its own, runs what it has
- * brought, has the shells complete by it, and removes it. Has lintian look at it where that is installed.
+ * `npm run check:deb`: installs the package in `dist/packages` for this machine into a root of its own, runs the
+ * program, completes a command in each shell, and removes the package. Runs lintian if it is installed.
  */
 const packages = fileURLToPath(new URL('../../dist/packages', import.meta.url));
 const architecture = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).trim();
@@ -18,12 +18,15 @@ const deb = join(packages, file);
 const root = mkdtempSync(join(tmpdir(), 'petstock-deb-'));
 const share = join(root, 'usr/share');
 
-/** Each loads the script as its shell does, from the folder that packages put it in, and prints what it proposes for `petstock inv`. */
+/**
+ * Scripts that load the completion as each shell does, from the folder of the package, and print the proposals for
+ * `petstock inv`.
+ */
 const completing = {
   bash: `cd '${share}/bash-completion/completions' && source ./petstock
     COMP_WORDS=(petstock inv) COMP_CWORD=1 COMP_LINE='petstock inv' COMP_POINT=12
     [[ $(complete -p petstock) == *'-F _petstock petstock' ]] && _petstock 2>/dev/null && printf '%s\\n' "\${COMPREPLY[@]}"`,
-  // compsys has no line outside of its editor: what it hands over is asked of the function that it has loaded.
+  // compsys has no line outside of its editor, so the script calls the function that compsys has loaded.
   zsh: `fpath=('${share}/zsh/vendor-completions' $fpath) && autoload -Uz compinit && compinit -u -D
     [[ $_comps[petstock] == _petstock ]] || exit 1
     _describe() { print -l -- \${\${(P)3}%%:*} }
@@ -34,7 +37,7 @@ const completing = {
 try {
   for (const name of ['updates', 'info']) mkdirSync(join(root, 'var/lib/dpkg', name), { recursive: true });
   for (const name of ['status', 'available']) writeFileSync(join(root, 'var/lib/dpkg', name), '');
-  // The root has nothing else, not even the C library that it depends on.
+  // The root has nothing else, not even the C library on which the package depends.
   const dpkg = ['--root', root, '--force-depends', '--force-not-root', '--log', '/dev/null'];
   run('dpkg', [...dpkg, '--install', deb]);
   assert.match(run('dpkg', ['--root', root, '--status', 'petstock']), /^Status: install ok installed$/m);
@@ -55,7 +58,7 @@ try {
   rmSync(root, { recursive: true, force: true });
 }
 
-/** A shell that is not installed is left out, and said so. */
+/** Checks the completion of a shell. Notes that a shell is not installed. */
 function completes(shell, script) {
   if (!isInstalled(shell)) return process.stdout.write(`deb: ${shell} is not installed\n`);
   const flags = { bash: ['--norc', '--noprofile'], zsh: ['-f'], fish: ['--no-config'] }[shell];
@@ -63,7 +66,10 @@ function completes(shell, script) {
   assert.equal(proposed.split('\n')[0], 'inventory', `${shell} proposes ${JSON.stringify(proposed)}`);
 }
 
-/** @returns what it prints on stdout */
+/**
+ * Runs a command.
+ * @returns its stdout
+ */
 function run(command, args) {
   const folders = { PETSTOCK_CONFIG_DIR: join(root, 'config'), PETSTOCK_STATE_DIR: join(root, 'state') };
   const path = [join(root, 'usr/bin'), process.env.PATH, '/usr/sbin', '/sbin'].join(':');
@@ -71,7 +77,7 @@ function run(command, args) {
   return execFileSync(command, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** What the build of bun has of its own, the package says itself to lintian. */
+/** Checks the package with lintian, if that is installed. The package itself lists overrides for bun's build. */
 function lint() {
   if (!isInstalled('lintian'))
     return process.stdout.write('deb: installed, run and removed; lintian is not installed\n');

@@ -4,15 +4,15 @@ import { runSql, temporaryPostgres } from './postgres.ts';
 import { hold, slowly } from './scripted-actions.ts';
 import { type ScriptedService, scriptedService, tenEach, until } from './scripted-service.ts';
 
-/** `PETSTOCK_RUNS=100` for the whole matrix. */
+/** Number of moments at which runs are interrupted; `PETSTOCK_RUNS=100` tries nearly all. */
 const instants = Number(process.env.PETSTOCK_RUNS ?? 2);
-/** Pets 1 to 120, and a row for each. */
+/** Number of rows, one for each of the pets 1 to 120. */
 export const rows = 120;
-/** Short, since a resume waits until no request of the killed process can be on its way any more. */
+/** A short timeout, because a resume waits until no request of the killed process can still be in flight. */
 const timeout = ['--timeout', '1'];
 export const moments = Array.from({ length: instants }, (_, index) => Math.round(((index + 0.5) * rows) / instants));
 
-/** Moments for slow tests: one, unless `PETSTOCK_RUNS` asks for more. */
+/** The moments for slow tests: one, unless `PETSTOCK_RUNS` asks for more. */
 export const oneMoment = process.env.PETSTOCK_RUNS === undefined ? [rows / 2] : moments;
 
 export type Setting = Awaited<ReturnType<typeof setting>>;
@@ -21,12 +21,15 @@ const oneServer = () => temporaryPostgres({ settings: ['fsync = on'] });
 
 export const setting = () => settingWith(oneServer);
 
-/** @param start a database, by its URL */
+/**
+ * Starts a service and a database for a run that a test interrupts.
+ * @param start starts the database, and returns its URL
+ */
 export async function settingWith<Server extends { readonly url: string }>(start: () => Promise<Server>) {
   const [service, server] = await Promise.all([scriptedService({ stock: tenEach(rows) }), start()]);
   const last = hold();
   service.next(`PATCH /inventory/${rows}`, last.action);
-  // Leaves moments between the responses.
+  // The delay leaves moments between the responses.
   let pace = slowly(8);
   service.always('PATCH', (exchange) => pace(exchange));
   const pause = () => {
@@ -43,19 +46,25 @@ export async function settingWith<Server extends { readonly url: string }>(start
     return petstock.start(['inventory', 'apply', file, '--yes', '--concurrency', '4', ...timeout]);
   };
   const stock = () => Array.from({ length: rows }, (_, index) => service.stockOf(index + 1));
-  // Nobody waits for the tables in what follows.
+  // The tables are created first, so that no later command has to wait for them.
   await machine().run('state info');
   return {
     service,
     server,
-    /** The program on a machine that has nothing of another one but the address of the database. */
+    /** Returns the program on a new machine, which shares only the address of the database with other machines. */
     machine,
-    /** By pet, from the first. */
+    /** Returns the stock of all pets, from the first. */
     stock,
-    /** Begins to add 1 to each pet, on a machine of its own. It is not over before `release`: its last row is held back. */
+    /**
+     * Begins to add 1 to each pet, on a machine of its own. The run does not end before `release`, because the response
+     * to its last row is held back.
+     */
     begin,
     release: last.release,
-    /** Holds back every request from now on. @returns a function that releases them */
+    /**
+     * Holds back every request from now on.
+     * @returns a function that releases the requests
+     */
     pause,
     /** Resolves once the change of the last pet is held back. */
     held: last.reached,
@@ -67,14 +76,14 @@ export const untilAnswered = (service: ScriptedService, count: number) =>
     expect(service.seen('PATCH').filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(count),
   );
 
-/** Every request that was sent has its intent on the database's disk. */
+/** Checks that every request that was sent has its intent on the database's disk. */
 export async function expectIntended({ seen }: Pick<ScriptedService, 'seen'>, { url }: { readonly url: string }) {
   const recorded = await runSql(url, "SELECT pet_id::text AS pet FROM petstock.rows WHERE result <> 'pending'");
   const paths = new Set(recorded.map(({ pet }) => `/inventory/${pet}`));
   expect(seen('PATCH').filter(({ path }) => !paths.has(path))).toEqual([]);
 }
 
-/** Resumed from another machine, each pet has got its 1, once. */
+/** Checks that, after a resume from another machine, each pet has got its 1 exactly once. */
 export async function expectResumed({ machine, stock, service }: Omit<Setting, 'server'>): Promise<void> {
   const other = machine();
   const runs = await other.history();
@@ -89,7 +98,7 @@ export async function expectResumed({ machine, stock, service }: Omit<Setting, '
     });
   }
   expect(stock()).toEqual(Array(rows).fill(11));
-  // Each was sent with the stock that was wanted, and never with another one.
+  // Every request set the wanted stock, and never another one.
   expect(new Set(service.seen('PATCH').map(({ body }) => body))).toEqual(new Set(['{"quantity":11}']));
   expect(await other.run('state check')).toMatchObject({ code: 0 });
 }

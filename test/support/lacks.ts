@@ -6,8 +6,8 @@ import { changedFiles } from './changed-files.ts';
 import { commandsDocument } from './reference/commands-document.ts';
 
 /**
- * The first step of `npm run check:static`: prints what a change lacks, in the words of what to do. A missing line in the change
- * log fails nothing: no user may see the change.
+ * The first step of `npm run check:static`: prints what a change lacks, and what to do about it. A missing line in the
+ * change log is not a failure, because users may not see the change.
  */
 const textOf = (name: string) => readFileSync(join(root, name), 'utf8');
 const tracked = fromGit(root, 'ls-files')?.split('\n') ?? [];
@@ -22,7 +22,7 @@ for (const document of tracked.filter((name) => name.endsWith('.md') && name !==
   const [file] = /petstock[-_]\d+\.\d+\.\d+[\w.-]*\.(?:tgz|deb)/.exec(textOf(document)) ?? [];
   if (file !== undefined) lacking.push(`${document} names ${file}, which another release has not: write <version>`);
 }
-/** The first cells of the tables of a document, without their headings. */
+/** Returns the first cells in the tables of a document, without their headings. */
 const firstCells = (document: string) =>
   [...textOf(document).matchAll(/^\| ([^|]*[^|\s]) \|/gm)]
     .map(([, cell = '']) => cell)

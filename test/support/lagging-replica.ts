@@ -6,9 +6,12 @@ import { portOf } from './answering.ts';
 
 export type LaggingReplica = Awaited<ReturnType<typeof laggingReplica>>;
 
-/** A gateway in front of a service, whose lists come from a replica that is behind. It is gone when the test is finished. */
+/**
+ * Starts a gateway in front of a service, which takes its lists from a replica that lags behind. It stops when the test
+ * is finished.
+ */
 export async function laggingReplica({ url, controls }: RunningService, clock: Pick<Clock, 'monotonic'>) {
-  /** The stock before each change, and when that was carried out. */
+  /** The stock before each change, and when the change was carried out. */
   let before: { readonly at: number; readonly stock: ReadonlyMap<string, number> }[] = [];
   let lag = 0;
   const stockNow = async () => {
@@ -29,7 +32,7 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     let body = Buffer.from(await answer.arrayBuffer());
     const seen = before.find(({ at }) => at > clock.monotonic() - lag)?.stock;
     if (method === 'GET' && answer.ok && seen !== undefined) {
-      // As text, because JSON.parse does not keep all digits of an id.
+      // The body is edited as text, because JSON.parse does not keep all digits of an id.
       const older = (_item: string, petId: string) => `"petId":${petId},"quantity":${seen.get(petId)}`;
       body = Buffer.from(`${body}`.replace(/"petId":(-?\d+),"quantity":-?\d+/g, older));
     }
@@ -37,16 +40,16 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     outgoing.writeHead(answer.status, Object.fromEntries(kept)).end(body);
   };
   const server = createServer((incoming, outgoing) => {
-    // Breaks off where the service does.
+    // The response breaks off where the service's does.
     handle(incoming, outgoing).catch(() => outgoing.destroy());
   });
   return {
     url: `http://127.0.0.1:${await portOf(server)}/v1`,
-    /** From now on lists lack what was changed in the last milliseconds. */
+    /** From now on, lists lack the changes of the last `ms` milliseconds. */
     lagBy: (ms: number) => {
       lag = ms;
     },
-    /** It has caught up. */
+    /** Lets the replica catch up. */
     catchUp: () => {
       before = [];
     },

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { freePort } from './free-port.ts';
 
-/** A way to a database on which nobody listens at first. */
+/** Returns the URL of a database on which nothing listens until `listen` is called. */
 export async function laterDatabase(database: string) {
   const { pathname, searchParams } = new URL(database.replace('@/', '@localhost/'));
   const server = createServer((client) =>

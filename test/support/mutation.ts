@@ -6,14 +6,16 @@ import { root } from '../../.ci/commands.ts';
 import { changedFiles } from './changed-files.ts';
 
 /**
- * `npm run mutation [file…]`: changes the rules that stock and keys depend on, one by one, and fails if too few of the changes
- * are noticed by the tests of their room (with `stryker.config.mjs`). `npm run mutation:changed` takes the files that differ from
- * main, and passes at once if there are none. Stryker is brought once, beside the packages of the lock file.
+ * `npm run mutation [file…]`: changes the rules on which stock and keys depend, one by one, and fails if the tests of
+ * the same group notice too few of the changes (with `stryker.config.mjs`). `npm run mutation:changed` takes the files
+ * that differ from main, and passes at once if there are none. Stryker is installed once, beside the packages of the
+ * lock file.
  *
- * What mutants are made of, and the tests that have to notice them: the quick ones of the same room. A place that ends in `/` is
- * a folder. `least` is the share of mutants in percent below which a run fails; it rises with what is reached.
+ * Each group has the files to mutate, and the quick tests that have to notice the mutants. A `place` that ends in `/`
+ * is a folder. `least` is the share of killed mutants in percent below which a run fails; it rises with the share that
+ * is reached.
  */
-const rooms = [
+const groups = [
   {
     place: 'src/state/decide.ts',
     tests: ['test/state/decide.property.test.ts', 'test/state/pet-writes.test.ts'],
@@ -60,7 +62,7 @@ const rooms = [
     least: 70,
   },
   { place: 'src/shared/', tests: ['test/shared/*.test.ts', 'test/settings/*.test.ts'], least: 70 },
-  // Without PostgreSQL, which is missing where mutants are tried.
+  // The tests that need PostgreSQL are left out, because mutants are tried without it.
   {
     place: 'src/service/!(storage)/',
     tests: ['test/service/!(storage|processes|migrations).test.ts'],
@@ -73,30 +75,30 @@ const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js'
 const packages = ['@stryker-mutator/core@9.6.1', '@stryker-mutator/vitest-runner@9.6.1'];
 const given = process.argv.slice(2).filter((arg) => arg !== '--changed');
 const isChanged = process.argv.includes('--changed');
-// Without a main branch nothing is known to be unchanged.
+// Without a main branch, every file may have changed.
 const chosen = given.length > 0 ? given : isChanged ? changedFiles() : undefined;
 
-for (const { place, tests, least } of rooms) {
+for (const { place, tests, least } of groups) {
   const all = place.endsWith('/') ? `${place}**/*.ts` : place;
   const files = chosen?.filter((name) => name.startsWith(place) && existsSync(name)) ?? [all];
   if (files.length === 0) continue;
   if (!existsSync(stryker)) {
-    // The runner finds vitest in the packages around it.
+    // The runner finds vitest in the packages above its folder.
     const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'];
     run('npm', ['install', '--prefix', folder, ...flags, ...packages]);
   }
   run(process.execPath, [stryker, 'run', 'stryker.config.mjs', '--mutate', files.join()], {
-    // Stryker runs tests in threads, which can't set the zone of their process.
+    // Stryker runs tests in threads, which can't set the time zone of their process.
     TZ: 'America/New_York',
     PETSTOCK_MUTATION_TESTS: tests.join(' '),
     PETSTOCK_MUTATION_LEAST: `${least}`,
     PETSTOCK_MUTATION_MEMORY: join(folder, `${place.replaceAll('/', '-')}.json`),
   });
 }
-if (chosen?.every((name) => !rooms.some(({ place }) => name.startsWith(place))))
+if (chosen?.every((name) => !groups.some(({ place }) => name.startsWith(place))))
   process.stdout.write('No rule that mutants are made of has changed.\n');
 
-/** Every room is run; the first failure counts. */
+/** Runs a command. All groups are run; the first failure sets the exit code. */
 function run(command: string, words: readonly string[], env: Readonly<Record<string, string>> = {}): void {
   const shell = process.platform === 'win32';
   const { status } = spawnSync(command, words, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit', shell });

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, test as plain } from 'vitest';
 
-/** Makes an empty folder, which is removed when the test is finished. */
+/** Creates an empty folder, which is removed when the test is finished. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
   return folder;
 }
 
-/** A test that is given such a folder. */
+/** A test function that receives an empty folder. */
 export const test = plain.extend('folder', () => newFolder());

@@ -1,6 +1,7 @@
 /**
- * A mutant does what no reader has seen: one of the atomic writer, as root, has replaced /dev/null by a file.
- * @throws where the tests run as root
+ * Refuses to run mutants as root. A mutant may do anything: one of the atomic writer has replaced /dev/null with a
+ * file.
+ * @throws Error if the tests run as root
  */
 export default function setup(): void {
   if (process.geteuid?.() === 0) {

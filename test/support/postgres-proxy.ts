@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { portOf } from './answering.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
-/** A way to a PostgreSQL that a test can spoil: on a port of loopback. */
+/** Starts a proxy in front of PostgreSQL, on a port of loopback, whose connections a test can disturb. */
 export async function postgresProxy(first: PostgresServer) {
   const pairs = new Set<readonly [client: Socket, server: Socket]>();
   const silent = new WeakSet<Socket>();
@@ -54,21 +54,24 @@ export async function postgresProxy(first: PostgresServer) {
   return {
     /** The URL of the database through this proxy. */
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-    /** How many connections are open. */
+    /** Returns how many connections are open. */
     open: () => pairs.size,
-    /** Lets nothing through in either direction from now on, unannounced, like a cable that was pulled. */
+    /** Passes on nothing in either direction from now on, without closing connections, as if a cable was pulled. */
     swallow: () => {
       for (const [client] of pairs) silent.add(client);
     },
-    /** New connections lead to this server; what is open stays as it is. */
+    /** Makes new connections lead to this server. Open connections stay as they are. */
     lead: (server: PostgresServer) => {
       behind = server;
     },
-    /** Calls `act` right before the next message with this text gets through. @returns a promise of the moment after that */
+    /**
+     * Calls `act` right before the next message with this text is passed on.
+     * @returns a promise that resolves after `act`
+     */
     before: (text: string, act: () => void) => atMessage(text, act),
-    /** The same, and no answer comes back on that connection from then on. */
+    /** From the next message with this text on, passes on no response on its connection. */
     unanswered: (text: string) => atMessage(text, (client) => void unanswered.add(client)),
-    /** Ends all that is open. */
+    /** Closes all open connections. */
     cut,
   };
 }

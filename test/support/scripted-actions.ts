@@ -6,27 +6,27 @@ type Headers = Readonly<Record<string, string>>;
 /** Responds as the specification says. */
 export const normally: Action = (exchange) => exchange.answerNormally();
 
-/** The write happens, the answer is lost. */
+/** Writes, then resets the connection without a response. */
 export const commitThenDrop: Action = (exchange) => {
   exchange.commit();
   exchange.drop();
 };
 
-/** The connection breaks, and nothing was written. */
+/** Resets the connection without writing. */
 export const drop: Action = (exchange) => exchange.drop();
 
-/** No answer, and no write. */
+/** Neither writes nor responds. */
 export const hang: Action = () => {};
 
-/** Writes, and sends no response. */
+/** Writes, but sends no response. */
 export const commitThenHang: Action = (exchange) => exchange.commit();
 
-/** Answers without doing anything. */
+/** Responds without writing. */
 export function answers(status: number, headers?: Headers, body = errorBody('scripted', status)): Action {
   return (exchange) => exchange.answer(status, status === 204 ? '' : body, headers);
 }
 
-/** The write happens, and the answer says something else. */
+/** Writes, but responds with another status. */
 export function commitThenAnswer(status: number, headers?: Headers): Action {
   return (exchange) => {
     exchange.commit();
@@ -34,7 +34,7 @@ export function commitThenAnswer(status: number, headers?: Headers): Action {
   };
 }
 
-/** Stores another quantity than it was asked for, and answers with what it has stored. */
+/** Stores another quantity than the requested one, and responds with the stored quantity. */
 export function storeInstead(quantity: number): Action {
   return (exchange) => {
     exchange.commit(quantity);
@@ -42,7 +42,7 @@ export function storeInstead(quantity: number): Action {
   };
 }
 
-/** The write happens, and the answer names another pet. */
+/** Writes, but responds with the id of another pet. */
 export function answerForPet(petId: number): Action {
   return (exchange) => {
     exchange.commit();
@@ -50,13 +50,13 @@ export function answerForPet(petId: number): Action {
   };
 }
 
-/** Writes, and sends half of the response. */
+/** Writes, and sends only half of the response. */
 export const commitThenBreakOff: Action = (exchange) => {
   exchange.commit();
   exchange.breakOff(`{"petId":${exchange.change?.petId},"quantity":${exchange.change?.quantity},"status":"available"}`);
 };
 
-/** Does something once the request has been carried out and answered, such as a sale. */
+/** Does something after the action, such as selling a pet. */
 export function andThen(action: Action, after: () => void): Action {
   return async (exchange) => {
     await action(exchange);
@@ -64,7 +64,7 @@ export function andThen(action: Action, after: () => void): Action {
   };
 }
 
-/** Holds a request until the test lets it go on. */
+/** Holds a request until the test calls `release()`. `reached` resolves once the request has come. */
 export function hold(action: Action = normally) {
   let release = (): void => {};
   let reach = (): void => {};
@@ -82,7 +82,7 @@ export function hold(action: Action = normally) {
   return { action: held, reached, release };
 }
 
-/** Responds to everything after this many milliseconds, so that requests of several processes overlap. */
+/** Responds to each request after this many milliseconds, so that requests of several processes overlap. */
 export function slowly(ms: number): Action {
   return (exchange) =>
     new Promise((resolve) => {

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 
-/** A request as the service saw it. */
+/** A request as the service received it. */
 export interface SeenRequest {
-  /** By the test's monotonic clock, in milliseconds. */
+  /** When the request came, in milliseconds of the test's monotonic clock. */
   readonly at: number;
   readonly method: string;
-  /** Without `/v1`: `/inventory/7`. */
+  /** The path without `/v1`: `/inventory/7`. */
   readonly path: string;
   readonly body: string;
   readonly key: string;
@@ -15,57 +15,58 @@ export interface SeenRequest {
   status: number | undefined;
 }
 
-/** One request and what can be done with it. */
+/** A request, with the ways to respond to it. */
 export interface Exchange {
   readonly request: SeenRequest;
-  /** The pet of a PATCH; undefined for other requests. */
+  /** The change that a PATCH asks for; undefined for other requests. */
   readonly change: { readonly petId: bigint; readonly quantity: number } | undefined;
-  /** Resolves once the connection is closed, by either side. */
+  /** Resolves once either side has closed the connection. */
   readonly closed: Promise<void>;
-  /** Writes the stock that a PATCH asks for, or another quantity. Of another request: nothing. */
+  /** Writes the quantity that a PATCH asks for, or another quantity. Does nothing for other requests. */
   commit(quantity?: number): void;
-  /** Does what the request asks for, and answers as the specification says. */
+  /** Does what the request asks for, and responds as the specification says. */
   answerNormally(): void;
   answer(status: number, body?: string, headers?: Readonly<Record<string, string>>): void;
-  /** Sends the head and the first bytes of an answer, then resets the connection. */
+  /** Sends the head and half of the body, then resets the connection. */
   breakOff(body: string): void;
   /** Resets the connection. */
   drop(): void;
-  /** Writes what is no HTTP. */
+  /** Sends bytes that need not be HTTP, and closes the connection. */
   raw(text: string): void;
 }
 
 /** What the service does with a request. */
 export type Action = (exchange: Exchange) => void | Promise<void>;
 
-/** Which requests: `PATCH`, `GET /inventory`, `PATCH /inventory/7`. */
+/** Which requests: all with a method, or those with a method and a path: `PATCH`, `PATCH /inventory/7`. */
 export type Matcher = string;
 
 export type ScriptedService = Awaited<ReturnType<typeof scriptedService>>;
 
-/** A fixed window, as the service counts it. */
+/** A rate limit in fixed windows, as the real service counts. */
 interface RateLimitPlan {
   readonly limit: number;
-  /** How long a window is, in whole seconds. */
+  /** The length of a window in whole seconds. */
   readonly seconds: number;
-  /** Left in the first window; default: all of it. */
+  /** How many requests are left in the first window; default: `limit`. */
   readonly left?: number;
 }
 
 export interface ScriptedOptions {
-  /** Quantities by pet id; default: pets 1 to 3 with 10 each. */
+  /** Quantities by pet id. Default: pets 1 to 3 with 10 units each. */
   readonly stock?: Readonly<Record<string, number>>;
-  /** Default: none that is ever met. */
+  /** Default: a limit that no test reaches. */
   readonly limit?: RateLimitPlan;
-  /** Its clock: milliseconds since the Unix epoch; default: the system's. */
+  /** The service's clock, in milliseconds since the Unix epoch; default: the system's clock. */
   readonly now?: (() => number) | undefined;
 }
 
 const key = 'psk_scripted0123456789';
 
 /**
- * A service as bad as networks and proxies make it: what it does with each request is scripted by the test, and what the
- * script leaves open it answers as the specification says. It is gone when the test is finished.
+ * Starts a service that behaves as badly as networks and proxies make services behave. The test scripts what the
+ * service does with each request; without a script, it responds as the specification says. It stops when the test is
+ * finished.
  */
 export async function scriptedService({ stock = tenEach(3), limit, now }: ScriptedOptions = {}) {
   const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));
@@ -85,26 +86,32 @@ export async function scriptedService({ stock = tenEach(3), limit, now }: Script
     await action(exchange);
   };
   const port = await listenOnLoopback((incoming, response) => {
-    // A connection that breaks before its request has come is not in the script.
+    // The connection broke before the whole request had come.
     handle(incoming, response).catch(() => response.destroy());
   });
   const url = `http://127.0.0.1:${port}/v1`;
   const seen = (matcher: Matcher) => requests.filter(matching(matcher));
   return {
-    /** It answers below any other path that ends in `/v1`, too. */
+    /** The service also responds below any other path that ends in `/v1`. */
     url,
     port,
     key,
     env: { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key },
-    /** Oldest first. */
+    /** All requests so far, oldest first. */
     requests,
-    /** Gives the next matching requests these actions, one each, in order; later ones follow the rest of the script. */
+    /**
+     * Gives each of the next matching requests one of these actions, in order. Later requests follow the rest of the
+     * script.
+     */
     next: (matcher: Matcher, ...actions: readonly Action[]): void => {
       const left = [...actions];
       const matches = matching(matcher);
       script.push({ matches: (request) => left.length > 0 && matches(request), take: () => left.shift() });
     },
-    /** All requests that match and that nothing before it takes. @returns takes it out of the script again */
+    /**
+     * Gives the action to all matching requests that no earlier entry takes.
+     * @returns a function that removes the entry from the script
+     */
     always: (matcher: Matcher, action: Action) => {
       const entry = { matches: matching(matcher), take: () => action };
       script.push(entry);
@@ -113,29 +120,32 @@ export async function scriptedService({ stock = tenEach(3), limit, now }: Script
       };
     },
     seen,
-    /** Resolves once so many requests that match have come, answered or not. */
+    /** Resolves once this many matching requests have come, whether or not they have been responded to. */
     untilSeen: (matcher: Matcher, count: number) =>
       until(() => {
         const { length } = seen(matcher);
         if (length < count) throw new Error(`the service has seen ${length} of ${matcher}, not ${count}`);
       }),
-    /** Resolves once no request has come for so many milliseconds. */
+    /** Resolves once no request has come for this many milliseconds. */
     untilQuiet: (ms: number) =>
       until(() => {
         const since = performance.now() - (requests.at(-1)?.at ?? 0);
         if (since < ms) throw new Error(`the last request came ${since} ms ago`);
       }),
     stockOf: (petId: number) => quantities.get(BigInt(petId)),
-    /** Somebody else's write, beside every request. */
+    /** Writes as another user would, without a request. */
     sell: (petId: number, units: number) => {
       quantities.set(BigInt(petId), (quantities.get(BigInt(petId)) ?? 0) - units);
     },
   };
 }
 
-/** @returns what counts a request, and gives the headers of its answer; with `Retry-After` where it is one too many */
+/**
+ * @returns a function that counts a request and returns the headers of its response, with `Retry-After` if the request
+ * exceeds the limit
+ */
 function rateLimitWindow({ limit, seconds, left = limit }: RateLimitPlan, wall: () => number = Date.now) {
-  // It ends with a second of the wall clock, since its header can say nothing else.
+  // The window ends on a full second of the wall clock, since the header has no fractions.
   let end = (Math.ceil(wall() / 1000) + seconds) * 1000;
   let remaining = left;
   return (): Readonly<Record<string, string>> => {
@@ -155,12 +165,12 @@ function rateLimitWindow({ limit, seconds, left = limit }: RateLimitPlan, wall: 
   };
 }
 
-/** Resolves once it no longer throws. */
+/** Resolves once `look()` no longer throws. It is tried every 10 ms, for up to 30 s. */
 export function until(look: () => void): Promise<void> {
   return vi.waitFor(look, { timeout: 30_000, interval: 10 });
 }
 
-/** Pets 1 to `count` with 10 each. */
+/** Returns the pets 1 to `count` with 10 units each. */
 export function tenEach(count: number): Readonly<Record<string, number>> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`${index + 1}`, 10]));
 }
@@ -238,7 +248,10 @@ function createExchange({ request, response, quantities, headers: limits }: Exch
   };
 }
 
-/** On 127.0.0.1 and, where the machine has it, on ::1, at one port. @returns the port */
+/**
+ * Listens on 127.0.0.1 and, if the machine has it, on ::1, at the same port.
+ * @returns the port
+ */
 async function listenOnLoopback(handler: RequestListener): Promise<number> {
   const server = await listen(createServer(handler), 0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;

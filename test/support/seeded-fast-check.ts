@@ -3,22 +3,22 @@ import { test } from 'vitest';
 import { propertySeed } from './property-runs.ts';
 
 /**
- * fast-check whose cases are the same at every attempt of CI, so that a commit which passed once passes again; elsewhere each run
- * tries new ones. A failure prints its seed: `PETSTOCK_SEED=<seed>` tries it again.
+ * Makes fast-check draw the same cases in each CI run, so that a commit that has passed passes again. Elsewhere, each
+ * run draws new ones. A failure prints its seed; `PETSTOCK_SEED=<seed>` repeats it.
  */
 fc.configureGlobal({ seed: propertySeed(process.env.CI !== undefined) });
 
 export default fc;
 
 interface Parameters<Drawn> extends fc.Parameters<Drawn> {
-  /** Milliseconds for all cases together. */
+  /** The limit for all cases together, in milliseconds. */
   readonly testTimeout?: number;
 }
 
 type Arbitraries<Drawn> = { readonly [Index in keyof Drawn]: fc.Arbitrary<Drawn[Index]> };
 type Check<Drawn extends unknown[]> = (...drawn: Drawn) => unknown;
 
-/** Defines the test that what is checked holds for whatever the arbitraries draw, as `test.prop` of @fast-check/vitest does. */
+/** Defines a test that runs the check with whatever the arbitraries draw, like `test.prop` of @fast-check/vitest. */
 export function property<Drawn extends [unknown, ...unknown[]]>(
   title: string,
   arbitraries: Arbitraries<Drawn>,

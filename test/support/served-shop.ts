@@ -10,12 +10,15 @@ export interface ServeLine {
   readonly adminToken: string | null;
 }
 
-/** The environment that commands need to use it. */
+/** Returns the environment with which commands use the served sandbox. */
 export function envOf({ url, key }: ServeLine) {
   return { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key ?? '' };
 }
 
-/** Serves in process until the test has what it wants, then Ctrl-C. @throws what the test throws meanwhile */
+/**
+ * Runs `sandbox serve` in process until `use` has resolved, then presses Ctrl-C.
+ * @throws whatever `use` throws
+ */
 export async function served(
   shop: Shop,
   options: string,
@@ -42,7 +45,7 @@ export async function get(url: string, key: string | null, path = '/inventory') 
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** A folder of the shop alone. */
+/** Returns the folder that contains the shop's configuration and state folders. */
 export function folderOf(shop: Shop): string {
   return join(shop.folders.config, '..');
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type Program, programCommand, startProgram, temporaryHome } from './program.ts';
 
-/** What a shell reads at its start. Ctrl-X Ctrl-L shows the line between two marks, and clears it. */
+/** What each shell reads when it starts. Ctrl-X Ctrl-L prints the command line between two marks, and clears it. */
 const startFiles = {
   bash: `
     unset HISTFILE
@@ -22,7 +22,10 @@ const commands = {
   zsh: 'exec zsh -d -i',
 };
 
-/** Starts an interactive shell on a pseudo-terminal, with `petstock` in its PATH and its completion loaded. It is gone when the test is finished. */
+/**
+ * Starts an interactive shell on a pseudo-terminal, with `petstock` in its PATH and the completion loaded. It is killed
+ * when the test is finished.
+ */
 export async function openShell(name: 'bash' | 'zsh') {
   const home = temporaryHome();
   const folder = join(home.folder, 'work');
@@ -38,7 +41,7 @@ export async function openShell(name: 'bash' | 'zsh') {
     "echo rea''dy",
   ];
   writeFileSync(join(home.folder, '.zshrc'), lines.join('\n'));
-  // An argument would be taken for the program; the shell finds that by itself.
+  // No argument, since the first would replace `petstock`, which the shell finds in its PATH.
   const program = startProgram([], {
     home,
     terminal: 120,
@@ -49,7 +52,10 @@ export async function openShell(name: 'bash' | 'zsh') {
   return shellOf(program, home, folder);
 }
 
-/** `petstock` as a command of its own. @returns the folder that it is in */
+/**
+ * Makes a command `petstock` in the home's `bin` folder.
+ * @returns that folder
+ */
 export function makeProgram(home: Home): string {
   const bin = join(home.folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -74,13 +80,19 @@ function shellOf(program: Program, home: Home, folder: string) {
   };
   return {
     home,
-    /** The folder that it is in. */
+    /** The shell's working folder. */
     folder,
-    /** Types the text and TAB, once or twice. @returns what stands on the line then; the line is cleared */
+    /**
+     * Types the text, and TAB once or twice.
+     * @returns the command line, which is then cleared
+     */
     complete: async (text: string, tabs: 1 | 2 = 1) => (await show(`${text}${'\t'.repeat(tabs)}`)).line,
-    /** Types the text and TAB until all that is possible is listed. @returns what the terminal shows meanwhile */
+    /**
+     * Types the text and TAB until the shell lists all candidates.
+     * @returns what the terminal shows meanwhile
+     */
     list: async (text: string) => (await show(`${text}\t\t\t`)).shown,
-    /** Types the text and TAB, and runs what stands there then. */
+    /** Types the text and TAB, and runs the completed command line. */
     run: async (text: string) => {
       program.type(`${text}\t\r`);
       await show('');

@@ -16,21 +16,31 @@ export interface ShopResult extends RunResult {
   readonly sent: readonly string[];
 }
 
-/** A store with its service, its folders and its clock, for one test. */
+/** A store with its service, folders and clock, for one test. */
 export interface Shop<Service = RunningService, Time extends Clock = TestClock> {
   readonly service: Service;
   readonly clock: Time;
   readonly folders: { readonly config: string; readonly state: string };
-  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` of the service. */
+  /** `PETSTOCK_URL_STAGING` and `PETSTOCK_API_KEY_STAGING` for the service. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs `petstock` with the words of a command line, or with the arguments as they are. */
+  /** Runs `petstock` with a command line that is split at spaces, or with the arguments themselves. */
   run(command: string | readonly string[], options?: ShopRunOptions): Promise<ShopResult>;
-  /** Runs it, whatever its exit code. @returns what it has printed as JSON */
+  /**
+   * Runs a command, whatever its exit code.
+   * @returns the JSON that it has printed
+   */
   // biome-ignore lint/suspicious/noExplicitAny: each test says what is in it
   json(command: string | readonly string[], options?: ShopRunOptions): Promise<any>;
-  /** Runs it. @returns its stderr @throws unless it is exit 2, has printed nothing, and has sent nothing */
+  /**
+   * Runs a command.
+   * @returns its stderr
+   * @throws unless it exits with 2 and has neither printed to stdout nor sent a request
+   */
   refused(command: string | readonly string[], options?: ShopRunOptions): Promise<string>;
-  /** Runs it. @throws unless it ends with this exit code, and its stderr has each of these */
+  /**
+   * Runs a command.
+   * @throws unless it exits with this code, and its stderr matches each of `said`
+   */
   exits(
     command: string | readonly string[],
     code: number,
@@ -39,7 +49,7 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
   ): Promise<ShopResult>;
 }
 
-/** Opens a shop on a service in memory; it closes when the test is finished. */
+/** Opens a shop whose service keeps its stock in memory. The service stops when the test is finished. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const clock = createTestClock();
   const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
@@ -53,14 +63,14 @@ export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   });
 }
 
-/** Opens a shop at a service that answers every request with these. */
+/** Opens a shop whose service gives the same response to every request. */
 export async function openShopAnswering(...response: Parameters<typeof answering>): Promise<Shop> {
   return withEnv(await openShop(), { PETSTOCK_URL_STAGING: await answering(...response) });
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Returns the same shop with more variables, or without those that are undefined. */
+/** Returns the same shop with further variables, and without those that are undefined. */
 export function withEnv<Service>(shop: Shop<Service>, env: Variables): Shop<Service> {
   return shopOf({ ...shop, env: { ...shop.env, ...env } });
 }
@@ -69,7 +79,7 @@ interface Parts<Service, Time extends Clock> extends Pick<Shop<Service, Time>, '
   readonly env: Variables;
 }
 
-/** Returns how commands are run there, beside what it is given. */
+/** Returns the parts of a shop with the functions that run commands in it. */
 export function shopOf<Service, Time extends Clock>(parts: Parts<Service, Time>): Shop<Service, Time> {
   const { clock, folders, env } = parts;
   const run: Shop['run'] = async (command, options = {}) => {
@@ -97,28 +107,33 @@ export function shopOf<Service, Time extends Clock>(parts: Parts<Service, Time>)
   };
 }
 
-/** A test that is given a shop as `openShop()` opens it. */
+/** A test that gets a shop as `openShop()` opens it. */
 export const test = plain.extend('shop', () => openShop());
 
-/** A configuration and a state folder that don't exist yet; they are removed when the test is finished. */
+/**
+ * Returns paths of a configuration and a state folder that don't exist yet. They are removed when the test is finished.
+ */
 export async function temporaryFolders(): Promise<{ config: string; state: string }> {
   const home = newFolder();
   return { config: join(home, 'config'), state: join(home, 'state') };
 }
 
-/** The requests in short, as in `ShopResult`. */
+/** Returns the requests in short, as in `ShopResult`. */
 export function sent({ requests }: RunResult): string[] {
   return requests.map(({ method, path, body }) => `${method} ${path}${body === undefined ? '' : ` ${body}`}`);
 }
 
-/** Confirms or not, in turn, and the rest as the last. @returns `prompts`, and what they were `asked` */
+/**
+ * Answers questions in turn; the last answer is repeated.
+ * @returns `prompts`, and the questions that were `asked`
+ */
 export function confirming(...answers: readonly boolean[]) {
   const asked: string[] = [];
   const confirm = async (question: string) => answers[Math.min(asked.push(question), answers.length) - 1] ?? false;
   return { asked, prompts: { confirm } };
 }
 
-/** The counts of a report in which there is nothing. */
+/** The counts of an empty report. */
 export const noCounts = {
   applied: 0,
   unchanged: 0,
@@ -132,12 +147,12 @@ export const noCounts = {
   planned: 0,
 };
 
-/** The error that a command with `--json` ends with: one object on the last line of stderr. */
+/** Returns the error of a command with `--json`: the object on the last line of stderr. */
 export function errorJson(stderr: string) {
   return JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
 }
 
-/** The values of NDJSON or of a log. */
+/** Returns the values of NDJSON or of a log, one for each line. */
 export function jsonLines(text: string) {
   return text
     .trimEnd()
@@ -145,7 +160,7 @@ export function jsonLines(text: string) {
     .map((line) => JSON.parse(line));
 }
 
-/** The JSON report of `inventory apply` and `undo`, with ids that JSON.parse can read. */
+/** The JSON report of `inventory apply` and `undo`. Its ids are small enough for JSON.parse. */
 export interface PrintedReport {
   readonly run: string;
   readonly env: string;
@@ -154,7 +169,7 @@ export interface PrintedReport {
   readonly rows: readonly PrintedRow[];
 }
 
-/** The rows of a report or of `history show`. */
+/** A row of a report or of `history show`. */
 export interface PrintedRow {
   readonly line: number;
   readonly petId: number;
@@ -169,7 +184,10 @@ export interface AppliedChanges extends ShopResult {
   readonly report: PrintedReport;
 }
 
-/** Puts a file beside the folders of the shop. @returns its path */
+/**
+ * Writes a file beside the folders of the shop.
+ * @returns its path
+ */
 export function changeFile(shop: Pick<Shop, 'folders'>, text: string, name = 'changes.csv'): string {
   const file = join(shop.folders.state, '..', name);
   writeFileSync(file, text);
@@ -178,7 +196,7 @@ export function changeFile(shop: Pick<Shop, 'folders'>, text: string, name = 'ch
 
 let files = 0;
 
-/** Applies a file with --yes and --json, and further arguments. */
+/** Applies a change file with --yes, --json and further arguments. */
 export async function apply(
   shop: Shop,
   text: string,
@@ -194,12 +212,12 @@ export function withReport(result: ShopResult): AppliedChanges {
   return { ...result, report: result.stdout === '' ? ({} as PrintedReport) : JSON.parse(result.stdout) };
 }
 
-/** Whatever runs a command: a shop, a machine, a program. */
+/** Anything that runs commands: a shop, a machine, a program. */
 interface Running {
   run(command: string): Promise<{ readonly stdout: string }>;
 }
 
-/** The stock of each pet, ids as text. */
+/** Returns the stock by pet id. */
 export async function stockOf({ run }: Running): Promise<ReadonlyMap<string, number>> {
   const { stdout } = await run('inventory list -o tsv');
   const rows = stdout

@@ -5,13 +5,16 @@ import process from 'node:process';
 import { newFolder, root } from '../../.ci/commands.ts';
 import { executableName, hostName, targets } from '../../.ci/release/runtime.ts';
 
-/** What runs the executables of another system here, from the packages of Debian that `.ci/release/packages` names. */
+/**
+ * How this machine can run the executables of another system, with the Debian packages that `.ci/release/packages`
+ * lists.
+ */
 interface Runner {
-  /** Programs and files that it takes: paths, or programs in the PATH. */
+  /** The programs and files that it needs: paths, or names of programs in the PATH. */
   readonly needs: readonly string[];
-  /** Goes before the executable on the command line. */
+  /** The words before the executable on the command line. */
   readonly words?: readonly string[];
-  /** Compiles a library beside the executable: a command line for that folder. */
+  /** A command line that compiles a library into the folder of the executable. */
   readonly compile?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -22,11 +25,11 @@ const runners: Readonly<Record<string, Runner>> = {
   'linux-arm64': { needs: [qemu], words: [qemu, '-L', '/usr/aarch64-linux-gnu'] },
   'linux-x64-musl': {
     needs: [musl, 'cc'],
-    // libstdc++ itself asks for a library of that name; it takes glibc's own files for those of musl.
+    // libstdc++ itself asks for a library with this name; it accepts glibc's files in place of musl's.
     compile: `cc -shared -fPIC -nostdlib ${standIns}/musl.c -o ld-linux-x86-64.so.2`,
     env: { LD_LIBRARY_PATH: '.:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu' },
   },
-  // Rosetta, where it is: macOS then runs it by itself.
+  // Rosetta, with which macOS runs x64 executables by itself.
   'darwin-x64': { needs: ['/Library/Apple/usr/libexec/oah/libRosettaRuntime'] },
   'windows-x64': {
     needs: ['wine', mingw],
@@ -38,8 +41,8 @@ const runners: Readonly<Record<string, Runner>> = {
 };
 
 /**
- * `npm run check:binaries`: starts each executable of `dist/binaries`, if something here can; it tells its version and writes to the
- * sandbox. Fails if one does not do what it should, or if there is none.
+ * `npm run check:binaries`: starts each executable in `dist/binaries` that this machine can run. Each prints its
+ * version and writes to its sandbox. Throws if an executable fails, or if there is none.
  */
 const files = targets.map((target) => ({ target, file: join(root, 'dist/binaries', executableName(target)) }));
 const made = files.filter(({ file }) => existsSync(file));

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 
-/** Runs statements on the state of a folder, one after the other. @returns the rows of the last */
+/**
+ * Runs statements on the state database in a folder, in order.
+ * @returns the rows of the last statement
+ */
 export async function stateSql(folder: string, ...statements: readonly string[]) {
   const { DatabaseSync } = await loadEngine();
   const database = new DatabaseSync(join(folder, 'state.db'));

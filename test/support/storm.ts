@@ -3,13 +3,16 @@ import type { Action, Exchange, ScriptedService } from './scripted-service.ts';
 import { errorBody } from './scripted-service.ts';
 
 export interface Storm {
-  /** The fate of one PATCH: by chance it is answered, lost, late, held for ever, or answered with nonsense. */
+  /**
+   * Handles one PATCH by chance: responds, at once or late, with 200, 202 or 503; loses the request or the response;
+   * writes late; or never responds.
+   */
   readonly action: Action;
-  /** A number in [0, 1), the same ones for the same seed. */
+  /** Returns a number in [0, 1). The same seed gives the same numbers. */
   random(): number;
-  /** Every write that was carried out: the stock before it, and after. */
+  /** Returns every write that was carried out, with the stock before and after it. */
   writes(): readonly { readonly petId: number; readonly before: number; readonly after: number }[];
-  /** How many requests are still to be carried out. */
+  /** Returns how many requests are delayed and have not been carried out yet. */
   onTheWay(): number;
 }
 
@@ -50,7 +53,7 @@ export function stormOf(service: Pick<ScriptedService, 'stockOf'>, seed: number)
       0.9,
       (exchange) => {
         exchange.drop();
-        // Sooner than the time-out of the client is over.
+        // Before the client's time-out has passed.
         return later(200 + random() * 800).then(() => commit(exchange));
       },
     ],

@@ -6,12 +6,12 @@ import { manifest, repository } from './installation.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The package as it is published. */
+    /** The path of the package as it is published. */
     readonly tarball: string;
   }
 }
 
-/** Packs `dist` as it is, after a build where there has been none. */
+/** Packs `dist` as it is. Builds it first if there is no build. */
 export default function setup(project: TestProject): void {
   if (!existsSync(join(repository, 'dist/index.d.ts'))) npm(repository, 'run', 'build');
   npm(repository, 'run', '--silent', 'build:package');

@@ -5,16 +5,16 @@ import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
 import { changeFile, type ShopRunOptions, shopOf, temporaryFolders } from './shop.ts';
 
 export type Team = Awaited<ReturnType<typeof openTeam>>;
-/** A machine with its own configuration, folders and clocks. */
+/** A machine with its own folders and clocks. */
 export type Machine = Awaited<ReturnType<Team['machine']>>;
 
-/** How far the clocks of a machine are ahead of those of this one, in milliseconds. */
+/** How far a machine's clocks are ahead of the real clocks, in milliseconds. */
 interface Ahead {
   readonly wall: number;
   readonly monotonic: number;
 }
 
-/** A service with one key, which several machines use that share the state of a database. */
+/** Opens a service with one key for several machines that share their state in a database. */
 export async function openTeam(stateUrl: string, options: Partial<ServiceOptions> = {}) {
   const clock = createSystemClock(hrtime.bigint);
   const service = await startService({ file: ':memory:', testControls: true, clock, ...options });
@@ -34,7 +34,10 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
         host,
         run: (command: string, options: ShopRunOptions = {}) =>
           shop.run(command, { host, random: Math.random, ...options }),
-        /** Writes a change file. @returns its path */
+        /**
+         * Writes a change file.
+         * @returns its path
+         */
         file: (name: string, lines: readonly string[]) => changeFile(shop, `${lines.join('\n')}\n`, name),
       };
     },

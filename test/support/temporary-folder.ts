@@ -4,18 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const memory = '/dev/shm';
-/** Bytes that the tests may take at the same time, with plenty to spare. */
-const room = 2 * 2 ** 30;
+/** More bytes than all tests take at the same time. */
+const bytesNeeded = 2 * 2 ** 30;
 
 /**
- * Returns where the folders of tests are made: in memory if that has room and may hold programs, else where this system has
- * them. A new state is synced to the disk: that took two thirds of the time of a command in process, and a third of its CPU.
+ * Returns the folder in which tests make their folders: `memory` if it has enough space and may hold programs, and
+ * TMPDIR is not set; else the system's temporary folder. Every new state is synced to the disk, which took two thirds
+ * of the time of a command in process, and a third of its CPU time.
  */
 export function foldersOfTests(): string {
   if (process.env.TMPDIR !== undefined) return tmpdir();
   try {
     const { bavail, bsize } = statfsSync(memory);
-    return bavail * bsize > room && mayExecute(memory) ? memory : tmpdir();
+    return bavail * bsize > bytesNeeded && mayExecute(memory) ? memory : tmpdir();
   } catch {
     return tmpdir();
   }

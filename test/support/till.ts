@@ -13,17 +13,23 @@ import {
   type Variables,
 } from './shop.ts';
 
-/** A till: the program in this process, at a service that is not ours, on a clock of the test. */
+/** A till: the program in this process, with a scripted service and a test clock. */
 export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedService, Time> {
-  /** Writes a file beside the folders. @returns its path */
+  /**
+   * Writes a file beside the folders.
+   * @returns its path
+   */
   file(name: string, text: string): string;
-  /** The rows that `--json` has printed, or those of the newest run. */
+  /** Returns the rows that `--json` has printed, or those of the newest run. */
   rows(result?: RunResult): Promise<readonly PrintedRow[]>;
-  /** The runs of `history list`, the newest first. */
+  /** Returns the runs of `history list`, newest first. */
   history(): Promise<readonly ListedRun[]>;
 }
 
-/** @param clock of machines that share a database, which has a clock of its own: the system's; default: one of the test */
+/**
+ * @param clock the clock of the program and of the service; default: a test clock. Tills that share a database need the
+ * system's clock, since the database has a clock of its own
+ */
 export async function openTill(
   options: Omit<ScriptedOptions, 'now'>,
   clock: Clock,
@@ -51,13 +57,14 @@ export async function openTill(
   };
 }
 
-/** A test that is given a till as `openTill()` opens it, or a shop. */
+/** A test that gets a till as `openTill()` opens it, or a shop. */
 export const test = shopTest.extend('till', () => openTill());
 
 /**
- * Kills a command once its first PATCH has left, which gets this action.
- * @param ms go by then; after a minute the leases of the command are over
- * @returns its run
+ * Stops a command for ever once it has sent its first PATCH, as if it had been killed.
+ * @param action what the service does with that PATCH
+ * @param ms how far the clock advances then; after a minute, the command's leases have expired
+ * @returns the id of its run
  */
 export async function killAt(
   { service, run, clock, history }: Till,

@@ -6,17 +6,21 @@ import { createServer as createTlsServer } from 'node:tls';
 import { portOf } from './answering.ts';
 
 const folder = join(import.meta.dirname, 'certificates');
-// Under umask 002 the group may write to a clone, and a file that others can write to is not trusted.
+// With umask 002, the group may write to the files of a clone, and petstock does not trust a file that others can write
+// to.
 for (const name of readdirSync(folder))
   if ((statSync(join(folder, name)).mode & 0o022) !== 0) chmodSync(join(folder, name), 0o644);
 
 export const pemFile = (name: string): string => join(folder, `${name}.pem`);
 export const pem = (name: string): string => readFileSync(pemFile(name), 'utf8');
 
-/** The certificate of the authority that signed the server's, for 127.0.0.1 and stock.example. Its key is not kept. */
+/**
+ * The certificate of the authority that signed the server's certificate for 127.0.0.1 and stock.example. Its key was
+ * not kept.
+ */
 export const authorityFile = pemFile('authority');
 
-/** Takes TLS off and passes everything on to a port of this machine. */
+/** Starts a TLS server that passes the decrypted bytes on to a port of this machine. */
 export async function openTlsFront(targetUrl: string) {
   const target = Number(new URL(targetUrl).port);
   let connections = 0;
@@ -25,13 +29,15 @@ export async function openTlsFront(targetUrl: string) {
     connections += 1;
   });
   server.on('secureConnection', (socket) => joinSockets(socket, connect(target, '127.0.0.1')));
-  /** `connections` counts those that were tried, with whatever certificate. */
+  /** `connections()` also counts connections whose handshake failed. */
   return { port: await portOf(server), connections: () => connections };
 }
 
 /**
- * A proxy that makes tunnels, and what it was asked for: `stock.example:443`, with what was said about who asks.
- * @param tunnel the port where every tunnel leads, whatever its name; or the status line and headers with which it refuses them
+ * Starts a proxy that makes tunnels. `asked` records the target of each tunnel, such as `stock.example:443`, and the
+ * credentials.
+ * @param tunnel the port to which every tunnel leads, whatever its target; or the status line and headers with which
+ * the proxy refuses
  */
 export async function openProxy(tunnel: number | string) {
   const asked: { target: string; authorization: string | undefined }[] = [];
@@ -46,7 +52,10 @@ export async function openProxy(tunnel: number | string) {
   return { url: `http://${host}`, host, asked };
 }
 
-/** A port whose connections are closed as soon as they are made. @returns how many there were */
+/**
+ * Opens a port that closes every connection at once.
+ * @returns the port with its host, and a function that counts the connections
+ */
 export async function openClosingPort() {
   let connections = 0;
   const server = createTcpServer((socket) => {

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { portOf } from './answering.ts';
 
 /**
- * What a pooler looks like that gives each transaction the connection which idled last, as PgBouncer does: a process id of its own for
- * each client, and one backend behind them all.
+ * Starts a server that looks like a pooler that gives each transaction the connection which was used last, as PgBouncer
+ * does: each client gets another process id at its start, and one backend serves all clients.
  */
 export async function transactionPooler() {
   const statements: string[] = [];
@@ -21,7 +21,7 @@ export async function transactionPooler() {
       });
     });
   });
-  /** `statements`: what came to it, of whichever client. */
+  /** `statements` lists the statements of all clients. */
   return { url: `postgresql://postgres@127.0.0.1:${await portOf(server)}/postgres?sslmode=disable`, statements };
 }
 
@@ -31,13 +31,13 @@ function int32(value: number): Buffer {
   return bytes;
 }
 
-/** A letter, a length that counts itself, and the rest. */
+/** Returns a message of the PostgreSQL protocol: a letter, a length that includes itself, and the parts. */
 function message(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
   const rest = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return Buffer.concat([Buffer.from(type), int32(rest.length + 4), rest]);
 }
 
-/** One column, an integer of 32 bits as text, and its value. */
+/** One column, a 32-bit integer as text, and its row. */
 const rowOfPid = [
   message('T', '\0\x01pid\0', int32(0), '\0\0', int32(23), '\0\x04', int32(-1), '\0\0'),
   message('D', '\0\x01', int32(4), '4711'),

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Another way to sync, for as long as the work takes. */
+/** Replaces `fs.fsync` while the work is done. */
 export async function withFsync(
   fsync: (descriptor: number, done: fs.NoParamCallback) => void,
   work: () => Promise<unknown>,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Returns how many pages of an executable for macOS do not have the hash of its signature; those that it does not cover count too. It reads
- * the format (`cs_blobs.h` in Apple's xnu) by itself: what signs must not be asked whether that was right.
- * @throws Error if there is no signature with hashes of SHA-256
+ * Returns how many pages of an executable for macOS do not match their hash in its signature. Pages that the signature
+ * does not cover count as wrong. This function reads the format (`cs_blobs.h` in Apple's xnu) by itself, since the code
+ * that signs can't check its own work.
+ * @throws Error if there is no signature with SHA-256 hashes
  */
 export function wrongPages(file: Buffer): number {
   const [at, size] = signatureOf(file);
@@ -20,7 +21,7 @@ export function wrongPages(file: Buffer): number {
   return wrong;
 }
 
-/** Returns where the signature begins and how long it is: LC_CODE_SIGNATURE. */
+/** Returns the offset and the length of the signature in bytes, from LC_CODE_SIGNATURE. */
 function signatureOf(file: Buffer): readonly [at: number, size: number] {
   let command = 32;
   for (let left = file.readUInt32LE(16); left > 0; left -= 1) {

@@ -1,7 +1,7 @@
 import type { HelpPart } from '../../../src/output/help-text.ts';
 import { reference } from './reference.ts';
 
-/** `docs/reference/commands.md`: every command with its options and examples, as its help has them. */
+/** Returns the text of `docs/reference/commands.md`: every command with its options and examples, from its help. */
 export async function commandsDocument(): Promise<string> {
   const { globalOptions, commands, topics } = await reference();
   const global = { title: 'Global options', depth: 2, parts: globalOptions };
@@ -28,7 +28,7 @@ function partText(part: HelpPart): string {
   return table(Object.entries(part.terms).map(([term, meaning]) => [code(term), prose(meaning)]));
 }
 
-/** The anchor that GitHub makes of a heading. */
+/** Returns a link to a heading, with the anchor that GitHub gives it. */
 function link(heading: string): string {
   const anchor = heading.toLowerCase().replace(/[^\w -]/g, '');
   return `[${heading}](#${anchor.replaceAll(' ', '-')})`;
@@ -39,7 +39,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return [['', 'Meaning'], ['---', '---'], ...rows].map(line).join('\n');
 }
 
-/** Breaks lines after at most 120 characters, but not inside of code. */
+/** Breaks lines after at most 120 characters, but not inside code. */
 function wrapped(text: string): string {
   const lines: string[] = [];
   for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
@@ -50,7 +50,7 @@ function wrapped(text: string): string {
   return lines.join('\n');
 }
 
-/** Escapes what has a meaning in Markdown, except in code. */
+/** Escapes the characters that have a meaning in Markdown, except in code. */
 function prose(text: string): string {
   return text.replace(/`[^`]*`|[<>*_[\]\\]/g, (found) => (found.startsWith('`') ? found : `\\${found}`));
 }

@@ -18,7 +18,7 @@ import { definitionOf, remoteEnvironmentNames, settingNames } from '../../../src
 import { environmentNames } from '../../../src/shared/target.ts';
 import { allCommands } from './reference.ts';
 
-/** The table for completion, of the commands as they are. */
+/** Returns the table for completion, made from the commands themselves. */
 export async function completionTable(): Promise<TableCommand> {
   return tableCommand((await allCommands())[0]);
 }
@@ -44,7 +44,7 @@ function tableOption(path: string, { flags, short, long, variadic, parseArg, des
   const [, placeholder] = /<(.*?)(?:\.\.\.)?>/.exec(flags) ?? [];
   return {
     flags: [short, long].filter((flag) => flag !== undefined),
-    // A list of completions has room for little.
+    // A list of completions has little space, so only the first phrase of a description is kept.
     about: description.replace(/ \(.*$|[;:] .*$/s, ''),
     ...(placeholder !== undefined && { value: valueKindOf(path, long ?? '', placeholder) }),
     ...(variadic && { isVariadic: true }),
@@ -64,7 +64,7 @@ function files(...endings: readonly string[]): ValueKind {
   return { kind: 'files', endings };
 }
 
-/** By the placeholder. Of what is neither here nor below only the person at the keyboard knows what it may be. */
+/** What completes a value, by its placeholder. Values that are neither here nor in `byName` have no candidates. */
 const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   run: { kind: 'runs' },
   petId: { kind: 'pets' },
@@ -84,11 +84,11 @@ const bySetting = settingNames.map((name): readonly [string, ValueKind] => {
 });
 const placesAndLists: ValueKind = { kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'places' };
 
-/** Of an option or operand of one command, or of all that have it. */
+/** What completes a value, by the command with its option or operand, or by the option of all commands. */
 const byName: Readonly<Record<string, ValueKind>> = {
   '--env': words(environmentNames),
   '--store': { kind: 'stores' },
-  // A page (`html`) is of some commands alone, which is no reason to hide it.
+  // `html` is offered for every command, though only some commands accept it.
   '--output': words([...definitionOf('output').values.split('|'), 'html']),
   '--color': words(['auto', 'always', 'never']),
   '--status': words(petStatuses, 'list'),

@@ -3,12 +3,12 @@ import { wrap } from '../../../src/output/text-width.ts';
 import { version } from '../../../src/shared/version.ts';
 import { reference } from './reference.ts';
 
-/** Of a line of the source, in bytes: a convention that `mandoc -Tlint` checks. */
+/** The longest source line in bytes, by a convention that `mandoc -Tlint` checks. */
 const widest = 78;
 
 /**
- * `man petstock`, in the macros of man(7), which every reader of manuals knows.
- * @param date of the manual, of which the day is shown
+ * Returns the page for `man petstock`, in the macros of man(7), which every manual viewer knows.
+ * @param date the date of the manual; only its day is shown
  */
 export async function manPage(date: Date): Promise<string> {
   const { description, globalOptions, commands, topics } = await reference();
@@ -21,10 +21,10 @@ export async function manPage(date: Date): Promise<string> {
     ...section('GLOBAL OPTIONS', globalOptions),
     ...section('COMMANDS', []),
     ...commands.flatMap(({ title, parts }) => [`.SS ${escaped(title)}`, ...parts.flatMap(partLines)]),
-    // Manuals have a name of their own for it.
+    // The usual heading in manuals for exit codes is EXIT STATUS.
     ...topics.flatMap(({ name, parts }) => section(name === 'exit-codes' ? 'EXIT STATUS' : name.toUpperCase(), parts)),
   ];
-  // The first text below a heading is no new paragraph.
+  // The first text below a heading needs no `.PP`.
   return `${lines.join('\n')}\n`.replace(/^(\.S[HS] .*\n)\.PP\n/gm, '$1');
 }
 
@@ -38,7 +38,7 @@ function partLines(part: HelpPart): readonly string[] {
   });
 }
 
-/** A sentence begins a line, as is usual in the source of manuals, and code is bold. */
+/** Starts each sentence on a new line, as is usual in manual sources, and makes code bold. */
 function prose(text: string): readonly string[] {
   return text.split(/(?<=[.!?]\)?) (?=[A-Z`("-])/).flatMap((sentence) => {
     const bold = escaped(sentence).replace(/`([^`]*)`/g, '\\fB$1\\fR');
@@ -46,7 +46,10 @@ function prose(text: string): readonly string[] {
   });
 }
 
-/** A hyphen stays one that can be copied; what is not ASCII is written by its number. */
+/**
+ * Escapes backslashes and hyphens, so that a hyphen can be copied, and writes other than ASCII characters by their code
+ * points.
+ */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -57,7 +60,7 @@ function escaped(text: string): string {
     });
 }
 
-/** A line that begins with a point or an apostrophe would be a request. */
+/** Escapes a line that begins with a point or an apostrophe, which would be a request. */
 function guarded(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }

@@ -4,7 +4,10 @@ import { topics } from '../../../src/cli/commands/help.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import type { HelpPart } from '../../../src/output/help-text.ts';
 
-/** Returns what help says, of which the documents are made. A title stands above its parts; `depth` is the number of words of a command. */
+/**
+ * Returns the help texts from which the documents are made. A title stands above its parts; the `depth` of a command is
+ * the number of its words.
+ */
 export async function reference() {
   const [program, ...commands] = await allCommands();
   return {
@@ -16,14 +19,14 @@ export async function reference() {
       const parts = [usage, ...textParts(command.description()), ...termsOf(command), ...notesOf(command)];
       return { title, depth: title.split(' ').length, summary: command.summary(), parts };
     }),
-    // The topic `options` is the global options.
+    // The topic `options` contains the global options.
     topics: Object.entries<readonly HelpPart[]>(topics).map(([name, [title, ...parts]]) => {
       return { name, title: String(title), depth: 2, parts };
     }),
   };
 }
 
-/** Returns the program and every command of it, nouns included, each before those below it. */
+/** Returns the program and all its commands, including nouns. Each command stands before its subcommands. */
 export async function allCommands(): Promise<readonly [program: Command, ...Command[]]> {
   const run = () => async () => {
     throw new Error('no command is run to describe it');
@@ -37,7 +40,7 @@ async function withBelow(command: Command): Promise<readonly [Command, ...Comman
   return [command, ...below.flat()];
 }
 
-/** Returns what a command takes, without `--help`, which every one has. */
+/** Returns the operands and options of a command, without `--help`, which every command has. */
 function termsOf(command: Command): readonly HelpPart[] {
   const options = command.createHelp().visibleOptions(command);
   const own = options.filter(({ long }) => long !== '--help' || command.parent === null);
@@ -48,13 +51,16 @@ function termsOf(command: Command): readonly HelpPart[] {
   return terms.length === 0 ? [] : [{ terms: Object.fromEntries(terms) }];
 }
 
-/** An operand as usage shows it: `<petId...>`. */
+/** Returns an operand as usage shows it: `<petId...>`. */
 function termOf(operand: Argument): string {
   const name = operand.name() + (operand.variadic ? '...' : '');
   return operand.required ? `<${name}>` : `[${name}]`;
 }
 
-/** Returns what the help of a command has below the options, examples among it. A document need not say where else there is help. */
+/**
+ * Returns what the help of a command shows below its options, such as examples, without the reference to the global
+ * options.
+ */
 function notesOf(command: Command): readonly HelpPart[] {
   const shown: string[] = [];
   command.configureOutput({ writeOut: (text) => shown.push(text) }).outputHelp();
@@ -62,7 +68,10 @@ function notesOf(command: Command): readonly HelpPart[] {
   return notes.filter((part) => typeof part !== 'string' || !/^Global options\b/.test(part));
 }
 
-/** Cuts a text of help where its lines are blank, or begin or end to be indented, into paragraphs and lines that stay as they are. */
+/**
+ * Splits a help text at blank lines, and where its indentation begins or ends, into paragraphs and indented lines,
+ * which stay as they are.
+ */
 function textParts(text: string): readonly HelpPart[] {
   const blocks = text.match(/(?:^ .*\n?)+|(?:^[^ \n].*\n?)+/gm) ?? [];
   return blocks.map((block) => {

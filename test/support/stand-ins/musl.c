@@ -1,4 +1,4 @@
-// What libstdc++ of glibc asks of its C library, and musl does not have. Debian has no libstdc++ for musl.
+// The functions that glibc's libstdc++ needs from the C library and that musl lacks. Debian has no libstdc++ for musl.
 #include <stddef.h>
 
 long getrandom(void *bytes, size_t length, unsigned flags);

@@ -1,4 +1,4 @@
-// bcryptprimitives.dll, which Windows has and Wine before 8.21 has not.
+// bcryptprimitives.dll, which Wine lacks before 8.21.
 #include <windows.h>
 #include <ntsecapi.h>
 
