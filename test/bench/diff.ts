@@ -11,7 +11,10 @@ import { serveLists, settingsFor } from './support/served.ts';
 const listing = 'the two lists, one after the other';
 const lists = [compact, ...variants].map(({ name }) => name);
 
-/** Two lists of a million pets (`--pets`), of environments and of files, beside the time that listing both takes. */
+/**
+ * Measures `inventory diff` of two lists of a million pets (`--pets`), between environments and between files, beside
+ * listing both.
+ */
 export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets = 1_000_000 }: Options): Promise<Report> {
   const workshop = await openWorkshop();
   const { folder } = workshop;
@@ -31,7 +34,7 @@ export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets = 1_000_000 
   return { text, goals: pets === 1_000_000 ? [goal] : [] };
 }
 
-/** The addresses are those of `lists`. */
+/** The URLs are in the order of `lists`. */
 type Scene = Workshop & { readonly urls: readonly string[]; readonly pets: number };
 
 function writeFiles(folder: string, name: string, pets: readonly Pet[]): void {
@@ -80,7 +83,7 @@ function commandOf({ program, urls, folder }: Scene, args: readonly string[], ri
   return { argv: [process.execPath, program, 'inventory', ...args, '-q'], env };
 }
 
-/** Every line is a pet that has one more on the right, every `step`-th of the stock in its order. */
+/** Yields the expected lines: every `step`-th pet of the stock, with one more unit on the right. */
 function* differences(pets: number, step: number): Generator<string> {
   for (const [index, { petId, quantity, status }] of [...stock(pets)].entries()) {
     const side = (quantity: number) => `{"quantity":${quantity},"status":"${status}"}`;

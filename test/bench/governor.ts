@@ -6,7 +6,7 @@ import { buildProject, installPackages } from './support/builds.ts';
 import { goalOf, judged, type Options, type Report, table } from './support/report.ts';
 import { median, progress } from './support/rounds.ts';
 
-/** Our own client among those of `governor/client.js`, and the packages of the others. */
+/** The name of our own client in `governor/client.js`, and the packages of the other clients. */
 const ours = 'petstock';
 const peers: Readonly<Record<string, string>> = {
   undici: 'undici@7.30.2',
@@ -15,12 +15,15 @@ const peers: Readonly<Record<string, string>> = {
 };
 
 /**
- * When a run begins within a window, in milliseconds. Not on a full second, which `Date` would tell exactly, and not in the
- * last second, where how fast a cold process sends its first requests decides whether that window is of any use.
+ * Returns when a run begins, in milliseconds after the start of a window. It is not a full second, which `Date` would
+ * show exactly, and not in the window's last second, where it depends on the start of the processes whether they can
+ * use that window at all.
  */
 const phaseOf = (run: number) => (1370 + run * 1350) % (windowMs - 1000);
 
-/** Writes under a rate limit, by one process and by four, beside other libraries (`--only petstock,undici`). */
+/**
+ * Measures writes under a rate limit, by one process and by four, beside other libraries (`--only petstock,undici`).
+ */
 export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options): Promise<Report> {
   const chosen = only ?? [...Object.keys(peers), ours];
   const clients = await installPackages(chosen.flatMap((client) => peers[client] ?? []));
@@ -42,14 +45,14 @@ export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options):
   return { text, goals: chosen.includes(ours) ? goalsOf(cases) : [] };
 }
 
-/** One line of the table. */
+/** A line of the table. */
 interface Case extends Omit<Scenario, 'phase'> {
   readonly outcomes: Outcome[];
-  /** Why there are no outcomes. */
+  /** Why a run failed, after which the case is not run again. */
   absence?: string;
 }
 
-/** Those that run at the same time are next to each other. */
+/** Returns all cases. The two cases of a pair, with one process and with four, run at the same time. */
 function casesOf(clients: readonly string[]): Case[] {
   const foreign = clients.includes(ours) ? [{ client: ours, foreign: 2 }] : [];
   const all = [...clients.map((client) => ({ client, foreign: 0 })), ...foreign];
@@ -76,7 +79,7 @@ function lineOf({ client, processes, foreign, outcomes, absence }: Case): string
   return [...start, ...[...seconds, ratio].map((time) => time.toFixed(2)), ...counts, verdict];
 }
 
-/** What ours reached, at its worst. */
+/** Judges the worst results of our own client. */
 function goalsOf(cases: readonly Case[]): Report['goals'] {
   const own = cases.filter(({ client }) => client === ours);
   const [alone, foreign] = [own.filter((one) => one.foreign === 0), own.filter((one) => one.foreign > 0)];

@@ -8,7 +8,7 @@ import { clock, headOf, openBenchState } from './support/state.ts';
 
 const commands = ['history list --limit 10', 'history show', 'undo --dry-run'] as const;
 
-/** What a look at the history, and an undo, cost in a long history beside a short one. `--quick` leaves out the longest. */
+/** Measures reading the history and an undo with long histories and a short one. `--quick` leaves out the longest. */
 export async function run({ isQuick, rounds = isQuick ? 5 : 15 }: Options): Promise<Report> {
   const lengths = isQuick ? [10, 1000] : [10, 1000, 10_000];
   const workshop = await openWorkshop();
@@ -50,7 +50,10 @@ async function contestantsOf({ measure, program }: Workshop, served: Served, run
   });
 }
 
-/** Makes a history as so many `inventory adjust` would leave it, over the pets in turn. Returns the newest run. */
+/**
+ * Makes the history that this many runs of `inventory adjust` would leave, on the pets in turn. Returns the id of the
+ * newest run.
+ */
 async function generateHistory(folder: string, runs: number, served: Served): Promise<string> {
   const state = await openBenchState(folder);
   const pets = [...(await served.stock())];

@@ -10,9 +10,9 @@ import { serveLists, settingsFor } from './support/served.ts';
 const names = {
   curl: 'curl to /dev/null',
   tsv: 'petstock, tsv',
-  /** What a list costs however long it is: most of it is the start. */
+  /** Lists only the first pet, so most of its time is the program's start. */
   start: 'petstock, tsv, the first pet',
-  /** The compact list, beside one in another shape. */
+  /** The compact list, measured beside a list in another spelling. */
   compact: 'petstock, tsv, compact',
   filtered: 'petstock, tsv, two filters',
   sorted: 'petstock, tsv, sorted',
@@ -21,7 +21,7 @@ const names = {
   fetch: 'fetch, JSON.parse, join',
 } as const;
 
-/** Ours beside the plain TSV, by name: the arguments after `inventory list`, and the rows that should come out. */
+/** Our commands beside the plain TSV, by name: the arguments after `inventory list`, and the expected rows. */
 const formats: Readonly<Record<string, readonly [string, expected.Expected]>> = {
   'petstock, csv': ['-o csv', expected.everything],
   'petstock, ndjson': ['-o ndjson', expected.everything],
@@ -36,22 +36,22 @@ const reduced: typeof formats = {
   [names.start]: ['-o tsv --limit 1', expected.first],
 };
 
-/** MB a second of the line that is no loopback. */
+/** The speed of the slower line, in MB/s. */
 const line = 50;
 const key = 'psk_bench';
 
-/** What was measured of one list. */
+/** The results for one list. */
 interface Found {
   readonly shape: Shape;
   readonly results: Results;
-  /** How many bytes it has, to those of the compact list. */
+  /** The number of its bytes, divided by that of the compact list. */
   readonly size: number;
 }
 
 /**
- * The list of a million pets (`--pets`) beside curl, jq and fetch; over a slower line; in every other spelling, one of them drawn
- * (`--seed`); and of five million. `--quick` takes about two minutes on a machine that is idle: it leaves out the last, jq, and all
- * but a quarter of the spellings, others with another seed.
+ * Measures the list of a million pets (`--pets`) beside curl, jq and fetch: over loopback and over a slower line, in
+ * every other spelling, one of them random (`--seed`), and with five million pets. `--quick` takes about two minutes on
+ * an idle machine: it leaves out the five million, jq, and three quarters of the spellings, depending on the seed.
  */
 export async function run({ isQuick, rounds = isQuick ? 2 : 5, ...options }: Options): Promise<Report> {
   const { pets = 1_000_000, seed = Date.now() % 1_000_000 } = options;
@@ -82,7 +82,7 @@ export async function run({ isQuick, rounds = isQuick ? 2 : 5, ...options }: Opt
     ),
   ];
   const all = large.map(({ results }) => results);
-  // They are about so many pets, and no others.
+  // The goals are only about this number of pets.
   return { text: text.join('\n'), goals: pets === 1_000_000 ? goalsOf(loopback, throttled, shapes, all) : [] };
 }
 
@@ -93,7 +93,7 @@ interface List {
   readonly rounds: number;
   readonly makers: readonly Maker[];
   readonly megabytesPerSecond?: number;
-  /** Default: the compact one. */
+  /** Default: the compact list. */
   readonly shape?: Shape;
 }
 
@@ -121,7 +121,10 @@ function petstock(name: string, args = '-o tsv', rows = expected.everything): Ma
     listing(scene, name, [process.execPath, scene.program, 'inventory', 'list', ...args.split(' ')], rows);
 }
 
-/** The compact list, beside one in another shape. What it prints is looked at where it is measured in all formats. */
+/**
+ * Lists the compact list beside a list in another spelling. Its output is not checked here, since the first measurement
+ * checks it in all formats.
+ */
 const compactOne: Maker = (scene) => {
   const { name, attempt } = petstock(names.compact)({ ...scene, urls: scene.urls.slice(1) });
   return { name, attempt: () => attempt(false) };
@@ -133,7 +136,7 @@ const jq: Maker = (scene) => {
   return listing(scene, names.jq, ['sh', '-c', pipeline]);
 };
 
-/** What most scripts do: fetch, JSON.parse, one text. */
+/** What most scripts do: fetch, JSON.parse and one write. */
 const fetchScript: Maker = (scene) => {
   const script = `const headers = { authorization: 'Bearer ' + process.env.KEY };
 const items = await (await fetch(process.env.URL + '/inventory', { headers })).json();
@@ -154,7 +157,7 @@ function listing(
   return checked(measure, name, { argv, env }, (file) => requireRows(file, rows(pets), expected.rowIn));
 }
 
-/** How long a byte of a shape takes, to one of the compact list. */
+/** Returns how long a byte of a list takes, divided by how long a byte of the compact list takes. */
 const perByte = ({ results, size }: Found, of: 'ms' | 'cpuMs') => results.ratio(names.tsv, names.compact, of) / size;
 
 const fasterThanFetch = ({ results }: Found) => results.ratio(names.fetch, names.tsv);
@@ -176,7 +179,7 @@ function shapeTable(shapes: readonly Found[]): string {
   return table([['', 'bytes', 'curl s', 's', 'a byte', 'a byte, CPU', 'fetch of ours', 'peak MB', 'right'], ...rows]);
 }
 
-/** @param large the list of five times as many, as it is and nested; empty if that was left out */
+/** @param large the results of the list that is five times as long, compact and nested; empty if it was left out */
 function goalsOf(loopback: Results, throttled: Results, shapes: readonly Found[], large: readonly Results[]): Goal[] {
   const ratio = (name: string, to: string, of?: 'cpuMs') => loopback.ratio(name, to, of);
   const memory = (results: Results | undefined) => results?.median(names.tsv, 'peakMb') ?? Number.NaN;

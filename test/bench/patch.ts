@@ -21,8 +21,9 @@ const names = {
 } as const;
 
 /**
- * Changes of all pets through `inventory apply` with the history written, through `undo` and by `--resume`, beside curl and undici,
- * against the embedded service with its limits out of the way: 10,000 and 100,000, or so many (`--pets`); `--quick` does 10,000.
+ * Measures changes of all pets through `inventory apply` with the history written, through `undo`, and through
+ * `--resume`, beside curl and undici. The embedded service has limits that are never reached. It has 10,000 pets, then
+ * 100,000, or as many as `--pets` says; `--quick` does only 10,000.
  */
 export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets }: Options): Promise<Report> {
   const workshop = await openWorkshop();
@@ -31,7 +32,7 @@ export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets }: Options):
   for (const changes of sizes) {
     const served = await serve({ program: workshop.program, pets: changes });
     const petIds = [...(await served.stock()).keys()];
-    // A round of 100,000 takes as long as ten of the others.
+    // A round of 100,000 takes as long as ten of 10,000.
     const contestants = contestantsOf({ ...workshop, served, petIds });
     found.set(changes, await runRounds(contestants, changes > 10_000 ? Math.ceil(rounds / 3) : rounds));
     await served.stop();
@@ -44,21 +45,24 @@ type Scene = Workshop & { readonly served: Served; readonly petIds: readonly str
 
 let runs = 0;
 
-/** In the order of the table. */
+/** Returns the contestants in the order of the table. */
 function contestantsOf({ measure, program, folder, served, petIds }: Scene): readonly Contestant[] {
   const { url, key } = served;
   const [csv, config] = [join(folder, 'changes.csv'), join(folder, 'curl.config')] as const;
   const report = join(folder, 'report.json');
-  /** As a user runs it, with its history, its limits and its report: another folder for these each time. */
+  /** Returns the environment of a user who has not run the program yet, with new folders each time. */
   const freshState = () => settingsFor(served, temporaryFolder(folder));
-  /** Runs it, and looks at what it reports and keeps. @throws Error if not every change was applied */
+  /**
+   * Runs the program, and checks its report and its history.
+   * @throws Error if a change was not applied
+   */
   const petstock = async (env: Env, ...args: readonly string[]): Promise<Sample> => {
     const argv = [process.execPath, program, ...args, '--yes', '-o', 'json'];
     const sample = await measure({ argv, env }, report);
     await requireApplied(env, report, petIds.length);
     return sample;
   };
-  /** Writes the changes of one run: a CSV file, and the same for curl's `--config`. */
+  /** Writes the changes of one run as a CSV file, and as a configuration file for curl. */
   const writeChanges = (wanted: ReadonlyMap<string, number>) => {
     const rows = [...wanted].map(([petId, quantity]) => `${petId},${quantity}\n`);
     writeFileSync(csv, `petId,quantity\n${rows.join('')}`);
@@ -74,7 +78,10 @@ fail
     );
     writeFileSync(config, requests.join('next\n'));
   };
-  /** Other quantities in each run, of whomever: if they were the same, nothing would have to be written. */
+  /**
+   * Returns a contestant that gets other quantities in each run, since changes to the same quantities would not be
+   * written.
+   */
   const writing = (name: string, write: () => Promise<Sample>): Contestant => ({
     name,
     async attempt() {
@@ -94,7 +101,7 @@ fail
     writing(names.ours, () => petstock(freshState(), 'inventory', 'apply', csv)),
     peer(names.pool, process.execPath, pool, csv, '8'),
     {
-      // Of a run that is not measured. The stock is then what it was before.
+      // Undoes a run that is not measured, so that the stock is the same as before.
       name: names.undo,
       async attempt() {
         const before = await served.stock();
@@ -106,7 +113,7 @@ fail
         return sample;
       },
     },
-    // Of a run that was interrupted when a hundredth of it was written.
+    // Resumes a run that was interrupted when a hundredth of it had been written.
     writing(names.resume, async () => {
       const env = freshState();
       const child = start(process.execPath, [program, 'inventory', 'apply', csv, '--yes', '--quiet'], env);
@@ -128,7 +135,10 @@ async function requireStock(served: Served, wanted: ReadonlyMap<string, number>)
   if (wrong > 0) throw new Error(`${wrong} quantities are wrong`);
 }
 
-/** Waits until the only run of a state has written so many rows. Returns its id. @throws Error after two minutes */
+/**
+ * Waits until the only run of a state has written this many rows. Returns its id.
+ * @throws Error after two minutes
+ */
 async function untilApplied(env: Env, rows: number): Promise<string> {
   const state = await openBenchState(env.PETSTOCK_STATE_DIR);
   try {
@@ -140,7 +150,7 @@ async function untilApplied(env: Env, rows: number): Promise<string> {
   throw new Error('a run that was to be interrupted writes nothing');
 }
 
-/** @throws Error if a run does not report every change as applied, or its history has not all of them */
+/** @throws Error if the report or the history of a run does not have every change as applied */
 async function requireApplied(env: Env, report: string, changes: number): Promise<void> {
   const { counts, run } = JSON.parse(readFileSync(report, 'utf8'));
   if (counts.applied !== changes) throw new Error(`it reports ${JSON.stringify(counts)}`);

@@ -8,8 +8,8 @@ import { median } from './support/rounds.ts';
 import { peakMb, type Served, serve } from './support/served.ts';
 
 /**
- * Changes of stock per second over SQLite, and over PostgreSQL with one service and with four on it; then a list of many pets
- * (`--pets`) from four services at once. Linux. Everything is on one machine, and shares its processors.
+ * Measures changes of stock per second with SQLite, and with PostgreSQL and one or four services, then a list of many
+ * pets (`--pets`) from four services at once. Needs Linux. All processes share the processors of this machine.
  */
 export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 }: Options): Promise<Report> {
   const { program } = await buildProject();
@@ -25,7 +25,7 @@ export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 
 
 const database = (url: string) => ['--database', url, '--key', 'a-key-of-the-benchmark'];
 
-/** All with one key, which is the worst that can be: every change waits for the row of the key. */
+/** Sends all changes with one key, the worst case: each of them waits for the row of the key. */
 async function throughput(program: string, url: string, rounds: number): Promise<string> {
   const sqlite = await serve({ program, pets: 24, store: ['--file', join(temporaryFolder(), 'one.db')] });
   const replicas: Served[] = [];
@@ -48,7 +48,7 @@ async function throughput(program: string, url: string, rounds: number): Promise
   return table([['PATCH /inventory/1, 64 connections', 'per second'], ...rows]);
 }
 
-/** Lists of many pets from four services at once, over a database of its own. */
+/** Lists many pets from four services at once, in a database of their own. */
 async function stream(program: string, url: string, pets: number): Promise<string> {
   const seeding = performance.now();
   const servers = [await serve({ program, pets, store: database(url) })];

@@ -7,15 +7,15 @@ import { cleanUp } from './support/children.ts';
 import { goalTable, type Options, type Report, writeGoals } from './support/report.ts';
 
 /**
- * `npm run bench -- [<name>] [--quick] [--write] [--runs n] [--pets n] [--seed n] [--nodes 22,24] [--only name,name]`. Each
- * benchmark is a file beside this one that exports `run`; without a name they run one after the other. `all` is those with the
- * tables of `docs/lab/performance.md`, in less than 25 minutes. `--write` puts the goals there. `--quick` takes fewer rounds.
+ * `npm run bench -- [<name>] [--quick] [--write] [--runs n] [--pets n] [--seed n] [--nodes 22,24] [--only name,name]`:
+ * runs the benchmark `<name>.ts` in this folder, or every one if there is no name. The name `all` stands for those that
+ * fit into 25 minutes. `--write` writes the measured goals into `docs/lab/performance.md`. `--quick` measures less.
  */
 const names = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
   .flatMap((file) => /^(?!run\.)([\w-]+)\.ts$/.exec(file)?.[1] ?? [])
   .sort();
 
-/** What `all` does, with as many rounds as there is time for. */
+/** The benchmarks of `all` and their numbers of rounds, which fit into 25 minutes. */
 const all = Object.entries({ start: 21, history: 9, patch: 3, list: 5 });
 
 const flag = { type: 'boolean', default: false } as const;
@@ -53,7 +53,7 @@ async function runOne(name: string, rounds: number | undefined): Promise<void> {
     process.stdout.write(`${await heading(name)}\n${text}\n${goals.length > 0 ? `${goalTable(goals)}\n` : ''}`);
     if (values.write) writeGoals(goals);
   } catch (error) {
-    // One that can't run, for want of a tool, is no reason to leave out the others.
+    // A benchmark that can't run, for example without a tool, must not stop the others.
     process.stderr.write(`${name}: ${(error as Error).message}\n`);
     process.exitCode = 1;
   } finally {
@@ -62,7 +62,9 @@ async function runOne(name: string, rounds: number | undefined): Promise<void> {
   process.stderr.write(`${name}: ${Math.round((performance.now() - began) / 1000)} s, ${load()}\n`);
 }
 
-/** How to make the tables again, when and where they were made, and with what. Markdown. */
+/**
+ * Returns, in Markdown, the command that makes the tables again, the date, the machine, and the versions of the tools.
+ */
 async function heading(name: string): Promise<string> {
   const command = ['npm run bench --', name, ...process.argv.slice(2).filter((option) => option !== name)].join(' ');
   const processors = cpus();
@@ -73,7 +75,7 @@ async function heading(name: string): Promise<string> {
   return `# ${name}\n\n\`${command}\` on ${date}; ${machine}, ${load()} at the end; ${tools.join(', ')}.\n`;
 }
 
-/** `load 0.4`: how many processes have run or waited for a processor at a time, over the last minute. */
+/** Returns the load average of the last minute: `load 0.4`. */
 function load(): string {
   return `load ${(loadavg()[0] ?? 0).toFixed(1)}`;
 }

@@ -7,8 +7,8 @@ import { median } from './support/rounds.ts';
 import { cpuSeconds, peakMb, serve } from './support/served.ts';
 
 /**
- * The service's CPU for a request beside a bare node:http server that answers a constant, in turns; and its time and memory with
- * 1,000 pets and with a million (`--pets`). Linux, loopback.
+ * Measures the service's CPU time per request beside a bare node:http server that sends a constant, in turns; then its
+ * time and memory with 1,000 pets and with a million (`--pets`). Needs Linux.
  */
 export async function run({ isQuick, pets = 1_000_000, rounds = isQuick ? 1 : 3 }: Options): Promise<Report> {
   const { program } = await buildProject();
@@ -58,7 +58,10 @@ async function throughput(program: string, rounds: number, seconds: number): Pro
   return table([['64 connections', 'requests/s', 'CPU us/request', 'of bare'], ...rows]);
 }
 
-/** Returns the time to seed and the peak memory, while a slow reader holds one list, others read all of it, and updates go on. */
+/**
+ * Measures a service with this many pets: its start, two lists at once, and 500 updates during a third list, while a
+ * slow reader has stopped in the middle of another. Returns the row of the table, and the peak memory in MB.
+ */
 async function scale(program: string, pets: number): Promise<{ readonly row: string[]; readonly peak: number }> {
   const seeding = performance.now();
   const served = await serve({ program, pets, store: ['--file', join(temporaryFolder(), 'pets.db')] });
@@ -77,7 +80,7 @@ async function scale(program: string, pets: number): Promise<{ readonly row: str
   return { peak, row: [String(pets), ...figures.map((figure) => figure.toFixed(1))] };
 }
 
-/** Returns milliseconds. */
+/** Updates a pet. Returns how long that took, in milliseconds. */
 async function patch({ url, key }: Target, petId: number): Promise<number> {
   const began = performance.now();
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };

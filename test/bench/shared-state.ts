@@ -7,8 +7,8 @@ import { clock } from './support/state.ts';
 type Shared = Awaited<ReturnType<typeof openPostgres>>;
 
 /**
- * What a shared state costs beside the request that it is for. All on one machine, so without a network between; on one, each way
- * there and back is added once.
+ * Measures how much time a shared state adds to a request. The database and its clients are on one machine; over a
+ * network, each figure grows by one round trip.
  */
 export async function run({ rounds = 300 }: Options): Promise<Report> {
   const server = await startPostgres({ settings: ['fsync = on'], within: '/tmp' });
@@ -28,17 +28,17 @@ export async function run({ rounds = 300 }: Options): Promise<Report> {
   }
 }
 
-/** Times in milliseconds, by what was measured. */
+/** What was measured, and the times in milliseconds. */
 type Figure = readonly [string, readonly number[]];
 
-/** A read that is waited for, beside how long a gate takes from its commit to the other process. */
+/** Measures an awaited read, and how long after its commit the other process sees a gate. */
 async function measureNotices(one: Shared, other: Shared, rounds: number): Promise<readonly Figure[]> {
   const [reads, gates]: [number[], number[]] = [[], []];
   for (let round = 1; round <= rounds; round += 1) {
     const key = `key ${round}`;
     const at = clock.monotonic();
     await one.limits.fold(key, [{ type: 'start', boot: 'x', env: 'staging', at, wall: clock.now() }]);
-    // Only who has admitted a request reads again when it is told of a change.
+    // Only a process that has admitted a request reads again when it is notified of a change.
     const [id, expires] = [`request ${round}`, at + 30_000];
     await other.limits.fold(key, [{ type: 'intent', ids: [id], minPermits: 1, by: 'other', at, expires, bulk: false }]);
     const asked = clock.monotonic();
@@ -54,7 +54,7 @@ async function measureNotices(one: Shared, other: Shared, rounds: number): Promi
   return Object.entries(figures);
 }
 
-/** Resolves with the time when a condition holds, asked in each turn of the event loop. */
+/** Resolves with the time as soon as `isSeen` returns true. It is called in each turn of the event loop. */
 async function untilSeen(isSeen: () => boolean): Promise<number> {
   while (!isSeen()) await new Promise(setImmediate);
   return clock.monotonic();

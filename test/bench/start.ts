@@ -19,8 +19,8 @@ const names = {
 } as const;
 
 /**
- * How long the program takes to start, beside Node itself and one GET, on this Node and others (`--nodes 20,22,24`), and as an
- * executable in the rounds of this Node. Other Nodes and the executable come from the registry; `--quick` does without.
+ * Measures how long the program takes to start, beside Node itself and one GET, on this Node and on others (`--nodes
+ * 20,22,24`), and as an executable. The other Nodes and the executable need the registry; `--quick` leaves them out.
  */
 export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options): Promise<Report> {
   const own = { version: process.versions.node, node: process.execPath };
@@ -40,7 +40,7 @@ export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options
 
 type Scene = Workshop & { readonly node: string; readonly served: Served; readonly executable: string | undefined };
 
-/** In the order of the table. */
+/** Returns the contestants in the order of the table. */
 async function contestantsOf({ measure, node, program, served, executable }: Scene): Promise<readonly Contestant[]> {
   const env = settingsFor(served, temporaryFolder());
   const stock = await served.stock();
@@ -67,7 +67,7 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
     ours(names.verbHelp, 'inventory list --help', has('Usage: petstock inventory list')),
     ours(names.configList, 'config list', has('url.staging')),
     ours(names.list, list, isWhole),
-    // As it is: what the others find stays.
+    // Sets the quantity that the pet already has, so that the other contestants find the same stock.
     ours(names.set, `inventory set ${petId} ${quantity} --json`, has(`"quantity":${quantity}`)),
     ...(executable === undefined ? [] : [one(names.executableList, alone, isWhole)]),
     script('node:http, one GET', httpScript),
@@ -75,7 +75,7 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
   ];
 }
 
-/** The least that one request takes in Node. */
+/** The fastest way to send one request in Node. */
 const httpScript = `import { get } from 'node:http';
 const headers = { authorization: 'Bearer ' + process.env.KEY };
 get(process.env.URL + '/inventory', { headers }, (response) => response.pipe(process.stdout));`;
@@ -85,9 +85,9 @@ const fetchScript = `const headers = { authorization: 'Bearer ' + process.env.KE
 const response = await fetch(process.env.URL + '/inventory', { headers });
 process.stdout.write(await response.text());`;
 
-/** By processor time, which a busy machine changes less. The worst of all Nodes counts. */
+/** Judges CPU time, which a busy machine changes less. A goal is reached if it is reached on each Node. */
 function goalsOf(found: readonly (readonly [version: string, results: Results])[]): Report['goals'] {
-  /** @param limits on Node 20, and on those after it, of which the last stays */
+  /** @param limits the limits on Node 20, 22 and so on; the last limit is also that of later Nodes */
   const goal = (what: string, limits: readonly [number, ...number[]], ...of: readonly string[]) => {
     const ratios = of.flatMap((name) =>
       found.flatMap(([version, results]) => {

@@ -6,7 +6,7 @@ import { clock, headOf, openBenchState } from './support/state.ts';
 
 const head = headOf('https://pets.example/v1');
 
-/** What the calls of the state cost within one process, in SQLite. */
+/** Measures the time and the CPU time of the state's calls in one process, with SQLite. */
 export async function run({ isQuick }: Options): Promise<Report> {
   const many = isQuick ? 1000 : 10_000;
   const folder = temporaryFolder();

@@ -1,15 +1,18 @@
 /**
- * One process of one client: is told what to write, says when it is ready, begins at the moment that all processes of a
- * scenario begin at, and reports every request that went over the wire. With `every` it is somebody else who uses the key
- * at a fixed rate, and never minds an answer.
+ * Runs one process of one client: receives its writes, reports that it is ready, begins at the moment at which all
+ * processes of a scenario begin, and reports every request that it has sent. With `every`, it plays another user of the
+ * key, who sends requests at a fixed rate and ignores the responses.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Milliseconds of a clock that all processes of this machine share. */
+/** Returns the time in milliseconds, by a clock that all processes of this machine share. */
 const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
 
-/** Ours, and a library of each kind: one that retries, one that keeps a pace, one that reads the service's headers. */
+/**
+ * Our client, and a library of each kind: one that retries, one that keeps a pace, and one that reads the service's
+ * headers.
+ */
 const clients = { petstock, undici, bottleneck, discord };
 
 process.once('disconnect', () => process.exit());
@@ -43,10 +46,10 @@ function useKey({ url, key }, every) {
 }
 
 /**
- * Sees every request of this process to one origin, whichever client sends it: each copy of undici, that of Node included, tells of
- * its own by the same channels. So the retries inside a client are seen too.
- *
- * @returns when each was sent and its answer's head came, its status, and Retry-After in seconds
+ * Records every request of this process to one origin, whichever client sends it, including a client's own retries:
+ * each copy of undici, even that in Node, publishes its requests to the same channels.
+ * @returns the requests, with the times at which each was sent and its response's head came, the status, and
+ * Retry-After in seconds
  */
 function watchWire(origin) {
   const requests = [];
@@ -67,7 +70,7 @@ function watchWire(origin) {
   return requests;
 }
 
-/** The library as it is built, with its state in a folder that all its processes share. */
+/** Returns the write function of the built library. All its processes share one state folder. */
 async function petstock({ url, key, library, stateFolder }) {
   const { createPetstoreClient } = await import(library);
   const onFallback = (reason) => process.stderr.write(`petstock: ${reason.stack}\n`);
@@ -80,7 +83,10 @@ async function undici(service) {
   return patch(service, new RetryAgent(new Agent(), { methods: ['PATCH'], statusCodes: [429], maxRetries: 50 }));
 }
 
-/** Its intervals begin when it is made: made with the first write, each falls into a window of its own. */
+/**
+ * Makes the limiter with the first write, since its intervals begin when it is made: so each interval falls into one
+ * window.
+ */
 async function bottleneck(service) {
   const { default: Bottleneck } = await import('bottleneck');
   const { Agent } = await import('undici');
@@ -98,8 +104,8 @@ async function bottleneck(service) {
 }
 
 /**
- * Discord's API tells by `X-RateLimit-Reset-After` when a window ends, and by `X-RateLimit-Global` that a 429 is about
- * all routes; with both made from what this service tells, the client can do what it is made for.
+ * Adds the headers of Discord's API to each response: `X-RateLimit-Reset-After`, which says when a window ends, and
+ * `X-RateLimit-Global`, which says that a 429 is about all routes. Without them, the client could not work as intended.
  */
 async function discord({ url, key }) {
   const { DefaultRestOptions, REST } = await import('@discordjs/rest');
@@ -116,7 +122,10 @@ async function discord({ url, key }) {
   return (petId, quantity) => rest.patch(`/inventory/${petId}`, { body: { quantity } });
 }
 
-/** One request by undici. @throws an error with `retryAfter` in milliseconds after a 429 */
+/**
+ * Returns a function that sends one PATCH by undici. Unless the status is 200, that function throws an error, whose
+ * `retryAfter` is in milliseconds after a 429.
+ */
 function patch({ url, key }, dispatcher) {
   const { origin, pathname } = new URL(url);
   return async (petId, quantity) => {

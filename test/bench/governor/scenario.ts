@@ -3,24 +3,24 @@ import { nextMessage, startWorker, stop, temporaryFolder } from '../support/chil
 import { load } from '../support/load.ts';
 import { type Served, serve } from '../support/served.ts';
 
-/** Some processes of one client write to a service of their own, with one key. */
+/** Several processes of one client write to a service of their own, with one key. */
 export interface Scenario {
   readonly client: string;
   readonly processes: number;
-  /** When it begins: milliseconds after the start of a window. */
+  /** When the processes begin, in milliseconds after the start of a window. */
   readonly phase: number;
-  /** Requests per second of somebody else with the same key, who never minds an answer. */
+  /** How many requests per second another user sends with the same key, without regard to the responses. */
   readonly foreign: number;
 }
 
-/** What all scenarios of a run share. */
+/** What all scenarios of a benchmark share. */
 export interface Setting {
   readonly program: string;
   readonly library: string;
-  /** The folder of `client.js`, with the peers. */
+  /** The folder of `client.js`, with the other clients' packages. */
   readonly clients: string;
   readonly petIds: readonly string[];
-  /** Milliseconds, as measured without a limit. */
+  /** How long one write takes without a limit, in milliseconds. */
   readonly roundTrip: number;
 }
 
@@ -29,12 +29,12 @@ export type Outcome = Awaited<ReturnType<typeof runScenario>>;
 export const writes = 100;
 export const limit = 20;
 export const windowMs = 4000;
-/** For each process. */
+/** How many writes each process has in flight at a time. */
 export const atOnce = 10;
 
 const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
 
-/** Returns the ids of the stock, and the milliseconds of one write without a limit, so many at a time. */
+/** Returns the ids of the pets, and how long one of `atOnce` writes takes without a limit, in milliseconds. */
 export async function measureRoundTrip(program: string) {
   const served = await serve({ program, pets: writes });
   const petIds = [...(await served.stock()).keys()];
@@ -45,8 +45,8 @@ export async function measureRoundTrip(program: string) {
 }
 
 /**
- * Returns the verdict on what was sent, makespan and optimum in milliseconds, and as `faults` what is not as it should be: a write
- * that failed, a stock that is wrong, a request that nobody saw leave.
+ * Runs a scenario. Returns the verdict on its requests, the makespan and the optimum in milliseconds, and the `faults`:
+ * failed writes, wrong quantities, and requests that only the client or only the service saw.
  */
 export async function runScenario(scenario: Scenario, setting: Setting) {
   const { program, petIds } = setting;
@@ -80,7 +80,8 @@ async function write(scenario: Scenario, { library, clients, petIds }: Setting, 
       return nextMessage(worker, 20_000);
     }),
   );
-  // Of the windows, which begin at multiples of their length by the wall clock, the next one that can be waited for.
+  // Windows begin at multiples of their length by the wall clock. This is the phase in the next window that is at least
+  // 200 ms away.
   const now = Date.now() + 200;
   const begun = Math.ceil((now - phase) / windowMs) * windowMs + phase - Date.now() + monotonic();
   const writers = workers.slice(0, processes);
@@ -95,8 +96,8 @@ function wanted(petIds: readonly string[]): { petId: string; quantity: number }[
 }
 
 /**
- * Returns the shortest time in which all writes can be done within the limit, in milliseconds: T* of the design. As if nobody else
- * used the key: whoever is first in a window may have all of it.
+ * Returns the shortest time in which all writes can be done within the limit, in milliseconds, as if nobody else used
+ * the key: the process that comes first in a window may use all of it.
  */
 function optimumOf({ processes, phase }: Scenario, { roundTrip }: Setting): number {
   const windows = Math.ceil((writes - limit) / limit);
@@ -104,7 +105,10 @@ function optimumOf({ processes, phase }: Scenario, { roundTrip }: Setting): numb
   return windowMs - phase + (windows - 1) * windowMs + Math.ceil(last / (atOnce * processes)) * roundTrip;
 }
 
-/** Whether each write happened once, the stock is what it should be, and the service saw what we saw leave. */
+/**
+ * Returns what is wrong, in words: a write was not done exactly once, a quantity is wrong, or the service received
+ * other requests than the clients sent.
+ */
 async function faultsIn(served: Served, petIds: readonly string[], { requests, refusals }: Verdict): Promise<string[]> {
   const seen = (await served.journal()).filter(({ method }) => method === 'PATCH');
   const count = (status: number) => seen.filter((entry) => entry.status === status).length;
@@ -118,32 +122,32 @@ async function faultsIn(served: Served, petIds: readonly string[], { requests, r
   ];
 }
 
-/** A request as `client.js` saw it leave and its answer's head come. Milliseconds of the monotonic clock. */
+/** A request as `client.js` saw it. Times are in milliseconds of the monotonic clock. */
 interface WireRequest {
-  /** Which process sent it. */
+  /** The index of the process that sent it. */
   readonly process: number;
   readonly sent: number;
   readonly head?: number;
   readonly status?: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter?: number;
 }
 
 type Verdict = ReturnType<typeof judge>;
 
 /**
- * The 429s of one burst end one after the other, and a client that keeps each request's own is not blamed for that:
- * milliseconds.
+ * The 429s of one burst end at slightly different times. A client that obeys each request's own Retry-After may send
+ * this many milliseconds before the last one ends.
  */
 const spread = 50;
 
 /**
- * @param roundTrip what another process than the one that met the 429 is allowed, in milliseconds, to learn of it
- * @param windowOf the number of the window that a moment falls into
+ * @param roundTrip how long a process has, in milliseconds, to learn of a 429 that another process received
+ * @param windowOf returns the number of the window that contains a moment
  */
 function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (moment: number) => number) {
   const refusals = wire.filter(({ status }) => status === 429);
-  /** When the sender of a request knew of a 429. */
+  /** Returns when the sender of a request knew of a 429. */
   const knownAt = (refusal: WireRequest, sender: WireRequest) =>
     (refusal.head ?? 0) + (refusal.process === sender.process ? 0 : roundTrip);
   const endOf = ({ head = 0, retryAfter = 0 }: WireRequest) => head + retryAfter * 1000;
@@ -164,10 +168,10 @@ function judge(wire: readonly WireRequest[], roundTrip: number, windowOf: (momen
   return {
     requests: wire.length,
     refusals: refusals.length,
-    /** Requests sent after a 429 had been received, and more than `spread` before its Retry-After was over. */
+    /** The number of requests sent after a 429 had come, and more than `spread` ms before its Retry-After ended. */
     inside: insideBut(spread),
     insideAtAll: insideBut(0),
-    /** The most in one window. */
+    /** The most episodes in one window. */
     episodes: Math.max(0, ...episodes.values()),
   };
 }

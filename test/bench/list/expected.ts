@@ -1,6 +1,6 @@
 import { foreignStock, type Pet, stock } from './stock.ts';
 
-/** The rows that an output should have, in their order, each as its values with a space between. */
+/** Returns the rows that an output should have, in order. A row is its values, separated by spaces. */
 export type Expected = (pets: number) => Iterable<string>;
 
 export const minQuantity = 100;
@@ -21,10 +21,10 @@ export function* fields(pets: number): Generator<string> {
   for (const { petId, quantity } of stock(pets)) yield `${quantity} ${petId}`;
 }
 
-/** By quantity; those that are equal keep their order. */
+/** By quantity. Pets with equal quantities keep their order. */
 export const sorted: Expected = (pets) => rows([...stock(pets)].sort((a, b) => a.quantity - b.quantity));
 
-/** Pets and units by status, and in all. */
+/** Yields the number of pets and of units, by status and in total. */
 export function* summary(pets: number): Generator<string> {
   for (const wanted of ['available', 'pending', 'sold', '']) {
     const own = [...stock(pets)].filter(({ status }) => wanted === '' || status === wanted);
@@ -32,11 +32,11 @@ export function* summary(pets: number): Generator<string> {
   }
 }
 
-/** A word with a letter that is not ASCII is a status, too. */
+/** Statuses in other languages contain a letter that is not ASCII. */
 const numbersAndStatuses =
   /-?[\d.]+(?:e[+-]?\d+)?|\b(?:available|pending|sold)\b|[a-z]*[\u0080-\uffff][a-z\u0080-\uffff]*/gi;
 
-/** Returns the row of a line: its numbers and statuses, whatever the format; undefined for a head, which has none. */
+/** Returns the numbers and statuses of a line in any format; undefined for a heading, which has none. */
 export function rowIn(line: string): string | undefined {
   return line.match(numbersAndStatuses)?.join(' ');
 }

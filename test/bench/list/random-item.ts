@@ -27,7 +27,7 @@ const spelling = record({
   escaped: subarray(names, { maxLength: 2 }),
   hasEscapedStatus: boolean(),
 }).map(({ before, behind, inside, idEnding, quantityEnding, order, leftOut, escaped, hasEscapedStatus }): Value => {
-  // A zero with a zero behind it is no number.
+  // JSON has no numbers such as `00`: a zero gets no ending.
   const number = (value: string, end: string) => (value === '0' ? value : value + end);
   const values: readonly Value[] = [
     ({ petId }) => number(petId, idEnding),
@@ -44,8 +44,8 @@ const spelling = record({
   return (pet, index) => `{${members.map(({ key, value }) => key + value(pet, index)).join(',')}${before}}`;
 });
 
-/** A spelling of items that is drawn once: order, white space, escapes, endings of numbers, other fields. */
+/** Returns one random spelling of items: the order, white space, escapes, endings of numbers, and further fields. */
 export const randomItem = (seed: number): Value => sample(spelling, { seed, numRuns: 1 })[0] as Value;
 
-/** A JSON text whose first letter is an escape. */
+/** Returns a JSON string whose first letter is escaped. */
 export const escapeFirst = (text: string) => `"\\u00${text.charCodeAt(0).toString(16)}${text.slice(1)}"`;

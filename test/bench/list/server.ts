@@ -6,19 +6,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { bodyOf, compact, shapesOf, variants } from './shapes.ts';
 
-/** What the server is given: JSON, its only argument. */
+/** The options of the server: JSON, its only argument. */
 export interface ServerOptions {
   readonly pets: number;
-  /** As fast as the client reads without it. */
+  /** If absent, as fast as the client reads. */
   readonly megabytesPerSecond?: number | undefined;
-  /** Names of lists, at `/0/v1`, `/1/v1` and so on: see `shapesOf` and `variants`. */
+  /** The names of the lists at `/0/v1`, `/1/v1` and so on, from `shapesOf`, `variants` or `compact`. */
   readonly shapes: readonly string[];
   readonly seed: number;
 }
 
 /**
- * A server in a process of its own (`serve.ts`) that answers every request with a list of pets, and with the headers of the service.
- * Prints `{"urls","bytes"}`, by list; bytes without what compresses them.
+ * Runs in a process of its own (`serveLists`), and responds to every request with a list of pets and the headers of the
+ * service. Prints the URL of each list and its size in bytes, without compression: `{"urls","bytes"}`.
  */
 const { pets, megabytesPerSecond, shapes, seed } = JSON.parse(process.argv[2] ?? '{}') as ServerOptions;
 const known = [compact, ...shapesOf(seed), ...variants];
@@ -55,7 +55,9 @@ server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`${JSON.stringify({ urls, bytes: lists.map(({ bytes }) => bytes) })}\n`);
 });
 
-/** The body in HTTP chunks. Node would write them one by one, and be slower than what reads them. */
+/**
+ * Returns the body in HTTP chunks. Node would write them one by one, and be slower than the programs that read them.
+ */
 function framed(body: Buffer, size: number): Buffer {
   const frames = Array.from({ length: Math.ceil(body.length / size) }, (_, index) => {
     const chunk = body.toString('latin1', index * size, (index + 1) * size);
@@ -71,7 +73,7 @@ function sendRaw(socket: Socket, headers: Readonly<Record<string, string>>, fram
   socket.end(frames);
 }
 
-/** A line is as fast as it is: time that a slow reader has lost is not made up for, but for a tenth of a second. */
+/** Yields a body at the speed of a line. If the reader is slow, at most a tenth of a second is made up for. */
 async function* paced(body: Buffer, bytesPerSecond: number): AsyncGenerator<Buffer> {
   let began = performance.now();
   for (let sent = 0, due = 0; sent < body.length; sent = due) {

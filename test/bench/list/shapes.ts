@@ -1,16 +1,16 @@
 import { escapeFirst, randomItem } from './random-item.ts';
 import { changedStock, foreignStock, jsonOf, type Pet, shuffledStock, stock } from './stock.ts';
 
-/** A way to spell a list that means the same. */
+/** A spelling of the list. */
 export interface Shape {
   readonly name: string;
   item(pet: Pet, index: number): string;
-  /** Between two items; a comma without it. */
+  /** The text between two items; default: a comma. */
   readonly between?: string;
-  /** The pets; those of `stock` without it. */
+  /** Returns the pets; default: `stock`. */
   readonly stock?: (pets: number) => Iterable<Pet>;
   readonly isGzip?: boolean;
-  /** The body comes in HTTP chunks of so many bytes. */
+  /** The length in bytes of the HTTP chunks in which the body is sent. */
   readonly chunk?: number;
 }
 
@@ -31,14 +31,17 @@ const pretty = ({ petId, quantity, status }: Pet) =>
 export const compact: Shape = { name: 'compact', item: jsonOf };
 export const nested: Shape = { name: 'nested object, tags, date', item: withMore(details) };
 
-/** The lists that are compared: the right one differs in the quantity of every tenth pet, or of each, in this order or in none. */
+/**
+ * The right-hand lists of `inventory diff`: the quantities differ for every tenth pet, for every pet, or for every
+ * tenth pet in random order.
+ */
 export const variants: readonly Shape[] = [
   { name: 'tenth', item: jsonOf, stock: (pets) => changedStock(pets, 10) },
   { name: 'every', item: jsonOf, stock: (pets) => changedStock(pets, 1) },
   { name: 'shuffled', item: jsonOf, stock: shuffledStock },
 ];
 
-/** @param seed of the last, which is another one each time */
+/** @param seed the seed of the last spelling, which is random */
 export function shapesOf(seed: number): readonly Shape[] {
   return [
     { name: 'one extra field', item: withMore((index) => `"name":"pet ${index}"`) },
@@ -60,7 +63,7 @@ export function shapesOf(seed: number): readonly Shape[] {
   ];
 }
 
-/** The body that a service would answer GET /inventory with. */
+/** Returns the body of a response to GET /inventory. */
 export function bodyOf(pets: number, { item, between = ',', stock: petsOf = stock }: Shape): Buffer {
   const pieces: Buffer[] = [];
   let piece = '[';

@@ -1,4 +1,4 @@
-/** One pet of the stock that is listed. The id is text, since half of them are no exact numbers of JavaScript. */
+/** A pet of the stock. Its id is text, since half of the ids are not exact as JavaScript numbers. */
 export interface Pet {
   readonly petId: string;
   readonly quantity: number;
@@ -7,36 +7,36 @@ export interface Pet {
 
 const statuses = ['available', 'available', 'pending', 'available', 'available', 'sold', 'available'] as const;
 
-/** The first id that a double can't hold. From it on, every other one is such an id. */
+/** The first id that is not exact as a JavaScript number. From here on, only every other id is exact. */
 const firstLarge = 2n ** 53n + 1n;
 
 /** Knuth's multiplicative hash. */
 const hash = (index: number) => Math.imul(index, 2_654_435_761) >>> 0;
 
-/** So many pets in the order of their ids, half of which are beyond 2^53; the same ones each time. */
+/** Yields this many pets in the order of their ids, half of which are beyond 2^53. They are always the same. */
 export function* stock(pets: number): Generator<Pet> {
   const small = Math.floor(pets / 2);
   for (let index = 0; index < pets; index += 1) {
     const petId = index < small ? String(index + 1) : String(firstLarge + 2n * BigInt(index - small));
-    // Quantities in no order.
+    // The quantities are in no order.
     const quantity = (hash(index) >>> 8) % 1000;
     yield { petId, quantity, status: statuses[index % statuses.length] ?? 'available' };
   }
 }
 
-/** The same in a language that needs more than ASCII. */
+/** Yields the stock with statuses that contain letters beyond ASCII. */
 export function* foreignStock(pets: number): Generator<Pet> {
   const foreign = new Map(Object.entries({ available: 'verfügbar', pending: 'zurückgelegt', sold: 'veräußert' }));
   for (const pet of stock(pets)) yield { ...pet, status: foreign.get(pet.status) ?? pet.status };
 }
 
-/** With one more of every `step`-th pet. */
+/** Yields the stock with one more unit of every `step`-th pet. */
 export function* changedStock(pets: number, step: number): Generator<Pet> {
   let index = 0;
   for (const pet of stock(pets)) yield index++ % step === 0 ? { ...pet, quantity: pet.quantity + 1 } : pet;
 }
 
-/** With one more of every tenth, in no order. */
+/** Returns the stock with one more unit of every tenth pet, in random order. */
 export function shuffledStock(pets: number): Pet[] {
   const lines = [...changedStock(pets, 10)].map((pet, index) => ({ pet, key: hash(hash(index) >>> 7) }));
   return lines.sort((a, b) => a.key - b.key).map(({ pet }) => pet);

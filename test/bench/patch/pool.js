@@ -1,4 +1,4 @@
-/** undici's pool: `pool.js <CSV file without quotes> <connections>`. */
+/** Sends the changes of a CSV file by undici's pool: `pool.js <CSV file without quotes> <connections>`. */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 

@@ -11,9 +11,11 @@ import { type Measure, startMeasurer } from './measure.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
-/** Builds the project as it is published from the current sources. Returns what `node` is given to run, and the library's entry. */
+/**
+ * Builds the published bundle from the current sources. Returns the script for `node`, and the entry of the library.
+ */
 export async function buildProject(): Promise<{ readonly program: string; readonly library: string }> {
-  // Below node_modules, so that the dependency that is not bundled is found.
+  // Below node_modules, so that Node finds the dependencies that are not bundled.
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const outDir = temporaryFolder(cache);
@@ -21,11 +23,11 @@ export async function buildProject(): Promise<{ readonly program: string; readon
   return { program: join(outDir, 'petstock.cjs'), library: join(outDir, 'index.js') };
 }
 
-/** What each benchmark of commands works with. */
+/** What every benchmark of commands needs. */
 export interface Workshop {
   readonly program: string;
   readonly measure: Measure;
-  /** For what the program keeps, and for its files. */
+  /** The folder for the program's state and for other files. */
   readonly folder: string;
 }
 
@@ -34,7 +36,10 @@ export async function openWorkshop(): Promise<Workshop> {
   return { program, measure: await startMeasurer(), folder: temporaryFolder() };
 }
 
-/** Builds the executable for this machine. Returns its path. @throws Error if the registry lacks what it is made with */
+/**
+ * Builds the executable for this machine. Returns its path.
+ * @throws Error if the build fails, for example without the registry
+ */
 export async function buildExecutable(): Promise<string> {
   const folder = temporaryFolder();
   const name = hostName();
@@ -43,7 +48,7 @@ export async function buildExecutable(): Promise<string> {
   return join(folder, executableName(name));
 }
 
-/** Installs packages from the registry, all at once, since npm would remove what an earlier call has. Returns their folder. */
+/** Installs packages from the registry, in one call of npm. Returns the path of the new folder that contains them. */
 export async function installPackages(specs: readonly string[]): Promise<string> {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
@@ -52,7 +57,10 @@ export async function installPackages(specs: readonly string[]): Promise<string>
   return folder;
 }
 
-/** Installs release lines of Node, such as `24`. @throws Error if there is none for this machine */
+/**
+ * Installs release lines of Node, such as `24`.
+ * @throws Error if a line has no release for this machine
+ */
 export async function installNodes(lines: readonly string[]): Promise<readonly { version: string; node: string }[]> {
   const name = `node-${process.platform}-${process.arch}`;
   const folder = await installPackages(lines.map((line) => `node${line}@npm:${name}@${line}`));

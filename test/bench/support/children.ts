@@ -9,9 +9,12 @@ import { Readable } from 'node:stream';
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** Ends what a benchmark has started, and removes its folders: the runner after each, and the process when it exits. */
+/**
+ * Ends the processes that a benchmark has started, and removes its folders. `run.ts` calls it after each benchmark, and
+ * the process when it exits.
+ */
 export function cleanUp(): void {
-  // Not SIGKILL: the measuring process ends what it runs.
+  // SIGTERM, not SIGKILL, since the measuring process then ends the command that it runs.
   for (const child of running) child.kill('SIGTERM');
   for (const path of folders) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   folders.clear();
@@ -19,26 +22,32 @@ export function cleanUp(): void {
 process.on('exit', cleanUp);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 
-/** Returns the path of a new folder, which `cleanUp` removes. @param parent has to exist */
+/**
+ * Returns the path of a new folder, which `cleanUp` removes.
+ * @param parent an existing folder
+ */
 export function temporaryFolder(parent = tmpdir()): string {
   const path = mkdtempSync(join(parent, 'petstock-bench-'));
   folders.add(path);
   return path;
 }
 
-/** Forks a process that talks to its parent by messages. Its stderr is shown. */
+/** Forks a process that exchanges messages with its parent. Its stderr is shown. */
 export function startWorker(path: string): ChildProcess {
   return kept(fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: bare() }));
 }
 
-/** Starts a program whose stdin, stdout and stderr are pipes. */
+/** Starts a program with pipes for stdin, stdout and stderr. */
 export function start(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(program, args, { stdio: 'pipe', env: { ...bare(), ...env } });
   kept(child);
   return child;
 }
 
-/** Returns the first line that a program prints. @throws Error with its stderr if it ends without one or takes longer */
+/**
+ * Returns the first line that a program prints.
+ * @throws Error if the program ends without printing a line, with its stderr, or if it takes longer than `seconds`
+ */
 export async function firstLine(child: ChildProcess, seconds: number): Promise<string> {
   const signal = AbortSignal.timeout(seconds * 1000);
   const complaints: string[] = [];
@@ -49,7 +58,10 @@ export async function firstLine(child: ChildProcess, seconds: number): Promise<s
   return line;
 }
 
-/** Returns the next message of a worker. @throws Error if it ends without one or takes longer */
+/**
+ * Returns the next message of a worker.
+ * @throws Error if the worker ends first, or takes longer than `ms`
+ */
 export async function nextMessage<T>(worker: ChildProcess, ms: number): Promise<T> {
   const signal = AbortSignal.timeout(ms);
   const ended = once(worker, 'exit', { signal }).then(([code, by]) => {
@@ -73,8 +85,9 @@ function kept(child: ChildProcess): ChildProcess {
 }
 
 /**
- * Returns the environment without what npm puts there and what the user of this machine has set for the program; and without
- * more certificates, which Node reads at its start: that takes longer than all else, so that every ratio would be near 1.
+ * Returns the environment without the variables of npm, and without what the user of this machine has set for Node and
+ * for petstock. Node reads further certificates when it starts, which takes longer than all else, so that every ratio
+ * would be near 1.
  */
 export function bare(): NodeJS.ProcessEnv {
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { Pool } from 'undici';
 
-/** Where a load goes. */
+/** The service that receives a load. */
 export interface Target {
   readonly url: string;
   readonly key: string;
@@ -10,8 +10,9 @@ export interface Target {
 type Load = { readonly seconds: number; readonly connections: number };
 
 /**
- * Sends requests over so many connections to each target, one after the other on each, for some seconds. Returns how many were
- * answered. @throws Error if one was refused
+ * Sends requests for some seconds over this many connections to each target, one request at a time on each connection.
+ * Returns the number of responses.
+ * @throws Error if the status of a response is not 200
  */
 export async function load(targets: readonly Target[], path: string, { seconds, connections }: Load): Promise<number> {
   const ends = performance.now() + seconds * 1000;
@@ -38,8 +39,10 @@ export async function load(targets: readonly Target[], path: string, { seconds, 
 }
 
 /**
- * Reads the inventory of each target at once, while another reader of the first has taken the beginning and stopped until they are done.
- * @param meanwhile goes on while the reader has stopped and after the lists were read
+ * Reads the inventories of all targets at once. Meanwhile, a slow reader of the first target has read only the
+ * beginning.
+ * @param meanwhile runs after that, before the slow reader goes on
+ * @returns how long the inventories took, and the sizes of all that were read
  */
 export async function readLists(targets: readonly Target[], meanwhile: () => Promise<unknown> = async () => {}) {
   const [slow] = await Promise.all(targets.slice(0, 1).map(inventory));
@@ -56,7 +59,7 @@ export async function readList(target: Target): Promise<number> {
   return sizeOf(await inventory(target));
 }
 
-/** Asks for the inventory. Resolves with the answer, which is not read, as soon as it begins to come. */
+/** Requests the inventory. Resolves with the response, whose body is still unread, as soon as its head has come. */
 function inventory({ url, key }: Target): Promise<IncomingMessage> {
   const headers = { Authorization: `Bearer ${key}` };
   return new Promise((resolve, reject) => {

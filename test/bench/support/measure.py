@@ -1,9 +1,9 @@
-"""Runs commands one after the other, and tells what the operating system says about each.
+"""Runs commands one after the other, and measures each of them by the operating system's figures.
 
-Python, since Node can't ask for the resources of one child, and since a process that is forked from a large one is counted as large as that:
-this one has 10 MB, which is the least that can be told. For each line of JSON,
-{"argv","env","stdout","stderr","seconds"}, it prints {"ms","cpuMs","peakMb","code"} or {"error"}. A pipeline in a shell
-counts as its longest, its sum and its largest process.
+It is in Python, since Node can't get the resource usage of a single child. A child's peak memory is at least that of the
+process that forked it, here 10 MB, so smaller values can't be measured. For each line of JSON,
+{"argv","env","stdout","stderr","seconds"}, it prints {"ms","cpuMs","peakMb","code"} or {"error"}. For a pipeline in a
+shell, these are the time of the longest process, the CPU time of all, and the memory of the largest.
 """
 import json
 import os

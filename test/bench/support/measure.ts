@@ -6,12 +6,12 @@ import { bare, start, temporaryFolder } from './children.ts';
 import { type Contestant, WrongResult } from './rounds.ts';
 
 export interface Command {
-  /** The program, by its path or its name, and its arguments. */
+  /** The path or the name of the program, and its arguments. */
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What one run of a command took, from its start to its end, by the operating system. */
+/** What the operating system has measured of one run of a command. */
 export interface Sample {
   readonly ms: number;
   /** Of all its processes and threads. */
@@ -20,18 +20,20 @@ export interface Sample {
   readonly peakMb: number;
 }
 
-/** In seconds. */
+/** The longest that a command may take, in seconds. */
 const maxTime = 180;
 
 /**
  * Runs a command without stdin.
- *
- * @param stdout the path of a file that is replaced. Default: /dev/null
- * @throws Error with what it printed on stderr if it fails, or takes too long
+ * @param stdout the path of a file that is replaced; default: /dev/null
+ * @throws Error if the command fails, with its stderr, or if it takes longer than `maxTime`
  */
 export type Measure = (command: Command, stdout?: string) => Promise<Sample>;
 
-/** Starts a small process that runs commands and measures them; see `measure.py`. @throws Error without Python */
+/**
+ * Starts a small process that runs commands and measures them; see `measure.py`. Without Python, the returned function
+ * throws.
+ */
 export async function startMeasurer(): Promise<Measure> {
   const child = start('python3', ['-S', '-E', fileURLToPath(new URL('measure.py', import.meta.url))]);
   const stderr = join(temporaryFolder(), 'stderr');
@@ -39,7 +41,7 @@ export async function startMeasurer(): Promise<Measure> {
     child.once('error', (error) => reject(new Error(`The benchmarks need python3 (${error.message})`)));
     child.once('exit', (code, signal) => reject(new Error(`the measuring process ended with ${code ?? signal}`)));
   });
-  // It may end when nobody waits for it.
+  // The process may end while no command is measured.
   failed.catch(() => {});
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   return async ({ argv, env }, stdout = '/dev/null') => {
@@ -54,9 +56,8 @@ export async function startMeasurer(): Promise<Measure> {
 }
 
 /**
- * Returns a contestant whose output goes nowhere when it is measured; the first time it is in a file.
- *
- * @param check @throws WrongResult if the file has not what it should have
+ * Returns a contestant whose output is checked in the warm-up, and discarded when it is measured.
+ * @param check throws WrongResult if the output is wrong
  */
 export function checked(
   measure: Measure,
@@ -73,7 +74,10 @@ export function checked(
   return { name, attempt };
 }
 
-/** @param rowOf a row for each line, or undefined for one that does not count. @throws WrongResult for any other rows in a file */
+/**
+ * @param rowOf returns the row of a line, or undefined if the line does not count
+ * @throws WrongResult if the rows of a file are not the expected ones
+ */
 export async function requireRows(
   file: string,
   expected: Iterable<string>,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Results } from './rounds.ts';
 
-/** How a benchmark is to run. Undefined numbers are its own choice. */
+/** How a benchmark has to run. If a number is undefined, the benchmark chooses it. */
 export interface Options {
   readonly isQuick: boolean;
   readonly rounds: number | undefined;
@@ -10,27 +10,27 @@ export interface Options {
   readonly seed: number | undefined;
   /** Release lines of Node, such as `22,24`. */
   readonly nodes: string | undefined;
-  /** Names of contestants. */
+  /** The names of the contestants to run; undefined for all. */
   readonly only: readonly string[] | undefined;
 }
 
-/** What a benchmark has found, for people and for `docs/lab/performance.md`. */
+/** The results of a benchmark. */
 export interface Report {
-  /** Markdown. */
+  /** In Markdown. */
   readonly text: string;
   readonly goals: readonly Goal[];
 }
 
-/** One row of what is to be reached. */
+/** A row of the table of goals. */
 export interface Goal {
   readonly what: string;
   readonly goal: string;
   readonly reached: string;
-  /** Undefined if nothing was measured. */
+  /** Undefined if a part of the goal was not measured. */
   readonly isReached: boolean | undefined;
 }
 
-/** One of the numbers of a goal, with what it is. What was not measured is NaN. */
+/** A measured number of a goal, as text. If the number is NaN, it was not measured. */
 export interface Judged {
   readonly text: string;
   readonly isReached: boolean | undefined;
@@ -40,16 +40,16 @@ export function judged(value: number, text: string, isReached: boolean): Judged 
   return { text, isReached: Number.isNaN(value) ? undefined : isReached };
 }
 
-/** At most so many times as long. */
+/** Judges a ratio that may be at most `limit`. */
 export const atMost = (value: number, limit: number, of: string) =>
   judged(value, `${times(value)} ${of}`, value <= limit);
-/** At least so many times as fast. */
+/** Judges a ratio that has to be at least `limit`. */
 export const atLeast = (value: number, limit: number, of: string) =>
   judged(value, `${times(value)} ${of}`, value >= limit);
 export const megabytes = (value: number, limit: number, of = '') =>
   judged(value, `${whole(value)} MB ${of}`.trim(), value <= limit);
 
-/** Returns a goal that is reached when all its numbers are. */
+/** Returns a goal that is reached if all its parts are. */
 export function goalOf(what: string, goal: string, parts: readonly Judged[]): Goal {
   const verdicts = parts.map(({ isReached }) => isReached);
   const isReached = verdicts.includes(false) ? false : verdicts.includes(undefined) ? undefined : true;
@@ -57,7 +57,7 @@ export function goalOf(what: string, goal: string, parts: readonly Judged[]): Go
   return { what, goal, reached: isMeasured ? parts.map(({ text }) => text).join('; ') : '-', isReached };
 }
 
-/** What is wrong with ours, as a number that misses any goal: a wrong id is not a fast id. */
+/** Returns the faults of our commands as parts of a goal, which is then not reached, however fast the commands are. */
 export function faultsOf(results: Results, names: readonly string[]): Judged[] {
   return names.flatMap((name) => {
     const fault = results.get(name)?.fault;
@@ -65,7 +65,7 @@ export function faultsOf(results: Results, names: readonly string[]): Judged[] {
   });
 }
 
-/** `1.25 x`; a dash for what was not measured. */
+/** Returns a ratio as text: `1.25 x`, or a dash for NaN. */
 export function times(value: number): string {
   return Number.isNaN(value) ? '-' : `${value.toFixed(value < 10 ? 2 : 1)} x`;
 }
@@ -74,7 +74,10 @@ export function whole(value: number): string {
   return Number.isNaN(value) ? '-' : value.toFixed(0);
 }
 
-/** Returns the table of what was measured, each beside the `bases`, by their names. @param unit of the times */
+/**
+ * Returns the table of the results, each beside the contestants named in `bases`.
+ * @param unit the unit of the times
+ */
 export function resultTable(title: string, results: Results, bases: readonly string[], unit: 's' | 'ms' = 's'): string {
   const [first = ''] = bases;
   const time = (ms: number) => (Number.isNaN(ms) ? '-' : unit === 's' ? (ms / 1000).toFixed(2) : ms.toFixed(1));
@@ -96,7 +99,10 @@ export function goalTable(goals: readonly Goal[]): string {
   return table([['what', 'goal', 'measured', 'reached'], ...goals.map(goalCells)]);
 }
 
-/** Writes each goal into the row of `docs/lab/performance.md` that begins with the same words. @throws Error without such a row */
+/**
+ * Writes each goal into the row of `docs/lab/performance.md` whose first cell is the same.
+ * @throws Error if there is no such row
+ */
 export function writeGoals(goals: readonly Goal[]): void {
   const file = fileURLToPath(new URL('../../../docs/lab/performance.md', import.meta.url));
   let document = readFileSync(file, 'utf8');
@@ -115,7 +121,10 @@ function goalCells({ what, goal, reached, isReached }: Goal): string[] {
 
 const oneLine = (fault: string) => fault.replaceAll(/\s+/g, ' ').slice(0, 120);
 
-/** Returns a table in Markdown. The first row is the head; columns whose cells all look like numbers are set to the right. */
+/**
+ * Returns a table in Markdown. The first row is the head. Columns whose other cells all look like numbers are aligned
+ * to the right.
+ */
 export function table(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
   const columns = head.map((_, column) => ({

@@ -1,32 +1,31 @@
 import type { Sample } from './measure.ts';
 
-/** One line of a table: a way to do the work. */
+/** A way to do the work: a line of the table. */
 export interface Contestant {
   readonly name: string;
   /**
    * Does the work once.
-   *
-   * @param isWarmUp the first time, which does not count: to look closely at the result is for then
-   * @throws Error if it could not be done, WrongResult if what came out is not what should have
+   * @param isWarmUp whether this is the warm-up, which is not measured and may check the result closely
+   * @throws Error if the work fails, or WrongResult if its result is wrong
    */
   attempt(isWarmUp: boolean): Promise<Sample>;
 }
 
 export interface Result {
   readonly name: string;
-  /** One for each round, in their order. */
+  /** One for each round, in order. */
   readonly samples: Sample[];
-  /** What is wrong with it. */
+  /** The last error of the contestant; undefined if there was none. */
   fault?: string;
 }
 
-/** By name. NaN stands for what was not measured. */
+/** Results by the names of their contestants. NaN means that nothing was measured. */
 export class Results extends Map<string, Result> {
   median(name: string, of: keyof Sample): number {
     return median(this.get(name)?.samples.map((sample) => sample[of]) ?? []);
   }
 
-  /** The median of the ratios of each round: what slows the machine down for a while slows both. */
+  /** Returns the median of the rounds' ratios. If the machine is slow for a while, it slows both contestants. */
   ratio(name: string, to: string, of: keyof Sample = 'ms'): number {
     const [ours = [], theirs = []] = [this.get(name)?.samples, this.get(to)?.samples];
     const pairs = ours.slice(0, theirs.length);
@@ -34,12 +33,12 @@ export class Results extends Map<string, Result> {
   }
 }
 
-/** A result that is not what it should be. What was measured of it is told with that. */
+/** The result of a contestant is wrong. If that happens in the warm-up, the contestant is measured nevertheless. */
 export class WrongResult extends Error {}
 
 /**
- * Everybody once to warm up, then in rounds, each beginning with another one. Who fails is left out of the rounds that follow; a
- * wrong result in the warm-up is noted, and measured all the same.
+ * Runs each contestant once to warm up, then in rounds, each of which begins with another contestant. A contestant that
+ * fails is left out of the later rounds, unless it fails with WrongResult in the warm-up.
  */
 export async function runRounds(contestants: readonly Contestant[], rounds: number): Promise<Results> {
   const results = new Results(contestants.map(({ name }) => [name, { name, samples: [] }]));
@@ -63,12 +62,12 @@ export async function runRounds(contestants: readonly Contestant[], rounds: numb
   return results;
 }
 
-/** Overwrites one line, for whoever watches. */
+/** Overwrites the progress line on a terminal. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }
 
-/** NaN without values. */
+/** Returns NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

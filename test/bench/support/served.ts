@@ -5,14 +5,14 @@ import { fileURLToPath } from 'node:url';
 import type { ServerOptions } from '../list/server.ts';
 import { firstLine, start, stop, temporaryFolder } from './children.ts';
 
-/** `petstock sandbox serve` in a process of its own, on free ports; it never bans. */
+/** A process that runs `petstock sandbox serve` on free ports and without bans. */
 export interface Served {
   readonly url: string;
   readonly key: string;
   readonly pid: number;
-  /** The requests that it has seen, oldest first. */
+  /** Returns the requests that the service has received, oldest first. */
   journal(): Promise<readonly { readonly method: string; readonly status: number | null }[]>;
-  /** The whole stock, once the limit lets it be read. */
+  /** Returns the whole stock by pet id, after waiting for the rate limit if necessary. */
   stock(): Promise<ReadonlyMap<string, number>>;
   stop(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export interface Served {
 interface ServeOptions {
   readonly program: string;
   readonly pets: number;
-  /** Requests a window; out of the way without it. */
+  /** The number of requests in a window; default: 100 million. */
   readonly limit?: number;
   readonly windowMs?: number;
-  /** Where the stock is, as options; in memory without it. */
+  /** The options for where the stock is kept; default: in memory. */
   readonly store?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   };
 }
 
-/** Starts `list/server.ts` in a process of its own. Returns the address and the size of each list. */
+/** Starts `list/server.ts` in a process of its own. Returns the URL and the size of each list. */
 export async function serveLists(options: ServerOptions) {
   const script = fileURLToPath(new URL('../list/server.ts', import.meta.url));
   const child = start(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)]);
@@ -53,7 +53,7 @@ export async function serveLists(options: ServerOptions) {
   return { urls, bytes, stop: () => stop(child) };
 }
 
-/** Returns the variables with which the program uses a service, and a folder of its own for its state. */
+/** Returns the variables with which the program uses a service, and keeps its files in `folder`. */
 export function settingsFor({ url, key }: { readonly url: string; readonly key: string }, folder: string) {
   return {
     PETSTOCK_URL_STAGING: url,
@@ -70,12 +70,12 @@ function foldersIn(folder: string) {
   };
 }
 
-/** The most memory that a process has had so far, in MB. Linux. */
+/** Returns the most memory that a process has used so far, in MB. Needs Linux. */
 export function peakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** Processor time that a process has used so far, in seconds; Linux counts it in hundredths. */
+/** Returns the CPU time that a process has used so far, in seconds. Linux counts it in hundredths of a second. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -83,7 +83,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Ids as text, since half of them are no exact numbers of JavaScript. */
+/** Returns ids as text, since half of them are not exact as JavaScript numbers. */
 async function readStock(url: string, key: string): Promise<ReadonlyMap<string, number>> {
   for (let tries = 0; tries < 5; tries += 1) {
     const response = await fetch(`${url}/inventory`, { headers: { authorization: `Bearer ${key}` } });

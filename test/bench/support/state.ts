@@ -8,7 +8,7 @@ import type { State } from '../../../src/state/state.ts';
 export const clock = createSystemClock(process.hrtime.bigint);
 const processes = createSystemProcesses({ pid: process.pid, boot: clock.boot, kill: process.kill.bind(process) });
 
-/** Opens the state of a folder as a command does. */
+/** Opens the state in a folder as a command does. */
 export function openBenchState(folder: string): Promise<State> {
   const warn = (line: string) => process.stderr.write(`${line}\n`);
   return openState({ folder, need: 'history', clock, processes, random: Math.random, command: 'bench', warn });
