@@ -150,8 +150,9 @@ export class CodeCache {
   }
 
   /**
-   * Writes the code compiled in this run, usually once. Takes 10 to 20 ms and never throws. @param uptime how long this
-   * process has run, in seconds
+   * Writes the compiled code of scripts whose cache is missing, and once in a while that of the others, too. Takes 10
+   * to 20 ms and never throws.
+   * @param uptime how long this process has run, in seconds
    */
   keep(uptime = process.uptime()): void {
     const isRenewed = Math.random() < 1 / renewalInterval;

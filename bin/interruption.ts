@@ -43,7 +43,7 @@ export function listenForInterruption(): Interruption {
   const abort = (signal: EndingSignal = 'SIGINT') => controller.abort(new InterruptedError('Interrupted', { signal }));
   let lineFor: ((signal: EndingSignal) => string) | undefined;
   let onHangup: (() => void) | undefined;
-  // SIGBREAK only exists on Windows; on other systems it never arrives.
+  // SIGBREAK exists only on Windows; on other systems it never arrives.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGBREAK'] as const) {
     process.once(signal, () => {
       const ending = signal === 'SIGBREAK' ? 'SIGINT' : signal;

@@ -139,7 +139,7 @@ function scanRecord(text: string, start: number, delimiter: string): ScannedReco
   const cells: string[] = [];
   let misquoted: number | undefined;
   const rest = `[^\\${delimiter}\r\n]*`;
-  // A quoted cell with the text after its closing quote; otherwise an unquoted cell.
+  // Matches a quoted cell with the text after its closing quote, otherwise an unquoted cell.
   const pattern = new RegExp(` *"([^"]*(?:""[^"]*)*)"(?!") *(${rest})|${rest}`, 'y');
   for (let at = start; ; at += 1) {
     pattern.lastIndex = at;

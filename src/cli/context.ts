@@ -69,7 +69,7 @@ export interface Output {
   redact?(text: string): string;
 }
 
-/** Questions on the terminal. Only used if stdin and stderr are terminals. */
+/** Questions on the terminal. Used only if stdin and stderr are terminals. */
 export interface Prompts {
   /**
    * Asks without showing what is typed.

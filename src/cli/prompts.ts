@@ -85,7 +85,8 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
     };
     const cancel = () => {
       stop();
-      // The next message starts on a new line: after Ctrl-C, here; after a password, the prompt ends its own line.
+      // The next message must start on a new line. After Ctrl-C, `guardedContext` starts one; a password prompt ends
+      // its own line.
       if (answerOf === firstLine && signal?.aborted !== true) output.write('\n');
       reject(interruptedQuestion());
     };

@@ -66,7 +66,7 @@ const maxCharacter = 16;
  * not.
  */
 export function shortened(text: string, width: number): string {
-  // At least one word is kept, because the remark of a sold pet depends on its status.
+  // A status is never cut, because the remark of a sold pet depends on it.
   const room = Math.max(width + 2, 12);
   const most = room * maxCharacter;
   // A character of two code units is not split.

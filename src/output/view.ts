@@ -105,7 +105,7 @@ export interface JsonDocument {
   readonly head: Readonly<Record<string, unknown>> | undefined;
   /** Each row as it is written. May contain bigint. */
   readonly rows: Batches<object>;
-  /** The rows of NDJSON, if they have more than those of JSON, in which this is part of the head. */
+  /** The rows of NDJSON, if they contain more than the rows of JSON, such as facts that JSON has in its head. */
   readonly lines?: Batches<object>;
 }
 

@@ -22,11 +22,11 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly isKeyOfFile?: boolean | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
-  /** When requests after a 429 ban the key. Default: after 10 strikes for 300 s. False for never. */
+  /** The rule by which refused requests ban the key; false for no bans. Default: a ban of 300 s after 10 strikes. */
   readonly ban?: BanRule | false | undefined;
   /**
-   * Number of requests without a valid key that an address may send per minute before it gets 429 instead of 401;
-   * default 600. False for any number.
+   * The number of requests without a valid key that an address may send per minute before it gets 429 instead of 401;
+   * default 600. If false, it may send any number.
    */
   readonly addressLimit?: number | false | undefined;
   /** Origins of web pages that may call the service from a browser; `*` for all. Default: none. */
@@ -35,7 +35,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly quantityBounds?: { readonly min?: bigint | undefined; readonly max?: bigint | undefined } | undefined;
   /** Faults to inject; for the grammar see `parseFault`. */
   readonly faults?: readonly string[] | undefined;
-  /** Port of the administration server; 0 uses a free one. Undefined for no such server. */
+  /** The port of the administration server; 0 uses a free port. Undefined if there is no such server. */
   readonly adminPort?: number | undefined;
   /** Address of the administration server; default: loopback. On any other address it uses HTTPS if the service does. */
   readonly adminHost?: string | undefined;

@@ -15,7 +15,7 @@ interface Parts {
   readonly controls: Controls;
   readonly faults: FaultSet;
   readonly journal: Journal;
-  /** Only for durations: the service's time is that of its storage. */
+  /** Measures durations only. The service's time is that of its storage. */
   readonly clock: Clock;
   readonly rules: LimitRules;
   readonly addresses: ReturnType<typeof addressBuckets>;

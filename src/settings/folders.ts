@@ -129,8 +129,8 @@ export function ownerOf(folder: string): number | undefined {
 
 /**
  * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which they are
- * written: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. Folders of a login come and go with it, and cron does
- * not have its variables, so all folders are read.
+ * written: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. The folders of a login session come and go with the
+ * session, and cron does not have the session's variables, so all folders are read.
  * @throws UsageError for a relative path
  */
 export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {

@@ -38,8 +38,8 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 }
 
 /**
- * Reports whether `NO_PROXY` contains a host. Entries are separated by commas: host names, which include their subdomains and may have a
- * port; addresses or ranges (`10.0.0.0/8`); `*` for every host.
+ * Reports whether `NO_PROXY` contains a host. Its entries are separated by commas or white space. An entry is a host
+ * name, which includes its subdomains and may have a port; an address or a range (`10.0.0.0/8`); or `*` for every host.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);

@@ -201,7 +201,7 @@ export function hasKey(name: RemoteEnvironmentName, { keys, keyCommands }: Store
 
 /**
  * Returns the origin to which the stored key of an environment belongs: the origin for which it was stored, or that of
- * the stored URL. Undefined if there is no key, or if no address was known when it was stored.
+ * the stored URL. Undefined if there is no key, or if neither origin is known.
  */
 export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): string | undefined {
   if (!hasKey(name, config)) return undefined;

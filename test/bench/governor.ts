@@ -15,9 +15,9 @@ const peers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns when a run begins, in milliseconds after the start of a window. It is not a full second, which `Date` would
- * show exactly, and not in the window's last second, where it depends on the start of the processes whether they can
- * use that window at all.
+ * Returns when a run begins, in milliseconds after the start of a window. This is neither a full second, which `Date`
+ * would show exactly, nor within the last second of the window, which the processes could use only if they start fast
+ * enough.
  */
 const phaseOf = (run: number) => (1370 + run * 1350) % (windowMs - 1000);
 

@@ -49,7 +49,7 @@ export const damages: Readonly<Record<string, Damage>> = {
     return bytes;
   }),
   longer: changed((bytes) => Buffer.concat([bytes, Buffer.from('more')])),
-  /** Sound in itself, but for another program, command or Node whose file has the same name. */
+  /** An intact cache of another program, command or Node whose file has the same name. */
   'with another key': changed((bytes) => {
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     return bytes;

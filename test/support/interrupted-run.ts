@@ -29,7 +29,7 @@ export async function settingWith<Server extends { readonly url: string }>(start
   const [service, server] = await Promise.all([scriptedService({ stock: tenEach(rows) }), start()]);
   const last = hold();
   service.next(`PATCH /inventory/${rows}`, last.action);
-  // The delay leaves moments between the responses.
+  // The delay leaves time to pause between two responses.
   let pace = slowly(8);
   service.always('PATCH', (exchange) => pace(exchange));
   const pause = () => {

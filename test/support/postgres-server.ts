@@ -149,7 +149,7 @@ function signalAll({ pid = 0 }: ChildProcess, signal: NodeJS.Signals): void {
   signalEach(childrenOf(pid), signal);
 }
 
-/** Kills a server. Its children are only known while the postmaster lives, so that is stopped first. */
+/** Kills a server. The children are known only while the postmaster lives, so the postmaster is stopped first. */
 function killAll({ pid = 0 }: ChildProcess): void {
   process.kill(pid, 'SIGSTOP');
   signalEach([...childrenOf(pid), pid], 'SIGKILL');

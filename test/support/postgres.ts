@@ -16,7 +16,7 @@ declare module 'vitest' {
   }
 }
 
-/** The variable with the socket, for all projects of one run, each of which has this module. */
+/** The variable through which the projects of a run, each of which loads this module, share the path of the socket. */
 const variable = 'PETSTOCK_TEST_POSTGRES_SOCKET';
 
 /**
@@ -54,8 +54,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 }
 
 /**
- * Skips the current test in runs of mutants: a database waits on real clocks, and a mutant for every test that reaches
- * it.
+ * Skips the current test in runs of mutants, because a test with a database waits on real clocks, once for each mutant
+ * that it reaches.
  */
 function skipWithoutPostgres(): void {
   if (process.env.PETSTOCK_TEST_POSTGRES === 'none') TestRunner.getCurrentTest()?.context.skip();

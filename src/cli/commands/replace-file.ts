@@ -100,7 +100,8 @@ export async function exportTo(
 
 /**
  * Checks the name of a CSV file.
- * @throws UsageError for an empty name, or for the extension of another format, which `apply` would believe
+ * @throws UsageError for an empty name, or for the extension of another format, because `apply` would trust the
+ * extension
  */
 export function requireCsvName(file: string, what: string): void {
   requireFileName(file, what);
@@ -123,9 +124,9 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /**
- * The files that petstock wrote, and hashes of their content: one note per file in the state folder, so that processes
- * don't overwrite each other's notes. A file with unchanged content may be replaced without a question. If a note is
- * missing, petstock asks once more than it has to.
+ * The folder in the state folder that has one note for each file that petstock wrote: a hash of the file's content.
+ * Separate notes keep processes from overwriting each other's. A file with unchanged content may be replaced without a
+ * question. If a note is missing, petstock asks once more than it has to.
  */
 const notesFolder = 'written';
 /**

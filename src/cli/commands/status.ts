@@ -126,8 +126,8 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 }
 
 /**
- * Adds a hint to an error. The hint of other commands is `petstock status`; `status` itself suggests first `--verbose`,
- * then the address.
+ * Adds a hint to an error about the connection or the address, unless the error has one. The hint of other commands is
+ * `petstock status`; `status` itself suggests first `--verbose`, then how to check or change the address.
  */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;

@@ -18,7 +18,7 @@ export interface LiveLine {
 export interface LiveText {
   /** Returns at most `width` columns of text that may contain colours. */
   text(width: number): string;
-  /** How long the text keeps changing by itself, in milliseconds; undefined: it does not. */
+  /** How long the text keeps changing by itself, in milliseconds; undefined if it does not. */
   countsFor(): number | undefined;
 }
 
@@ -64,7 +64,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
     stale = false;
     const { columns = 80 } = stderr;
     const before = wipeDrawn(drawn ?? 0, columns);
-    // Never wider than the terminal, because only one row can be cleared.
+    // The line is never wider than the terminal, so that it takes only one row.
     const line = shown?.text(liveWidth(columns)) ?? '';
     drawn = visibleWidth(line);
     await stderr.write(`${before}${line}`);

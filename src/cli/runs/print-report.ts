@@ -52,8 +52,8 @@ export async function printReportBefore(
 }
 
 /**
- * Prints how to undo a run if it has written a row whose previous stock is known. A resumed plain set does not know it.
- * If all rows are unknown, the error already says what to do.
+ * Prints how to undo a run if it has written a row whose previous stock is known. In a resumed `set` that read no
+ * stock, it is not known. If all rows are unknown, the error already says what to do.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));

@@ -15,9 +15,9 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
-  /** Reads the stock first; a delta always does. */
+  /** Whether the stock is read first. For a delta, it always is. */
   readonly readsFirst: boolean;
-  /** Prints the report of the run instead of the item. */
+  /** Whether to print the report of the run instead of the item. */
   readonly printsRun: boolean;
   /** Called with the item before it is shown. */
   check(item: InventoryItem): Promise<void>;

@@ -83,7 +83,7 @@ export class AdminServer {
 
   async #reply(request: IncomingMessage): Promise<Reply> {
     const { host = [], authorization = [] } = request.headersDistinct;
-    // If there are two of them, a proxy may have checked the other value.
+    // If a header occurs twice, a proxy may have checked the other value.
     if (host.length > 1 || authorization.length > 1)
       throw malformed('There is more than one Host or Authorization header.');
     const { access, action, target, reply } = findRoute(request);

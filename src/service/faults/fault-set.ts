@@ -37,7 +37,10 @@ export class FaultSet {
     this.#armed = armed(specs);
   }
 
-  /** Returns the effect on this request: the delays of all matching faults, and the harm of the first that does harm. */
+  /**
+   * Returns the effect on this request: the delays of all faults that take effect, and the harm of the first of them
+   * that does harm.
+   */
   draw(method: string, path: string): Injection {
     if (this.#armed.length === 0) return NOTHING;
     const matching = this.#armed.filter(({ fault }) => matches(fault, method, path));

@@ -123,8 +123,8 @@ export async function readBody(exchange: Exchange): Promise<string> {
 }
 
 /**
- * Returns the body of a request. A body that is too large is read to its end, so that the client can receive the
- * response, but not kept.
+ * Returns the body of a request. A body is not read if its announced length is too large. If an unannounced body turns
+ * out to be too large, its rest is read but not kept, so that the client can receive the response.
  * @param begin called before reading starts
  * @throws Refusal 413 if the body is too large, BodyCutOff if the body ends early
  */

@@ -52,8 +52,8 @@ async function* listOf(first: string, second: string, rest: AsyncGenerator<strin
 }
 
 /**
- * GET /pets/{petId}, deprecated. The specification leaves its payload undefined: here it is the imported record, or else the inventory's
- * data.
+ * GET /pets/{petId}, deprecated. The specification leaves its payload undefined: here it is the imported record, or
+ * else the id and the status from the inventory.
  */
 async function getPet({ service, parameter }: Call): Promise<Answer> {
   const petId = parsePetId(parameter);

@@ -124,9 +124,10 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
 }
 
 /**
- * `damaged`: the content of the file is not valid, or it is not a database. `unusable`: it is not a storage of this version, or may not
- * be used; another attempt will fail, too. `starting`: the database may still be starting. `uncertain`: the change may have been made,
- * because the connection was lost before the reply.
+ * The kind of a failure. `damaged` means that the file is not a database, or that its content is not valid; `unusable`
+ * that it is not a storage of this version, or may not be used, so another attempt will fail, too; `starting` that the
+ * database may still be starting; `uncertain` that the change may have been made, because the connection was lost
+ * before the reply; `failed` anything else.
  */
 type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
 

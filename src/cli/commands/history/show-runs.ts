@@ -183,7 +183,7 @@ export const defineHistoryShow = define({
 
 /**
  * Reports whether the stock before a run is unknown, because a single write did not read it. A run of several pets
- * always does.
+ * always reads the stock.
  */
 async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;

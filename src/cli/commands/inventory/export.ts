@@ -42,7 +42,7 @@ export const defineExport = define({
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    // The practice shop's names are only included on a terminal or for a spreadsheet.
+    // The practice shop's names are included only on a terminal or for a spreadsheet.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
     const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);

@@ -49,9 +49,10 @@ export async function openChangeFile(
 }
 
 /**
- * Returns a function that writes the rows that were not written, in the format of `apply`. Each row expects the stock
- * that it depended on, so it becomes a conflict again if that has changed. A delta depends on no stock, so it is left
- * out if it may have been written, or if a resume would send it. Returns undefined without a file.
+ * Opens the file of `--failed-out`, which receives the rows that were not written, in the format of `apply`. Each row
+ * expects the stock that it depended on, so it becomes a conflict again if that stock has changed. A delta depends on
+ * no stock, so it is left out if it may have been written, or if a resume would send it.
+ * @returns the functions that write the file; undefined without a file
  * @throws the errors of `requireChangeFile`
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {

@@ -109,7 +109,7 @@ export async function requireSessions(connecting: Connecting, most: number): Pro
   try {
     // If the server can't be reached, the next request reports that.
     const backend = first && (await backendOf(first));
-    // The process id that the server reported on connecting. The type declarations of `pg` omit it.
+    // `pg` keeps the process id that the server reported on connecting, but its types omit the field.
     if (first === undefined || ('processID' in first && first.processID === backend)) return;
     for (let others = 1; others < most; others++) {
       const other = await connected();

@@ -98,8 +98,8 @@ export function seenIn(row: SchemaRow | undefined): Seen {
 }
 
 /**
- * Checks that this program can use the tables. `oldest` is the lowest schema version whose program still can.
- * @throws StorageError if it can't
+ * Checks that this program can use the tables. `oldest` is the lowest schema version whose program can still use them.
+ * @throws StorageError if this program can't
  */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;

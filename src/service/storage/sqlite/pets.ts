@@ -46,7 +46,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
       shortList.changed();
       return sql(statement).get(...values) ?? null;
     });
-  /** Runs `work` in its own transaction, because none is open between two turns of the event loop. */
+  /** Runs `work` in its own transaction. No other transaction is open between two turns of the event loop. */
   const alone = async (work: () => void) => {
     await patiently(() => {
       shortList.changed();

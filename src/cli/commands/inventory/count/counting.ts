@@ -31,7 +31,10 @@ export interface KnownPets {
 /** A line that `-` can cancel. */
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
-  /** `known`: the code already was one of the pet. `was`: the pet for which the code had been taught before. */
+  /**
+   * `known` says that the code was already a code of the pet. `was` is the pet for which the code had been taught
+   * before.
+   */
   | { readonly kind: 'taught' | 'known'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
   | { readonly kind: 'wrong'; readonly code: string; readonly fault: ErrorFault };
 
