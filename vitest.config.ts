@@ -62,7 +62,8 @@ export default defineConfig({
         },
       },
       {
-        // These tests take long by nature: outages at many moments, failovers, a million pets, releases. CI runs them.
+        // These tests take long by nature: outages at many moments, failovers, a million pets, releases. The workflow
+        // Nightly runs all of them.
         extends: true,
         test: {
           name: 'long',

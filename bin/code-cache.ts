@@ -36,7 +36,7 @@ const renewalInterval = 32;
  * so a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts` require the script.
  * @param name `./program.cjs`
  * @param words the words of the command line; each command has its own cache
- * @param requireElse loads a module that is no script of the build, or a script without a cache
+ * @param requireElse loads a module that is not a script of the build, or any script if there is no cache
  */
 export function loadCached<Module>(name: string, words: readonly string[], requireElse: NodeJS.Require): Module {
   const cache = openCodeCache(words, process.env);
@@ -113,7 +113,7 @@ export class CodeCache {
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       const path = join(this.#folder, nameOf(key));
       const cachedData = this.#read(path, key);
-      // Like Node wraps a module. Node's own `wrap` would load its source maps.
+      // The wrapper that Node puts around a module. Node's own `wrap` would load its support for source maps.
       const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
       const script = new Script(source, { filename, ...(cachedData !== undefined && { cachedData }) });
       const wasKept = cachedData !== undefined && script.cachedDataRejected === false;

@@ -1,2 +1,2 @@
-/** Commander imports this name to start subcommands that are programs of their own, of which there are none. */
+/** Commander imports this name to start subcommands that are separate programs. petstock has none. */
 export const spawn = undefined;

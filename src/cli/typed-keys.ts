@@ -2,8 +2,8 @@ import { type PetstockError, UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
 /**
- * Matches the beginning of a key. After "test" or "prod" a letter and a digit distinguish it from a name, because
- * stores and files have such names.
+ * Matches a word that begins like a key. After "test" or "prod", a letter and a digit distinguish a key from a name,
+ * because stores and files have such names.
  */
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;

@@ -86,7 +86,7 @@ export function countPrompt(sum: CountSum, width: number, mode: CountMode): stri
   return `${fitting ?? shortest} > `;
 }
 
-/** Returns the effect of a line: one line, except for help. */
+/** Returns the lines that show an event. */
 export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
   if (event.kind === 'word') return wordLines(event, shown);
   if (event.kind !== 'help') return [eventText(event, shown)];

@@ -18,7 +18,8 @@ export function wipeDrawn(drawn: number, columns: number): string {
 const maxRows = 9;
 
 /**
- * Returns the width for a line that is redrawn in place: a row without the two columns that Ctrl-C takes for its `^C`.
+ * Returns the width for a line that is redrawn in place: a row without its last column, and without the two columns
+ * that Ctrl-C takes for its `^C`.
  */
 export function liveWidth(columns = 80): number {
   return Math.max(1, columns - 3);

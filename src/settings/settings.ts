@@ -125,7 +125,7 @@ export type SettingValue<Name extends SettingName = SettingName> = Definitions[N
   ? Value
   : never;
 
-/** The validated settings of the configuration file. Absent means not set. */
+/** The validated settings of the configuration file. A setting that is not set is absent. */
 export type StoredSettings = { readonly [Name in SettingName]?: SettingValue<Name> };
 
 export const settingNames = Object.keys(settingDefinitions) as readonly SettingName[];

@@ -150,7 +150,10 @@ async function untilApplied(env: Env, rows: number): Promise<string> {
   throw new Error('a run that was to be interrupted writes nothing');
 }
 
-/** @throws Error if the report or the history of a run does not have every change as applied */
+/**
+ * Checks by its report and by its history that a run has applied every change.
+ * @throws Error otherwise
+ */
 async function requireApplied(env: Env, report: string, changes: number): Promise<void> {
   const { counts, run } = JSON.parse(readFileSync(report, 'utf8'));
   if (counts.applied !== changes) throw new Error(`it reports ${JSON.stringify(counts)}`);

@@ -98,7 +98,7 @@ export async function expectResumed({ machine, stock, service }: Omit<Setting, '
     });
   }
   expect(stock()).toEqual(Array(rows).fill(11));
-  // Every request set the wanted stock, and never another one.
+  // Every request set the wanted stock.
   expect(new Set(service.seen('PATCH').map(({ body }) => body))).toEqual(new Set(['{"quantity":11}']));
   expect(await other.run('state check')).toMatchObject({ code: 0 });
 }

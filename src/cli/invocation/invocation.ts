@@ -73,9 +73,14 @@ export interface CommandTraits<Options extends object = object> {
   readonly needsConfig?: boolean;
   /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
   readonly formats?: readonly Format[];
-  /** The command sends requests: if it is interrupted before a write, the message says that nothing was written. */
+  /**
+   * Whether the command sends requests. If it is interrupted before a write, the message then says that nothing was
+   * written.
+   */
   readonly sendsRequests?: boolean;
-  /** The command connects to no address of an environment, so `petstock status` would not explain an error. */
+  /**
+   * Whether the command connects to no address of an environment, so that `petstock status` would not explain an error.
+   */
   readonly hasNoAddress?: boolean;
   /**
    * Whether the command itself rejects or accepts keys on its command line. Otherwise, they are rejected before it

@@ -127,7 +127,10 @@ async function printItem(
   });
 }
 
-/** Without an Error body the address itself may be wrong, so the message does not mention the pet. */
+/**
+ * Rewords the error for a pet that does not exist. Without an Error body, the address itself may be wrong, so the error
+ * stays unchanged.
+ */
 function worded({ target }: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.serviceError === undefined) return error;

@@ -89,7 +89,7 @@ function cutOff({ response }: Exchange, start: string): Promise<void> {
   });
 }
 
-/** Releases the source of a body that is not sent. A generator only cleans up if it was started. */
+/** Releases the source of a body that is not sent. A generator cleans up only if it was started. */
 export async function discard(body: Answer['body']): Promise<void> {
   if (typeof body !== 'object') return;
   await body.next();

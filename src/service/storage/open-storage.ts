@@ -27,7 +27,7 @@ export interface StorageOptions {
 
 export interface StartTimeout {
   readonly seconds: number;
-  /** Waits `ms` milliseconds. Rejects if the wait is cancelled. */
+  /** Waits this many milliseconds. Rejects if the wait is cancelled. */
   sleep(milliseconds: number): Promise<unknown>;
   /**
    * Called once, when the wait begins.

@@ -27,7 +27,7 @@ const spelling = record({
   escaped: subarray(names, { maxLength: 2 }),
   hasEscapedStatus: boolean(),
 }).map(({ before, behind, inside, idEnding, quantityEnding, order, leftOut, escaped, hasEscapedStatus }): Value => {
-  // JSON has no numbers such as `00`: a zero gets no ending.
+  // JSON has no numbers such as `00`, so a zero gets no ending.
   const number = (value: string, end: string) => (value === '0' ? value : value + end);
   const values: readonly Value[] = [
     ({ petId }) => number(petId, idEnding),

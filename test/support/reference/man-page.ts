@@ -47,8 +47,8 @@ function prose(text: string): readonly string[] {
 }
 
 /**
- * Escapes backslashes and hyphens, so that a hyphen can be copied, and writes other than ASCII characters by their code
- * points.
+ * Escapes backslashes and hyphens, so that a hyphen can be copied, and writes characters that are not ASCII by their
+ * code points.
  */
 function escaped(text: string): string {
   return text

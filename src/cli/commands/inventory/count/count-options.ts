@@ -40,7 +40,10 @@ export type CountFlags = OptionsOf<typeof countOptions>;
 
 export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedBulkFlags {
   readonly session: string | undefined;
-  /** The mode; undefined for the own mode of a resumed session, and for `count` in a new one. */
+  /**
+   * The mode; undefined if no option names one. A resumed session then keeps its mode, and a new session is a
+   * stock-take.
+   */
   readonly mode: CountMode | undefined;
 }
 
