@@ -89,7 +89,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   return {
     shape: 'list',
     columns: [
-      // Three spaces after an id, including the gap, as the contract requires, if there is room.
+      // An id is followed by three spaces, including the gap, if there is room: a fixed part of the format.
       { field: 'petId', title: '', align: 'right', cell: (petId) => (isNarrow ? `${petId}` : `${petId} `) },
       { field: 'stock', title: '', whole: true, cell: stockCell },
       { field: 'change', title: '', whole: true, cell: changeCell },
@@ -125,7 +125,7 @@ export interface Intention {
 }
 
 export interface PlanQuestion {
-  /** The question with everything at stake: the target, the number of changes and units, and anything unusual. */
+  /** The question, with the target, the number of changes and units, and anything unusual. */
   readonly question: string;
   /** Text that must not be in the question because it could be mistaken for petstock's: a reason, a name. */
   readonly words: readonly string[];

@@ -10,7 +10,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const METHODS = new Set(['GET', 'HEAD', 'PATCH', 'OPTIONS', 'POST', 'PUT', 'DELETE']);
 const REFUSALS = new Set(['rate_limited', 'key_banned', 'address_rate_limited']);
 
-/** The effect of a successful request on the stock, by method and route. */
+/** The operation on the stock that a successful request carries out, by method and route. */
 const OPERATIONS: Readonly<Record<string, string>> = {
   'GET /inventory': 'list',
   'PATCH /inventory/{petId}': 'set',

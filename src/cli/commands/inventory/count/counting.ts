@@ -209,7 +209,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns a record of the stock of a pet if its count begins now; otherwise nothing. */
+  /** Returns a record of the stock of a pet, in a list, if its count begins now; otherwise an empty list. */
   #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined ? undefined : this.known.stock?.get(pet);
