@@ -15,7 +15,7 @@ import { changedFiles } from './changed-files.ts';
  * is a folder. `least` is the share of killed mutants in percent below which a run fails; it rises with the share that
  * is reached.
  */
-const rooms = [
+const groups = [
   {
     place: 'src/state/decide.ts',
     tests: ['test/state/decide.property.test.ts', 'test/state/pet-writes.test.ts'],
@@ -78,7 +78,7 @@ const isChanged = process.argv.includes('--changed');
 // Without a main branch, every file may have changed.
 const chosen = given.length > 0 ? given : isChanged ? changedFiles() : undefined;
 
-for (const { place, tests, least } of rooms) {
+for (const { place, tests, least } of groups) {
   const all = place.endsWith('/') ? `${place}**/*.ts` : place;
   const files = chosen?.filter((name) => name.startsWith(place) && existsSync(name)) ?? [all];
   if (files.length === 0) continue;
@@ -95,7 +95,7 @@ for (const { place, tests, least } of rooms) {
     PETSTOCK_MUTATION_MEMORY: join(folder, `${place.replaceAll('/', '-')}.json`),
   });
 }
-if (chosen?.every((name) => !rooms.some(({ place }) => name.startsWith(place))))
+if (chosen?.every((name) => !groups.some(({ place }) => name.startsWith(place))))
   process.stdout.write('No rule that mutants are made of has changed.\n');
 
 /** Runs a command. All groups are run; the first failure sets the exit code. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export const memory = '/dev/shm';
 /** More bytes than all tests take at the same time. */
-const room = 2 * 2 ** 30;
+const bytesNeeded = 2 * 2 ** 30;
 
 /**
  * Returns the folder in which tests make their folders: `memory` if it has enough space and may hold programs, and
@@ -16,7 +16,7 @@ export function foldersOfTests(): string {
   if (process.env.TMPDIR !== undefined) return tmpdir();
   try {
     const { bavail, bsize } = statfsSync(memory);
-    return bavail * bsize > room && mayExecute(memory) ? memory : tmpdir();
+    return bavail * bsize > bytesNeeded && mayExecute(memory) ? memory : tmpdir();
   } catch {
     return tmpdir();
   }
