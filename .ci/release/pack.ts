@@ -9,18 +9,9 @@ import { sbomOf } from './sbom.ts';
  * `npm run build:package`: packs `dist` as it is into the tarball that is published, `dist/packages/petstock-<version>.tgz`, and
  * writes its SBOM, `petstock-<version>.tgz.cdx.json`. Its manifest leaves out everything for development: npm warns about a
  * `prepare` that it has not run, and scanners report vulnerabilities of dev dependencies. It also leaves out the bundled packages,
- * which would be installed a second time.
+ * which would be installed a second time; its `//dependencies` says so.
  */
-const {
-  '//dependencies': _,
-  scripts,
-  dependencies,
-  devDependencies,
-  devEngines,
-  overrides,
-  resolutions,
-  ...manifest
-} = own;
+const { scripts, dependencies, devDependencies, devEngines, allowScripts, overrides, resolutions, ...manifest } = own;
 const [out, folder] = [join(root, 'dist/packages'), newFolder()];
 const filter = (path: string) => !/[\\/]dist[\\/](binaries|packages|release)$/.test(path);
 for (const name of ['dist', 'docs', 'README.md', 'LICENSE', 'CHANGELOG.md'])

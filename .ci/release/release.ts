@@ -75,12 +75,12 @@ function requireReleasable(version: string): void {
     for (const key of ['user.name', 'user.email'])
       if (!fromGit(root, 'config', key)) throw new Error(`git has no ${key}. To set it: git config ${key} '<yours>'`);
   }
-  if (homepage === undefined && page === undefined && !values['dry-run'])
-    throw new Error(
-      values.tagged
-        ? 'package.json of this tag has no homepage. Make the release with npm run release.'
-        : 'The download address of the files is not known. To set it: git remote add origin https://github.com/<owner>/petstock.git',
-    );
+  if (homepage !== undefined || page !== undefined) return;
+  const unknown = values.tagged
+    ? 'package.json of this tag has no homepage. Make the release with npm run release.'
+    : 'The download address of the files is not known. To set it: git remote add origin https://github.com/<owner>/petstock.git';
+  if (!values['dry-run']) throw new Error(unknown);
+  process.stderr.write(`${unknown}\n`);
 }
 
 interface Manifest {

@@ -17,6 +17,12 @@ test('packs the bundle and the documents, and nothing else', async ({ machine })
   expect(names.filter((name) => !documents.test(name) && !built.test(name))).toEqual([]);
   const program = ['petstock.cjs', 'man/petstock.1', 'index.js', 'index.d.ts'].map((name) => `dist/${name}`);
   expect(names).toEqual(expect.arrayContaining(['README.md', 'LICENSE', ...program]));
+  const manifest = JSON.parse(
+    (await runOn(machine, ['tar', '-xzOf', inject('tarball'), 'package/package.json'])).stdout,
+  );
+  expect(manifest['//dependencies']).toMatch(/bundles .* dist\/LICENSES\.txt/);
+  const forDevelopment = ['dependencies', 'devDependencies', 'devEngines', 'scripts', 'allowScripts', 'overrides'];
+  expect(Object.keys(manifest).filter((key) => forDevelopment.includes(key))).toEqual([]);
   expect(modes.get('dist/petstock.cjs')).toBe('-rwxr-xr-x');
   expect(statSync(inject('tarball')).size).toBeLessThan(12_000_000);
 });
