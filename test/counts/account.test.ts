@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { accountOf, boundCodes, hashOf, isPartial, mergedOf, taughtCodes } from '../../src/counts/account.ts';
+import { record, type SessionContent } from '../../src/counts/session-tables.ts';
+import { noBarCodes } from '../../src/inventory/bar-codes.ts';
+
+type Scans = SessionContent['scans'];
+const codes = { ...noBarCodes, pets: new Map([['007', 7n]]) };
+const session = (...scans: Scans) =>
+  ({ head: { session: 's', mode: 'count' }, codes, scans }) as unknown as SessionContent;
+const scan = (kind: 'add' | 'set' | 'base', what: bigint | string, units: number) =>
+  typeof what === 'bigint'
+    ? record(kind, { units, code: `${what}`, pet: what })
+    : record(kind, { units, code: what, pet: codes.pets.get(what) });
+const given = (pet: bigint, units: number) => record('given', { pet, units });
+const [run, settled] = [record('run', { code: 'r' }), record('settled')];
+
+/** What is to be written, what was written, and what a run is about to take. */
+const stateOf = (...scans: Scans) => {
+  const { tally, written, handedOver, runs, run, isSettled } = accountOf(session(...scans));
+  const counts = [...tally.counts(), ...tally.unknowns()].map(([what, units]) => `${what}:${units}`).join(' ');
+  return { counts, written: [...written], handedOver: [...handedOver], runs, run, isSettled };
+};
+const idle = { written: [], handedOver: [], runs: 0, run: undefined, isSettled: true };
+
+test.each<[string, Scans, object]>([
+  [
+    'adds and sets',
+    [scan('add', 4n, 2), scan('set', '007', 5), scan('add', 'x', 1)],
+    { ...idle, counts: '4:2 7:5 x:1' },
+  ],
+  ['takes the last scan back', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
+  ['hands over', [scan('add', 4n, 3), given(4n, 3)], { ...idle, handedOver: [[4n, 3]], counts: '' }],
+  ['takes back what no run has taken', [scan('add', 4n, 3), given(4n, 3), settled], { ...idle, counts: '4:3' }],
+  [
+    'knows what a run has written',
+    [scan('add', 4n, 3), given(4n, 3), run],
+    { ...idle, written: [4n], runs: 1, run: 'r', isSettled: false, counts: '' },
+  ],
+  [
+    'adds units on top of a written pet',
+    [scan('add', 4n, 3), given(4n, 3), run, settled, scan('add', 4n, 2)],
+    { ...idle, written: [4n], runs: 1, run: 'r', counts: '4:2' },
+  ],
+  [
+    'counts a written pet anew once it is set',
+    [scan('add', 4n, 3), given(4n, 3), run, settled, scan('set', 4n, 2)],
+    { ...idle, runs: 1, run: 'r', counts: '4:2' },
+  ],
+  [
+    'counts a written pet anew',
+    [scan('add', 4n, 3), given(4n, 3), run, settled, record('again', { pet: 4n }), scan('add', 4n, 2)],
+    { ...idle, runs: 1, run: 'r', counts: '4:2' },
+  ],
+])('%s', (_what, scans, expected) => {
+  expect(stateOf(...scans)).toEqual(expected);
+});
+
+test('takes an id that becomes a code for the pet of the code, unless the id was written', () => {
+  const taught = record('code', { code: '4', pet: 9n });
+  expect(stateOf(scan('add', 4n, 1), taught).counts).toBe('9:1');
+  expect(stateOf(scan('add', 4n, 1), given(4n, 1), run, settled, taught, scan('add', 4n, 1)).counts).toBe('4:1');
+});
+
+test('binds codes to the pets that became known later, of every kind of scan', () => {
+  const scans = ['a', 'b', 'c', 'd'].map((code, index) =>
+    record((['add', 'set', 'base', 'seen'] as const)[index] ?? 'add', { units: 1, code, pet: undefined }),
+  );
+  const taught = ['a', 'b', 'c', 'd'].map((code) => record('code', { code, pet: 9n }));
+  const all = session(...scans, ...taught);
+  expect(boundCodes(all, accountOf(all)).map(({ kind, code, pet }) => [kind, code, pet])).toEqual([
+    ['code', 'a', 9n],
+    ['code', 'b', 9n],
+    ['code', 'c', 9n],
+  ]);
+});
+
+test('forgets a code that was taught and withdrawn', () => {
+  const scans = [
+    record('code', { code: 'a', pet: 9n }),
+    record('code', { code: 'b', pet: 8n }),
+    record('code', { code: 'a' }),
+  ];
+  expect([...taughtCodes(scans)]).toEqual([['b', 8n]]);
+});
+
+test('merges counts, what was written, the first stock, and how each pet was scanned', () => {
+  const one = session(scan('add', '007', 2), scan('add', 4n, 1), record('seen', { pet: 7n, units: 20 }));
+  const two = session(
+    scan('add', 7n, 1),
+    scan('add', 'x', 3),
+    scan('add', 5n, 1),
+    given(5n, 1),
+    run,
+    record('seen', { pet: 7n, units: 30 }),
+  );
+  const merged = mergedOf([one, two], undefined);
+  expect(merged.scans.map(({ kind, units, code, pet }) => [kind, units, code, pet])).toEqual([
+    ['given', 0, '', 5n],
+    ['run', 0, '', undefined],
+    ['settled', 0, '', undefined],
+    ['seen', 30, '', 7n],
+    ['seen', 20, '', 7n],
+    ['base', 3, '', 7n],
+    ['base', 1, '4', 4n],
+    ['base', 3, 'x', undefined],
+  ]);
+  expect([isPartial(one), isPartial(two), isPartial(merged)]).toEqual([false, true, true]);
+  expect(() => mergedOf([], undefined)).toThrow('nothing to merge');
+});
+
+test('names each further run of a session differently', () => {
+  const begun = session(scan('add', 4n, 1), given(4n, 1), run);
+  expect(hashOf(session())).toBe(hashOf(session(scan('add', 4n, 1))));
+  expect(hashOf(begun)).not.toBe(hashOf(session()));
+  expect(hashOf(session(...begun.scans, run))).not.toBe(hashOf(begun));
+});

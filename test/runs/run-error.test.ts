@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+import type { BulkRow } from '../../src/inventory/change.ts';
+import { type RunErrorContext, runErrorOf } from '../../src/runs/run-error.ts';
+import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
+import { unclear } from '../../src/writes/classify-failure.ts';
+import type { WriteProgress } from '../../src/writes/row-write.ts';
+
+const run = '20260115T120020Z-k3x9';
+const row = (result: BulkRow['result'], more: Partial<BulkRow> = {}): BulkRow =>
+  ({ line: 1, petId: 4n, before: 5, after: 7, result, ...more }) as BulkRow;
+const failure = (message: string, more: object = {}) => ({ error: { code: 'c', status: undefined, message, ...more } });
+const progress = (more: Partial<WriteProgress> = {}): WriteProgress =>
+  ({
+    settled: new Map(),
+    unknown: new Map(),
+    notWritten: new Map(),
+    everUnanswered: new Set(),
+    ...more,
+  }) as WriteProgress;
+const unanswered = { progress: progress({ everUnanswered: new Set([1]) }) };
+
+const [resume, show, list] = [
+  `petstock inventory apply --resume ${run} --env staging`,
+  `petstock history show ${run}`,
+  'petstock inventory list --env staging',
+];
+
+type Facts = Partial<RunErrorContext> & { readonly run?: null; readonly lines?: readonly string[] };
+
+test.each<[string, string | undefined, BulkRow[], Facts]>([
+  ['no error', undefined, [row('applied'), row('unchanged')], {}],
+  [
+    'failure: All changes were written, but: disk full',
+    undefined,
+    [row('applied')],
+    { cause: new FailureError('disk full') },
+  ],
+  [
+    'partial: All changes were written, but the history may lack that: no state',
+    resume,
+    [row('applied')],
+    { cause: new UnavailableError('no state') },
+  ],
+  [
+    'failure: All changes were written, but: no state',
+    undefined,
+    [row('applied')],
+    { cause: new UnavailableError('no state'), run: null },
+  ],
+  [
+    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    show,
+    [row('conflict'), row('conflict')],
+    {},
+  ],
+  ['conflict: Nothing was written: pet 4: moved', show, [row('conflict', failure('moved'))], {}],
+  [
+    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    show,
+    [row('conflict', failure('moved')), row('conflict', failure('gone'))],
+    {},
+  ],
+  [
+    'conflict: Nothing was written: pet 4: moved',
+    list,
+    [row('conflict', { ...failure('moved'), before: undefined })],
+    {},
+  ],
+  [
+    'conflict: Nothing was written: pet 4: moved',
+    show,
+    [row('conflict', { ...failure('moved'), before: undefined })],
+    { progress: progress() },
+  ],
+  [
+    'conflict: Nothing more was written: 1 is a conflict, because the stock is not the expected one',
+    list,
+    [row('conflict')],
+    { isResumed: true, run: null },
+  ],
+  [
+    'not-found: Nothing was written: no pet',
+    resume,
+    [row('failed', failure('no pet', { code: 'pet_not_found' })), row('notAttempted')],
+    {},
+  ],
+  [
+    'partial: 1 of 4 changes was written; 1 failed, 1 is a conflict, 1 was not attempted',
+    resume,
+    [row('applied'), row('failed'), row('conflict'), row('notAttempted')],
+    {},
+  ],
+  [
+    'partial: 1 of 3 changes was written; 2 failed',
+    show,
+    [row('applied'), row('failed'), row('failed'), row('unchanged')],
+    { progress: progress() },
+  ],
+  ['partial: it is not known whether 2 changes were written', resume, [row('unknown'), row('unknown')], {}],
+  [
+    'partial: 1 of 2 changes was written; it is not known whether 1 was written',
+    resume,
+    [row('unknown'), row('applied'), row('unchanged'), row('skipped'), row('notEdited')],
+    {},
+  ],
+  [
+    'partial: 1 of 2 changes was written; 1 was written with another quantity',
+    show,
+    [row('differs', { quantity: 8 }), row('applied')],
+    {},
+  ],
+  [
+    'partial: The service set the stock of pet 4 to 8, not to 7',
+    show,
+    [row('differs', { quantity: 8 }), row('unchanged')],
+    {},
+  ],
+  [
+    'partial: it is not known whether 1 change was written; 1 failed, 1 is a conflict',
+    show,
+    [row('conflict', failure('moved', { code: unclear })), row('failed')],
+    {},
+  ],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7: reset',
+    resume,
+    [row('unknown', failure('reset')), row('unchanged')],
+    {},
+  ],
+  ['partial: It is not known whether the stock of pet 4 was set to 7', resume, [row('unknown')], {}],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7: reset',
+    resume,
+    [row('unknown', failure('reset'))],
+    { cause: new UnavailableError('reset') },
+  ],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7: reset. The stock could not be read back: down',
+    resume,
+    [row('unknown', failure('reset'))],
+    { cause: new UnavailableError('down') },
+  ],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7',
+    resume,
+    [row('unknown', failure('broken at 7', { status: 500 }))],
+    { lines: ['broken at 7'] },
+  ],
+  [
+    'partial: 1 of 2 changes was written; it is not known whether 1 was written',
+    resume,
+    [row('unknown', failure('broken at 7', { status: 500 })), row('applied')],
+    {},
+  ],
+  [
+    'interrupted: Interrupted. 1 of 2 changes was written',
+    resume,
+    [row('applied'), row('notAttempted')],
+    { cause: new InterruptedError('Ctrl-C') },
+  ],
+  [
+    'interrupted: Interrupted. No change has reached the stock so far',
+    resume,
+    [row('notAttempted'), row('notAttempted')],
+    { cause: new InterruptedError('Ctrl-C'), ...unanswered },
+  ],
+  [
+    'interrupted: Interrupted. The stock of pet 4 was set to 7',
+    undefined,
+    [row('applied')],
+    { cause: new InterruptedError('Ctrl-C'), isSingle: true },
+  ],
+  [
+    'interrupted: Interrupted. It is not known whether the stock of pet 4 was set',
+    resume,
+    [row('unknown')],
+    { cause: new InterruptedError('Ctrl-C'), isSingle: true },
+  ],
+  [
+    'interrupted: Interrupted. The stock of pet 4 was not set',
+    undefined,
+    [row('failed')],
+    { cause: new InterruptedError('Ctrl-C'), isSingle: true, progress: progress() },
+  ],
+  [
+    'interrupted: Interrupted. No change has reached the stock so far',
+    'petstock inventory get 4 --env staging',
+    [row('failed')],
+    { cause: new InterruptedError('Ctrl-C'), isSingle: true, ...unanswered },
+  ],
+  [
+    'unavailable: down. Nothing was written',
+    undefined,
+    [row('failed')],
+    { cause: new UnavailableError('down'), isSingle: true, progress: progress() },
+  ],
+  [
+    'unavailable: down. No change has reached the stock so far',
+    undefined,
+    [row('failed')],
+    { cause: new UnavailableError('down'), isSingle: true, ...unanswered },
+  ],
+  [
+    'conflict: held. Nothing was written',
+    undefined,
+    [row('failed')],
+    { cause: new ConflictError('held'), isSingle: true, progress: progress() },
+  ],
+  [
+    'unavailable: Nothing was written: down',
+    resume,
+    [row('notAttempted'), row('notAttempted')],
+    { cause: new UnavailableError('down'), progress: progress() },
+  ],
+  [
+    'unavailable: No change has reached the stock so far: down',
+    resume,
+    [row('notAttempted'), row('notAttempted')],
+    { cause: new UnavailableError('down'), ...unanswered },
+  ],
+  [
+    'failure: Nothing was written: bug',
+    show,
+    [row('failed'), row('failed')],
+    { cause: new Error('bug'), progress: progress() },
+  ],
+])('ends a run with %s', (text, hint, rows, { run: given = run, lines = [], ...facts }) => {
+  const report = { run: given, env: 'staging', dryRun: false, rows } as const;
+  const error = runErrorOf({ report, progress: undefined, cause: undefined, target: { env: 'staging' }, ...facts });
+  expect(error === undefined ? 'no error' : `${error.kind}: ${error.message}`).toBe(text);
+  expect([error?.hint, error?.lines ?? []]).toEqual([hint, lines]);
+});
