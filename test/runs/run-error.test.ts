@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
 import { type RunErrorContext, runErrorOf } from '../../src/runs/run-error.ts';
-import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
+import {
+  ConflictError,
+  FailureError,
+  InterruptedError,
+  statusSentence,
+  UnavailableError,
+} from '../../src/shared/errors.ts';
 import { unclear } from '../../src/writes/classify-failure.ts';
 import type { WriteProgress } from '../../src/writes/row-write.ts';
 
@@ -223,6 +229,89 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     show,
     [row('failed'), row('failed')],
     { cause: new Error('bug'), progress: progress() },
+  ],
+  [
+    'partial: 0 of 2 changes were written; 1 was written with another quantity; 1 failed',
+    show,
+    [row('failed'), row('differs', { quantity: 8 })],
+    {},
+  ],
+  ['partial: it is not known whether 1 change was written; 1 failed', resume, [row('failed'), row('unknown')], {}],
+  [
+    'partial: 1 of 2 changes was written; 1 failed: down',
+    show,
+    [row('applied'), row('failed')],
+    { cause: new UnavailableError('down', { retryAfterSeconds: 7 }), ...unanswered },
+  ],
+  [
+    'partial: 0 of 2 changes were written; 2 were written with another quantity',
+    show,
+    [row('differs', { quantity: 8 }), row('differs', { quantity: 8 })],
+    unanswered,
+  ],
+  [
+    'partial: it is not known whether 2 changes were written; 2 are conflicts',
+    show,
+    [row('conflict', failure('moved', { code: unclear })), row('conflict', failure('moved', { code: unclear }))],
+    unanswered,
+  ],
+  [
+    'rejected: Nothing was written: no',
+    show,
+    [row('failed', failure('no', { status: 422 })), row('conflict', failure('moved'))],
+    {},
+  ],
+  [
+    'failure: Nothing was written: no',
+    resume,
+    [row('failed'), row('failed')],
+    { cause: new FailureError('no'), progress: progress({ notWritten: new Map([[1, { code: 'c', message: 'm' }]]) }) },
+  ],
+  [
+    'failure: no. Nothing was written',
+    undefined,
+    [row('failed')],
+    {
+      cause: new FailureError('no'),
+      isSingle: true,
+      progress: progress({ notWritten: new Map([[1, { code: 'c', message: 'm' }]]) }),
+    },
+  ],
+  [
+    'conflict: moved',
+    undefined,
+    [row('conflict')],
+    { cause: new ConflictError('moved', { status: 409 }), isSingle: true, progress: progress() },
+  ],
+  [
+    'failure: no. No change has reached the stock so far',
+    undefined,
+    [row('failed')],
+    { cause: new FailureError('no', { status: 418 }), isSingle: true, ...unanswered },
+  ],
+  [
+    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    show,
+    [row('conflict', { before: undefined }), row('conflict')],
+    {},
+  ],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7: The service returned 500',
+    resume,
+    [row('unknown', failure(statusSentence(500), { status: 500 }))],
+    {},
+  ],
+  [
+    'partial: It is not known whether the stock of pet 4 was set to 7: broken at 7',
+    resume,
+    [row('unknown', failure('broken at 7', { status: 500 }))],
+    { cause: new UnavailableError('broken at 7') },
+  ],
+  [
+    'partial: All changes were written, but the history may lack that: no state',
+    resume,
+    [row('applied'), row('unchanged')],
+    { cause: new UnavailableError('no state'), isSingle: true },
   ],
 ])('ends a run with %s', (text, hint, rows, { run: given = run, lines = [], ...facts }) => {
   const report = { run: given, env: 'staging', dryRun: false, rows } as const;
