@@ -24,6 +24,7 @@ test.each([
   ['12.50e1', 125n],
   ['1e18', 1_000_000_000_000_000_000n],
   ['1e19', null],
+  ['1e99999999999', null],
   ['1e-99999999999999999999', null],
 ])('reads %s as the int64 %s', (text, expected) => {
   expect(exactInt64(text)).toBe(expected);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { type ConfigFile, emptyConfig, type StoredConfig } from '../../src/settings/config-file.ts';
-import { describeShadows, isKnownStore, knownKey, resolveBaseUrl, resolveKey } from '../../src/settings/resolve.ts';
+import {
+  describeShadows,
+  isKnownStore,
+  knownKey,
+  requireKeyOfOrigin,
+  requireKnownStore,
+  resolveBaseUrl,
+  resolveKey,
+  resolveStore,
+} from '../../src/settings/resolve.ts';
 
 const empty: StoredConfig = { store: undefined, settings: {}, keys: {}, urls: {}, keyOrigins: {}, keyCommands: {} };
 const stored: StoredConfig = {
@@ -75,4 +84,91 @@ test('names the stored URLs and keys that a variable overrides, and nothing else
   ]);
   expect(describeShadows(env, empty)).toEqual([]);
   expect(describeShadows({}, stored)).toEqual([]);
+});
+
+test.each([
+  [[], /^Unknown store "nort" in --store\. No store/, 'petstock config stores'],
+  [['south'], /in --store\. .*only .*south\.$/, 'petstock config stores'],
+  [['south', 'north'], /"north"\? .* are north, south\.$/, 'petstock inventory list -s north'],
+])('names the stores that are known beside an unknown one: %j', (names, end, hint) => {
+  const file = { ...emptyConfig, stores: Object.fromEntries(names.map((name) => [name, {}])) } as unknown as ConfigFile;
+  const store = { value: 'nort', source: '--store' };
+  const argv = ['inventory', 'list', '-s', 'nort'];
+  const unknown = expect.objectContaining({ message: expect.stringMatching(end), hint });
+  expect(() => requireKnownStore(store, {}, file, argv)).toThrow(unknown);
+  expect(requireKnownStore(store, { PETSTOCK_NORT_URL_STAGING: 'x' }, file, argv)).toBeUndefined();
+});
+
+test.each<[string, Partial<StoredConfig>, string, string, string | undefined]>([
+  [
+    'the origin that it was stored for',
+    { keyOrigins: { staging: 'https://a.example' } },
+    'config file',
+    'https://a.example/v2',
+    undefined,
+  ],
+  ['the origin of the stored URL', {}, 'config file', 'https://stored.example/v1', undefined],
+  ['any, if a variable has the key', {}, 'PETSTOCK_API_KEY', 'https://b.example/v1', undefined],
+  [
+    'no other, if it is stored',
+    {},
+    'config file',
+    'https://b.example/v1',
+    'was stored for https://stored.example, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
+  ],
+  [
+    'no other, if a command prints it',
+    { keys: {}, keyCommands: { staging: { command: 'pass', shell: false } } },
+    'key command',
+    'https://b.example/v1',
+    'was stored for https://stored.example, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
+  ],
+  [
+    'none, if no address was known',
+    { urls: {} },
+    'config file',
+    'https://b.example/v1',
+    'was stored before any address was known, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
+  ],
+])('sends a key to %s', (_what, changes, source, value, refusal) => {
+  const send = () =>
+    requireKeyOfOrigin(
+      'staging',
+      { value: 'psk', source },
+      { value, source: 'PETSTOCK_URL_STAGING' },
+      { ...stored, ...changes },
+    );
+  if (refusal === undefined) expect(send).not.toThrow();
+  else expect(send).toThrow(refusal);
+});
+
+test('names the stored URL if that is where a key may not go', () => {
+  const config = { ...stored, keyOrigins: { staging: 'https://a.example' } };
+  const url = { value: 'https://stored.example/v1', source: 'config file' };
+  expect(() => requireKeyOfOrigin('staging', { value: 'psk', source: 'config file' }, url, config)).toThrow(
+    'was stored for https://a.example, but the stored URL is https://stored.example/v1',
+  );
+});
+
+test('chooses a store by flag, variable, then setting, and accepts no other name', () => {
+  const file = { ...emptyConfig, settings: { 'default-store': 'south' } } as ConfigFile;
+  const chosen = (flag: string | undefined, env: object = {}, config = file) => resolveStore(flag, { ...env }, config);
+  const set = { PETSTOCK_STORE: 'west' };
+  expect([
+    chosen('north', set),
+    chosen(undefined, set),
+    chosen(undefined),
+    chosen(undefined, {}, emptyConfig as ConfigFile),
+  ]).toEqual([
+    { value: 'north', source: '--store' },
+    { value: 'west', source: 'PETSTOCK_STORE' },
+    { value: 'south', source: 'config file' },
+    undefined,
+  ]);
+  expect(() => chosen('No Store')).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/^Invalid store name in --store: /),
+      hint: 'petstock config list',
+    }),
+  );
 });

@@ -3,6 +3,7 @@ import { recordedResults } from '../../src/inventory/run-records.ts';
 import {
   blockedBy,
   type ConcurrentWrite,
+  hasLostWrites,
   isAlive,
   type Lease,
   nextResult,
@@ -170,4 +171,27 @@ test.each<[string, readonly ConcurrentWrite[], number | undefined, ReturnType<ty
   ['none that was removed before the read', [], 4, undefined],
 ])('decides which write supersedes another: %s', (_what, writers, pruned, expected) => {
   expect(supersededBy(writers, pruned, mark)).toEqual(expected);
+});
+
+test.each<[number, number, number | undefined, boolean]>([
+  [5, 5, undefined, false],
+  [4, 5, undefined, true],
+  [5, 3, 6, true],
+  [5, 6, 3, true],
+  [6, 6, 6, false],
+])('finds out from the last number %i that writes up to %i, or %s, were lost: %s', (last, seen, read, isLost) => {
+  const since = read === undefined ? undefined : { ...mark, sequence: read };
+  expect(hasLostWrites(last, seen, since)).toBe(isLost);
+});
+
+test('removes the undo of a run that is not in this state, and of one that is removed, but not of one that stays', () => {
+  const run = (id: number, undoes?: number): PrunableRun => ({
+    run: `run-${id}`,
+    state: 'done',
+    began: id,
+    touched: id,
+    undoes: undoes === undefined ? undefined : `run-${undoes}`,
+  });
+  const all = [run(3, 1), run(1), run(4, 2), run(2), run(5, 9)];
+  expect(removableRuns(all, new Set(['run-1', 'run-3', 'run-4', 'run-5']))).toEqual(['run-3', 'run-1', 'run-5']);
 });
