@@ -163,7 +163,7 @@ describe('readChanges of JSON', () => {
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('refuses values that are nested too deep', async () => {
-    const deep = '['.repeat(400_000) + ']'.repeat(400_000);
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: false, total: 1 });
   });
 });

@@ -91,20 +91,20 @@ test.each([
 );
 
 test('prints a long list whole if the pager is missing', async () => {
-  const whole = await longList(10_000, { rows: undefined });
+  const whole = await longList(3000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {
     const { openPager } = createTestPager({ isMissing });
-    expect(await longList(10_000, { openPager })).toMatchObject({ code: 0, stdout: whole.stdout });
+    expect(await longList(3000, { openPager })).toMatchObject({ code: 0, stdout: whole.stdout });
   }
 });
 
 test('ends a list without an error if the pager is left before the service ends it', async ({ shop }) => {
   const server = createServer((_request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(30_000)}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(10_000)}`);
   });
   const env = { PETSTOCK_URL_STAGING: await listening(server) };
   // Only after the last output: a pager that is written to would be found closed anyway.
-  const pager = createTestPager({ onRead: (text) => text.includes(' 28600 ') && setImmediate(() => pager.leave()) });
+  const pager = createTestPager({ onRead: (text) => text.includes(' 8100 ') && setImmediate(() => pager.leave()) });
   const { openPager } = pager;
   expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({
     code: 0,
@@ -150,7 +150,7 @@ test('writes nothing to the terminal while the pager has it', async () => {
 
 test('reports an incomplete list on stderr after the pager', async () => {
   const { openPager, text } = createTestPager();
-  const shop = await openShopAnswering(200, `[${itemsOf(30_000)}`);
+  const shop = await openShopAnswering(200, `[${itemsOf(10_000)}`);
   await shop.exits('inventory list', 1, 'The list is incomplete.', { ...screen, openPager });
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });

@@ -397,10 +397,10 @@ describe('admission of several requests', () => {
     expect(clock.monotonic()).toBe(fortySeconds);
   });
 
-  test('admits 10,000 requests in the order in which they came', async () => {
+  test('admits 2000 requests in the order in which they came', async () => {
     const { clock, governor, ask } = createRig();
-    await ask(ok({ ...told(20_000, 40 * second, clock.now()), 'x-ratelimit-limit': '20000' }));
-    const all = Array.from({ length: 10_000 }, (_, n) => n);
+    await ask(ok({ ...told(4000, 40 * second, clock.now()), 'x-ratelimit-limit': '4000' }));
+    const all = Array.from({ length: 2000 }, (_, n) => n);
     const order: number[] = [];
     const one = async (n: number) => {
       const permit = await governor.admit(unaborted);

@@ -58,10 +58,9 @@ describe('a stock of one’s own', () => {
 
   test('reads a stock in JSON with more values than any response may have', async ({ shop }) => {
     const file = join(folderOf(shop), 'large.json');
-    const pets = Array.from({ length: 260_000 }, (_, index) => `{"petId":${index},"quantity":1,"status":"sold"}`);
-    writeFileSync(file, `[${pets}]`);
+    writeFileSync(file, `{"inventory":[{"petId":1,"quantity":1}],"notes":[${'1,'.repeat(1e6)}1]}`);
     const { code, stderr } = await shop.run(`sandbox import ${file} --yes`);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('260,000') });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('1 pet') });
   });
 
   test.for([
