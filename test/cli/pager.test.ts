@@ -145,7 +145,7 @@ test('writes nothing to the terminal while the pager has it', async () => {
   const { openPager } = pager;
   const streams = { onStderr: onRead('stderr'), onStdout: onRead('stdout') };
   expect(await longList(300, { openPager, ...streams }, 'escaped')).toMatchObject({ code: 0 });
-  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: the', expect.stringMatching(/^stderr │ escaped/)]);
+  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: The', expect.stringMatching(/^stderr │ escaped/)]);
 });
 
 test('reports an incomplete list on stderr after the pager', async () => {
