@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tlsOptions } from '../../src/shared/database-driver.ts';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
+import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const read = (text: string) => {
@@ -19,6 +22,18 @@ it.each([
   const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode } });
   if (options === false) throw new Error('no TLS');
   expect([options.rejectUnauthorized, options.checkServerIdentity === undefined]).toEqual([certificate, name]);
+});
+
+it.each([
+  ['prefer', undefined, false],
+  ['require', 'authority', true],
+  ['verify-ca', 'authority', true],
+] as const)('trusts with sslmode %s the named authority: %s', (mode, ca, isVerified) => {
+  const authority = join(newFolder(), 'ca.pem');
+  writeFileSync(authority, 'authority', { mode: 0o600 });
+  const { tls, ...rest } = read('postgres://db.example/pets');
+  const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode, authority } });
+  expect(options && [options.ca, options.rejectUnauthorized]).toEqual([ca, isVerified]);
 });
 
 describe('parseDatabaseUrl', () => {
