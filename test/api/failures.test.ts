@@ -27,7 +27,7 @@ test.each<readonly [number, string, string]>([
   [429, 'RateLimitedError', 'rate-limited'],
   ...[400, 402, 403, 405, 409, 415, 499].map((status) => [status, 'RejectedError', 'rejected'] as const),
   ...[500, 503, 599].map((status) => [status, 'UnavailableError', 'unavailable'] as const),
-])('turns %i into a %s, with the words of an Error body apart', (status, name, kind) => {
+])('converts %i into a %s, with the words of an Error body apart', (status, name, kind) => {
   const service = { code: 'some_code', message: 'Some words.', status };
   const message = status === 401 ? 'The service did not accept the key' : `The service returned ${status}`;
   const expected = { name, kind, status, message };

@@ -194,7 +194,7 @@ test.for([
   expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
 });
 
-test('hints at a command that runs, even if the file stands behind --', async ({ shop }) => {
+test('hints at --force for an existing file by a command that runs, even if it stands behind --', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   fs.writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(['inventory', 'export', '--', file]);

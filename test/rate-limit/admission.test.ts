@@ -247,7 +247,7 @@ describe('maxWait', () => {
     expect(clock.monotonic()).toBeLessThanOrEqual(5250);
   });
 
-  test('counts the same time once, however many requests wait through it', async () => {
+  test('lets all waiting requests continue at the end of one gate', async () => {
     const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '40' }));
     const probe = governor.admit(unaborted);

@@ -46,7 +46,7 @@ test('keeps the wanted interval if the limit leaves room for it', () => {
   expect(looks(1000, { minute: 60, day: undefined }).slice(0, 3)).toEqual([0, 10_000, 20_000]);
 });
 
-test('waits for the rest of one check to be earned, once those of the day are spent', () => {
+test('waits until the next check is earned, once the checks of the day are spent', () => {
   const pace = new Pace(1000);
   const limits = { minute: 1000, day: 1000 };
   for (let count = 0; count < 50; count += 1) pace.looked();

@@ -14,7 +14,7 @@ test.each([
   ['http://127.1/v1', 'http://127.0.0.1/v1'],
   ['http://[::1]:4010/v1', 'http://[::1]:4010/v1'],
   ['http://LOCALHOST:4010/v1/', 'http://localhost:4010/v1'],
-])('normalizes %s to %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ ok: true, value }));
+])('normalizes the URL %s to %s', (text, value) => expect(parseBaseUrl(text)).toEqual({ ok: true, value }));
 
 const refused = (reason: RegExp, ...texts: readonly string[]) => texts.map((text) => [text, reason] as const);
 

@@ -64,7 +64,7 @@ describe('a stored key and its origin', () => {
     expect(await keyed.run('inventory get 1 --timeout 0.1', { env })).toMatchObject({ code: 5 });
   });
 
-  test('unbinds a key by unset-key, not by unset url', async ({ keyed }) => {
+  test('removes the origin of a key by unset-key, but not by unset url', async ({ keyed }) => {
     expect(await keyed.run('config unset url')).toMatchObject({ code: 0 });
     expect([await keyed.setUrl(elsewhere), await keyed.setUrl(keyed.service.url)]).toEqual([4, 0]);
     expect(await keyed.run('config unset-key')).toMatchObject({ code: 0 });

@@ -168,21 +168,21 @@ export const topics = {
     {
       terms: {
         'state.db':
-          'one SQLite database for all commands: the rate limits of each key, which command writes which pet, and every ' +
+          'one SQLite database with the rate limits of each key, the pets that commands are writing, and every ' +
           'change of stock made by this machine (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'the content of the codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':
-          'the rows that a command was about to send, and the version of the state: after a kill, or if an older copy of ' +
-          'the state was restored, they show what was written',
+          'the rows that a command was about to send, and the version of the state. They show what was written after a ' +
+          'kill, or after an older copy of the state was restored',
         written: 'a hash of each file that petstock wrote; while it matches, the file may be replaced',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
         'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",
       },
     },
-    'The time before which nothing may be sent with a key is also saved in two other folders, so that it survives the state: ' +
-      'PETSTOCK_RUNTIME_DIR alone, or the first two usable ones of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
+    'The time before which nothing may be sent with a key is also saved outside the state. It is in ' +
+      'PETSTOCK_RUNTIME_DIR alone, or in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
       'temporary folder. All of them are read, whoever is logged in.',
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
       '(PETSTOCK_NO_CACHE=1 disables it).',

@@ -29,8 +29,8 @@ export const defineUndo = define({
   sendsRequests: true,
   operands: { '[run]': 'the run, as history list shows it' },
   description:
-    'Undoes a run: restores each stock to its value before the run, provided that it is still what the run ' +
-    'wrote and no other run has written the pet since. Other rows are conflicts and stay as they are. An undo ' +
+    'Undoes a run: restores each stock to its value before the run. A stock must still be what the run ' +
+    'wrote, and no other run may have written the pet since. Other rows are conflicts and stay as they are. An undo ' +
     'is itself a run, and a row is undone only once. Sends one request, plus one per row.',
   options: [
     [

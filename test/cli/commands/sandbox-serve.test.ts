@@ -90,7 +90,7 @@ test('exits sandbox serve with 5 for an unreachable database, and with 2 for a r
 });
 
 test.for([
-  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach 0\.0\.0\.0/],
+  ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach the stock at 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
 ] as const)(

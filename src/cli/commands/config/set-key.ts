@@ -46,9 +46,9 @@ type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
 
 const setKeyOf = define({
   description:
-    'Stores the API key of one environment in a file that only you can read. A terminal asks for it; otherwise it is read from ' +
-    'stdin. It is never an argument, because the command line is kept in the history of the shell and is visible to ' +
-    'every process. The key is sent to the address in force when it is stored, and to no other origin. With --command, ' +
+    'Stores the API key of one environment in a file that only you can read. On a terminal, petstock asks for it. Otherwise it reads ' +
+    'stdin. The key is never an argument, because the shell keeps the command line in its history, and every process ' +
+    'can see it. The key is sent to the address in force when it is stored, and to no other origin. With --command, ' +
     'petstock stores a command that prints the key instead: each petstock command that needs the key runs it once.',
   options: setKeyOptions,
   examples: [

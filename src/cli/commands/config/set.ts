@@ -53,9 +53,9 @@ export const defineSet = define({
   action: async (invocation, _options, text, given?: string) => {
     const { context, messages, target } = invocation;
     const name = settingName(text, target);
-    const { isSecret = false, isForAllStores = false, values, variable: source, parse, toStore } = definitionOf(name);
+    const { isSecret = false, isForAllStores = false, rule, variable: source, parse, toStore } = definitionOf(name);
     if (given === undefined && !isSecret) {
-      throw new UsageError(`The value is missing. ${name} takes ${values}`, { hint: 'petstock help config set' });
+      throw new UsageError(`The value is missing. ${name} must be ${rule}`, { hint: 'petstock help config set' });
     }
     const place = settingsTarget(invocation);
     const typed = given ?? (await readSecret(context, `URL for ${name}`));

@@ -36,8 +36,8 @@ export const defineHistoryList = define({
   needsConfig: false,
   formats: withPage,
   description:
-    'Lists the runs of this machine, or of all machines with a shared state, latest first, in every ' +
-    'store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'Lists the runs of this machine, or of all machines with a shared state, latest first. Lists those of every ' +
+    'store and environment, unless --store, --env or a variable chooses one. Sends nothing.',
   options: listOptions,
   examples: [
     ['petstock history list'],

@@ -168,7 +168,7 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly Ass
     const at = operand.indexOf('=');
     if (at < 0) {
       throw new UsageError(
-        `"${operand}" has no ${nouns[verb]}: write ${one} for each pet, or ${samples[verb][1]} for one`,
+        `The ${nouns[verb]} of "${operand}" is missing. Write ${one} for each pet, or ${samples[verb][1]} for one`,
         { hint },
       );
     }

@@ -225,8 +225,8 @@ async function requireExposed(values: Values): Promise<void> {
   for (const option of ['host', 'adminHost'] as const) {
     const host = values[option];
     if (host === undefined || isLoopback(host)) continue;
-    const how = values.tlsCert === undefined ? ', and keys that are sent over plain HTTP' : '';
-    throw new UsageError(`Other machines could reach ${host}: the stock${how}`, {
+    const how = values.tlsCert === undefined ? ', and keys would be sent over plain HTTP' : '';
+    throw new UsageError(`Other machines could reach the stock at ${host}${how}`, {
       hint: petstock`sandbox serve ${flagOf(option)} ${host} --expose`,
     });
   }

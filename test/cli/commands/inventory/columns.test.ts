@@ -18,7 +18,7 @@ test.for([
   },
 );
 
-test('reports each unknown column without --ignore-columns, and a column name used twice', async ({ shop }) => {
+test('reports each unknown column without --ignore-columns, and a second column for one field', async ({ shop }) => {
   const command = `inventory apply ${changeFile(shop, supplier)} --column petId=SKU --column quantity=Name --yes`;
   const stderr = await shop.refused(command);
   expect(stderr).toContain('"Stock on hand" is not a column');

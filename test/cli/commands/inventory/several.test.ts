@@ -88,7 +88,7 @@ test('sends one request for set of one pet as petId=quantity, and prints a run',
 test.for([
   ['4=12 4=13', 'Pet 4 appears twice'],
   ['4=12 04=13', 'Pet 4 appears twice'],
-  ['4=12 5', '"5" has no stock'],
+  ['4=12 5', 'The stock of "5" is missing'],
   ['4 12 5', '4=12 5=9'],
   ['4=', 'The quantity is empty'],
   ['=4', 'The pet id is empty'],
