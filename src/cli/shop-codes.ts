@@ -58,8 +58,8 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
  */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
-  if (codes === 'as it opens') rmSync(file, { force: true });
-  else await createFileAtomically(file, 'code,petId,name,low\n');
+  rmSync(file, { force: true });
+  if (codes === 'none') await createFileAtomically(file, 'code,petId,name,low\n');
 }
 
 /** Returns the bar codes, names and levels of the shop; undefined if there are none, or if the file can't be read. */

@@ -61,8 +61,10 @@ test('adds codes of the practice shop to a file of its own, which a reset remove
 });
 
 test('shows no names of practice pets for a stock of your own in the sandbox', async ({ shop }) => {
+  await practice(shop, 'inventory codes add X-1 rabbit');
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
   expect((await practice(shop, 'inventory list', terminal)).stdout).not.toContain('Rabbit');
+  expect(await practice(shop, 'inventory get --code X-1')).toMatchObject({ code: 9 });
 });
 
 test('shows names of the practice shop only beside its own runs in the history', async ({ shop }) => {
