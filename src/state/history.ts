@@ -6,7 +6,12 @@ export interface Intent {
   /** The time, by the monotonic clock, from which the request can no longer be in flight. */
   readonly inFlightUntil: number;
   /** The stock that the delta is now added to, and the sum; stored once the intent is granted. */
-  readonly rebased?: { readonly before: number; readonly after: number } | undefined;
+  readonly rebased?: Rebased | undefined;
+}
+
+export interface Rebased {
+  readonly before: number;
+  readonly after: number;
 }
 
 /** Another run or process is writing the pet. */
@@ -48,9 +53,10 @@ export interface Outcome {
   readonly mayBeInFlight?: boolean | undefined;
 }
 
-/** The latest knowledge that a run's process has of one of its rows. */
-export interface KnownRow {
-  readonly outcome: Outcome;
-  /** The stock that a delta was added to, and the sum. */
-  readonly rebased: Intent['rebased'];
+/** What a process knows of the rows of its run, by their numbers. */
+export interface KnownRows {
+  readonly outcomes: ReadonlyMap<number, Outcome>;
+  readonly rebased: ReadonlyMap<number, Rebased>;
+  /** Whether this process began the run: then a row without an outcome was never sent. */
+  readonly isWhole: boolean;
 }

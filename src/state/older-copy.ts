@@ -3,7 +3,7 @@ import type { RecordedRow, RunHead } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
 import { drawnIn, type HighestNumber, margin } from './highest-number.ts';
-import type { KnownRow, Outcome } from './history.ts';
+import type { KnownRows, Outcome } from './history.ts';
 import { countsUpdate, type RunKey, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import {
@@ -181,48 +181,36 @@ function doubtfulOutcome(row: Row): Outcome {
   return { row: Number(row.row), petId: BigInt(String(row.pet)), result, error: doubtfulError };
 }
 
-/**
- * Writes a process's knowledge of its rows into the state that has replaced the one of the run.
- * @param isWhole whether this process began the run; if so, a row that is not in `known` was never sent
- * @returns false if the state lacks the run
- */
-export function recover(
-  { database, highest }: StateContext,
-  run: RunKey,
-  known: ReadonlyMap<number, KnownRow>,
-  isWhole: boolean,
-): Promise<boolean> {
-  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, isWhole, highest));
+/** Writes what a process knows of its rows into the state that has replaced the one of the run. */
+export function recover({ database, highest }: StateContext, run: RunKey, known: KnownRows): Promise<void> {
+  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, highest));
 }
 
 function* recovering(
   at: TransactionContext,
   { token }: RunKey,
-  known: ReadonlyMap<number, KnownRow>,
-  isWhole: boolean,
+  { outcomes, rebased, isWhole }: KnownRows,
   highest: HighestNumber,
-): TransactionSteps<boolean> {
+): TransactionSteps<void> {
   const [, [meta] = [], [head] = []] = yield [lockSequence, selectLast, statement(selectRun, token)];
   if (yield* isOlder(meta, highest)) yield* settlingOlder(at, meta, highest, token);
-  if (head === undefined) return false;
+  if (head === undefined) return;
   const run = runIn(head);
   const [rows = []] = yield [statement(rowsOf, run.id)];
-  const outcomes = rows.flatMap((row): Outcome[] => {
-    const own = known.get(Number(row.row));
-    const isOpen = row.result === 'pending' || row.result === 'unknown';
+  const recovered = rows.flatMap((row): Outcome[] => {
+    const own = outcomes.get(Number(row.row));
     // Whether an unanswered delta was written can only be decided from the stock that it was added to, which this copy
     // may lack.
-    if (own !== undefined) return [own.outcome.result === 'unknown' ? doubtfulOutcome(row) : own.outcome];
-    if (!isWhole) return isOpen ? [doubtfulOutcome(row)] : [];
-    return isOpen ? [{ row: Number(row.row), petId: BigInt(String(row.pet)), result: 'void' }] : [];
+    if (own !== undefined) return [own.result === 'unknown' ? doubtfulOutcome(row) : own];
+    if (row.result !== 'pending' && row.result !== 'unknown') return [];
+    if (!isWhole) return [doubtfulOutcome(row)];
+    return [{ row: Number(row.row), petId: BigInt(String(row.pet)), result: 'void' }];
   });
-  for (const [row, { rebased }] of known) {
-    if (rebased === undefined) continue;
+  for (const [row, { before, after }] of rebased) {
     const sql = 'UPDATE petstock.rows SET before = ?, after = ? WHERE run = ? AND row = ?';
-    at.writes.push(statement(sql, rebased.before, rebased.after, run.id, row));
+    at.writes.push(statement(sql, before, after, run.id, row));
   }
-  const moves = yield* settleRows(at, run, outcomes, rows, undefined);
+  const moves = yield* settleRows(at, run, recovered, rows, undefined);
   if (moves.length > 0) at.writes.push(countsUpdate(run.id, moves));
   at.writes.push(statement('UPDATE petstock.runs SET holder = NULL WHERE id = ?', run.id));
-  return true;
 }

@@ -1,21 +1,10 @@
 import type { Clock } from '../shared/clock.ts';
 import type { BegunContents } from './begun-contents.ts';
 import type { HighestNumber } from './highest-number.ts';
-import type { KnownRow } from './history.ts';
+import type { KnownRows } from './history.ts';
 import type { Presence } from './presence.ts';
+import type { RunKey } from './settle-rows.ts';
 import type { StateDatabase } from './state-database.ts';
-
-/** The part of a newly opened state that takes over what a process knows of its run. */
-export interface ReopenedState {
-  readonly history: {
-    recover(
-      run: { readonly token: string; readonly serviceName: string },
-      known: ReadonlyMap<number, KnownRow>,
-      isWhole: boolean,
-    ): Promise<boolean>;
-  };
-  close(): Promise<void>;
-}
 
 export interface StateContext {
   readonly database: StateDatabase;
@@ -24,8 +13,8 @@ export interface StateContext {
   readonly folder: string | undefined;
   readonly highest: HighestNumber;
   readonly begun: BegunContents;
-  /** Opens the state that is there now, if this one was replaced by another. */
-  reopen(): Promise<ReopenedState | undefined>;
+  /** Writes what a process knows of its run into the state that has replaced this one. */
+  readonly recoverElsewhere: ((run: RunKey, known: KnownRows) => Promise<void>) | undefined;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   random(): number;

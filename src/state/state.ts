@@ -6,7 +6,7 @@ import { HighestNumber } from './highest-number.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
-import type { ReopenedState } from './state-context.ts';
+import type { StateContext } from './state-context.ts';
 import type { StateDatabase } from './state-database.ts';
 import { number, type Row } from './statements.ts';
 import { History } from './stored-history.ts';
@@ -22,8 +22,8 @@ export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'w
    * meanwhile.
    */
   readonly outageTimeout?: number | undefined;
-  /** Opens the state that is there now, if this one was replaced by another. */
-  reopen?(): Promise<ReopenedState | undefined>;
+  /** See `StateContext`. */
+  readonly recoverElsewhere?: StateContext['recoverElsewhere'];
   /** Prints a line on stderr. */
   warn?(line: string): void;
 }
@@ -78,13 +78,12 @@ export class State {
 
   constructor(engine: StateEngine, options: StateOptions) {
     const { database } = engine;
-    const { folder, interrupted, isFallback = false } = options;
+    const { folder, interrupted, isFallback = false, recoverElsewhere } = options;
     const warn = (line: string) => options.warn?.(line);
     const presence = new Presence(database, options);
     const highest = new HighestNumber(folder, database.name);
     const begun = new BegunContents(folder);
-    const reopen = async () => options.reopen?.();
-    const context = { ...options, database, presence, folder, highest, begun, reopen, interrupted, warn };
+    const context = { ...options, database, presence, folder, highest, begun, recoverElsewhere, interrupted, warn };
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;

@@ -1,7 +1,7 @@
 import type { RowError } from '../inventory/change.ts';
 import type { PlannedRow, RunHead, RunRecord } from '../inventory/run-records.ts';
 import type { NewRun } from './begin-run.ts';
-import type { KnownRow } from './history.ts';
+import type { KnownRows } from './history.ts';
 import { removeNotes } from './leaving-notes.ts';
 import { onCurrentState, recover, refuseRepetition, standingOf } from './older-copy.ts';
 import { RecordedRuns } from './recorded-runs.ts';
@@ -119,12 +119,9 @@ export class History extends RecordedRuns {
     return this.run(run);
   }
 
-  /**
-   * Writes another process's knowledge of a run into this state, which has replaced that process's state.
-   * @returns whether this state has the run
-   */
-  recover(run: RunKey, known: ReadonlyMap<number, KnownRow>, isWhole: boolean): Promise<boolean> {
-    return recover(this.context, run, known, isWhole);
+  /** Writes what a process knows of a run into this state, which has replaced that process's state. */
+  recover(run: RunKey, known: KnownRows): Promise<void> {
+    return recover(this.context, run, known);
   }
 
   /** Reports whether a run of the same content may have begun in another state, which this one has replaced. */

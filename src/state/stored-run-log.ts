@@ -1,11 +1,10 @@
-import { FailureError } from '../shared/errors.ts';
+import { FailureError, type PetstockError } from '../shared/errors.ts';
 import { appendToLog, type Confirmed, type LogAppend, type LogAppendResult } from './append-to-log.ts';
 import type { NewRun } from './begin-run.ts';
 import type { ReadVersion } from './decide.ts';
-import type { Grant, Intent, Outcome } from './history.ts';
-import { KnownRows } from './known-rows.ts';
+import type { Grant, Intent, Outcome, Rebased } from './history.ts';
 import { LeavingNotes } from './leaving-notes.ts';
-import { onCurrentState, refuseRepetitionOnce } from './older-copy.ts';
+import { onCurrentState, recover, refuseRepetitionOnce } from './older-copy.ts';
 import { OutcomeBuffer } from './outcome-buffer.ts';
 import { stateReplaced, takenOver, writesLost } from './run-errors.ts';
 import { type RunKey, rowNumbers } from './settle-rows.ts';
@@ -22,6 +21,15 @@ type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
   readonly leaves?: boolean;
 };
 
+/**
+ * - `taken`: another process has taken the run over, perhaps even removed it
+ * - `lost`: the state lacks writes of this log
+ * - `ended`: this process has left the run
+ */
+type Standing =
+  | { readonly kind: 'open' | 'ended' }
+  | { readonly kind: 'taken' | 'lost'; readonly error: PetstockError };
+
 /** The log of one run that this process writes. */
 export class RunLog {
   readonly #context: StateContext;
@@ -34,17 +42,11 @@ export class RunLog {
   readonly #notes: LeavingNotes;
   readonly #turns: WriteTurns;
   readonly #onEnd: () => void;
-  #hasEnded = false;
-  /**
-   * Why nothing more is sent: another process has taken the run over, perhaps even removed it, or the state has lost
-   * part of it.
-   */
-  #stopped: Error | undefined;
+  #standing: Standing = { kind: 'open' };
+  /** Whether a caller has received the reason why nothing more is sent. */
   #isStopTold = false;
   #confirmed: Confirmed = { state: undefined, highest: 0, intent: undefined };
-  readonly #known = new KnownRows();
-  /** Whether the state lacks writes of this log. */
-  #isLost = false;
+  readonly #known = { outcomes: new Map<number, Outcome>(), rebased: new Map<number, Rebased>() };
 
   /**
    * @param run a new run, or the id of a run that has begun
@@ -94,7 +96,7 @@ export class RunLog {
    * over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
-    if (this.#hasEnded) throw new FailureError(`Run ${this.run} has been ended`);
+    if (this.#standing.kind === 'ended') throw new FailureError(`Run ${this.run} has been ended`);
     this.#requireNotStopped();
     this.#requireInPlace();
     if (this.#context.presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));
@@ -116,8 +118,10 @@ export class RunLog {
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
-    this.#known.settled(outcomes);
-    for (const { row } of outcomes) this.#outstanding.delete(row);
+    for (const outcome of outcomes) {
+      this.#known.outcomes.set(outcome.row, outcome);
+      this.#outstanding.delete(outcome.row);
+    }
     // If the run has not begun, its outcomes are written together with it.
     if (!this.hasBegun) return;
     if (this.#buffer.isFull) this.#turns.writeSoon();
@@ -129,24 +133,31 @@ export class RunLog {
    * @throws FailureError if that fails or the state was removed meanwhile; the history then lacks these outcomes
    */
   async flush(): Promise<void> {
-    if (!this.#hasEnded && this.hasBegun) await this.#turns.take(() => this.#writeOut({}));
+    if (this.#standing.kind !== 'ended' && this.hasBegun) await this.#turns.take(() => this.#writeOut({}));
   }
 
   /** Flushes, and leaves the run even if the flush throws. May be called again. */
   async end(): Promise<void> {
-    if (this.#hasEnded) return;
+    if (this.#standing.kind === 'ended') return;
     try {
       if (this.hasBegun) await this.#turns.take(() => this.#writeOut({ leaves: true }));
       this.#notes.end();
     } finally {
-      const isWhole = this.#new !== undefined;
-      if (this.#isLost) await this.#known.recover(this.#context, this.#key, isWhole).catch(() => {});
+      await this.#recover().catch(() => {});
       this.#notes.close();
-      this.#hasEnded = true;
+      this.#standing = { kind: 'ended' };
       this.#turns.end();
       this.#context.presence.release(this.#outstanding);
       this.#onEnd();
     }
+  }
+
+  /** Writes what this process knows of its rows into the state that is there now, if the state lacks any of it. */
+  async #recover(): Promise<void> {
+    if (this.#standing.kind !== 'lost') return;
+    const known = { ...this.#known, isWhole: this.#new !== undefined };
+    if (this.#context.database.isInPlace) await recover(this.#context, this.#key, known);
+    else await this.#context.recoverElsewhere?.(this.#key, known);
   }
 
   /** Writes outcomes until this connection has confirmed all of them. */
@@ -199,8 +210,10 @@ export class RunLog {
     if (beginning !== undefined) begun.note(beginning.head, drawnIn.state);
     this.#noteWritten(outcomes, generation, kind);
     const granted = intents.filter((_intent, index) => grants[index]?.kind === 'granted');
-    this.#known.granted(granted);
-    for (const { row } of granted) this.#outstanding.add(row);
+    for (const { row, rebased } of granted) {
+      this.#outstanding.add(row);
+      if (rebased !== undefined) this.#known.rebased.set(row, rebased);
+    }
     this.#buffer.forget(rowNumbers(granted));
     if (granted.length > 0) lock?.passToRun();
     const row = granted.at(-1)?.row;
@@ -220,18 +233,15 @@ export class RunLog {
 
   /** @throws FailureError if the state is not the one that was opened */
   #requireInPlace(): void {
-    if (!this.#context.database.isInPlace) throw this.#replaced();
-  }
-
-  #replaced(): FailureError {
-    this.#isLost = true;
-    return stateReplaced(this.#context.database, this.#run);
+    if (this.#context.database.isInPlace) return;
+    this.#standing = { kind: 'lost', error: stateReplaced(this.#context.database, this.#run) };
+    throw this.#standing.error;
   }
 
   #requireNotStopped(): void {
-    if (this.#stopped === undefined) return;
+    if (!('error' in this.#standing)) return;
     this.#isStopTold = true;
-    throw this.#stopped;
+    throw this.#standing.error;
   }
 
   /**
@@ -241,16 +251,14 @@ export class RunLog {
    * had confirmed
    */
   #stop(unwritten: Exclude<LogAppendResult, { readonly kind: 'written' }>, sends: boolean): void {
-    if (unwritten.kind === 'gone') {
-      if (this.#stopped !== undefined && !sends) return;
-      throw this.#replaced();
+    const { database } = this.#context;
+    if (unwritten.kind === 'taken') {
+      this.#standing = { kind: 'taken', error: takenOver(unwritten.run, unwritten.by ?? 'another process') };
+    } else if (unwritten.kind === 'lost' || this.#standing.kind === 'open') {
+      const isGone = unwritten.kind === 'gone';
+      const error = isGone ? stateReplaced(database, this.#run) : writesLost(database, unwritten.run);
+      this.#standing = { kind: 'lost', error };
     }
-    const { run } = unwritten;
-    if (unwritten.kind === 'lost') this.#isLost = true;
-    this.#stopped ??=
-      unwritten.kind === 'lost'
-        ? writesLost(this.#context.database, run)
-        : takenOver(run, unwritten.by ?? 'another process');
     if (sends) this.#requireNotStopped();
   }
 }
