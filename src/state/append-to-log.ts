@@ -1,7 +1,7 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { beginRun, type NewRun } from './begin-run.ts';
 import { hasLostWrites } from './decide.ts';
-import { type DrawnIn, drawnIn } from './highest-number.ts';
+import { type DrawnIn, drawnIn } from './state-notes.ts';
 import type { Grant, Outcome } from './history.ts';
 import { grantRows, type IntendedRows, selectIntended, writeGranted } from './intend-rows.ts';
 import { aliveAmong } from './living-processes.ts';
@@ -59,7 +59,7 @@ export function* appendToLog(
   at: TransactionContext,
   given: LogAppend,
 ): TransactionSteps<LogAppendResult> {
-  const { presence, highest } = context;
+  const { presence, notes } = context;
   const { token, beginning, outcomes, confirmed, leaving } = given;
   const loads = [
     statement(selectRun, token),
@@ -81,7 +81,7 @@ export function* appendToLog(
   }
   // Another process may have found this state to be an older copy, and renamed it.
   const isAnother = confirmed.state !== undefined && confirmed.state !== state;
-  const isBehind = isAnother || (yield* isOlder(meta, highest));
+  const isBehind = isAnother || (yield* isOlder(meta, notes));
   if (head !== undefined && isBehind) return { kind: 'lost', run: String(head.run) };
   const result = yield* settleAndGrant(context, at, given, loaded);
   if (leaving !== undefined) {

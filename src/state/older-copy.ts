@@ -1,8 +1,8 @@
 import type { RowError } from '../inventory/change.ts';
-import type { RecordedRow, RunHead } from '../inventory/run-records.ts';
+import type { RecordedRow } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
-import { drawnIn, type HighestNumber, margin } from './highest-number.ts';
+import { drawnIn, type StateNotes, margin, type RunContent } from './state-notes.ts';
 import type { KnownRows, Outcome } from './history.ts';
 import { countsUpdate, type RunKey, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
@@ -31,9 +31,9 @@ export class RepetitionError extends ConflictError {}
  * Reports whether the state is an older copy: it lacks numbers that were already noted.
  * @param meta the row of `selectLast`
  */
-export function* isOlder(meta: Row | undefined, highest: HighestNumber): TransactionSteps<boolean> {
+export function* isOlder(meta: Row | undefined, notes: StateNotes): TransactionSteps<boolean> {
   const { state, drawn } = drawnIn(meta);
-  const noted = highest.of(state);
+  const noted = notes.highestOf(state);
   if (drawn >= noted) return false;
   // Another process may have committed since the row was read, and noted its number.
   const [[now] = []] = yield [selectLast];
@@ -43,11 +43,11 @@ export function* isOlder(meta: Row | undefined, highest: HighestNumber): Transac
 /** Returns the name of the state, and whether it is an older copy. */
 export function standingOf({
   database,
-  highest,
+  notes,
 }: StateContext): Promise<{ readonly state: string; readonly isOld: boolean }> {
   return readWithoutLock(database, function* () {
     const [[meta] = []] = yield [selectLast];
-    return { state: drawnIn(meta).state, isOld: yield* isOlder(meta, highest) };
+    return { state: drawnIn(meta).state, isOld: yield* isOlder(meta, notes) };
   });
 }
 
@@ -60,11 +60,8 @@ export function olderText({ name }: Pick<StateDatabase, 'name'>): string {
  * @param meta the row of `selectLast`
  * @throws OlderCopyError if the state is an older copy
  */
-export function* requireCurrent(
-  meta: Row | undefined,
-  { database, highest }: StateContext,
-): TransactionSteps<undefined> {
-  if (yield* isOlder(meta, highest)) throw new OlderCopyError(olderText(database));
+export function* requireCurrent(meta: Row | undefined, { database, notes }: StateContext): TransactionSteps<undefined> {
+  if (yield* isOlder(meta, notes)) throw new OlderCopyError(olderText(database));
   return undefined;
 }
 
@@ -82,12 +79,12 @@ export async function onCurrentState<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof OlderCopyError)) throw error;
-    const { database, highest, warn } = context;
+    const { database, notes, warn } = context;
     const { doubtful, state } = await database.transact('durable', undefined, function* (at) {
       const [, [meta] = []] = yield [lockSequence, selectLast];
       // Another process may have repaired the copy first.
-      const isOld = yield* isOlder(meta, highest);
-      return isOld ? yield* settlingOlder(at, meta, highest) : { doubtful: 0, ...drawnIn(meta) };
+      const isOld = yield* isOlder(meta, notes);
+      return isOld ? yield* settlingOlder(at, meta, notes) : { doubtful: 0, ...drawnIn(meta) };
     });
     const rows = doubtful === 1 ? '1 unfinished row was' : `${doubtful} unfinished rows were`;
     const unclear = doubtful === 0 ? '' : `. It is not known whether ${rows} written`;
@@ -100,13 +97,11 @@ export async function onCurrentState<Result>(
 /** Locks the state, so that no two processes settle the same copy at once. */
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
-type Content = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
-
 /**
  * @throws RepetitionError for a file of deltas, a count or an undo that may already have been carried out, because the
  * state lacks later writes
  */
-export function refuseRepetition({ database }: StateContext, content: Content): void {
+export function refuseRepetition({ database }: StateContext, content: RunContent): void {
   const { contentHash, hasDeltas, undoes, file = 'the count' } = content;
   if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
   const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
@@ -117,8 +112,8 @@ export function refuseRepetition({ database }: StateContext, content: Content): 
 }
 
 /** Refuses the content once. A user who runs the command again has been told to check the stock first. */
-export function refuseRepetitionOnce(context: StateContext, content: Content, state: string): void {
-  context.begun.note(content, state);
+export function refuseRepetitionOnce(context: StateContext, content: RunContent, state: string): void {
+  context.notes.noteBegun(content, state);
   refuseRepetition(context, content);
 }
 
@@ -127,7 +122,7 @@ export function refuseRepetitionOnce(context: StateContext, content: Content, st
  * the history lacks it
  */
 export function requireNew(context: StateContext, { head, follows }: NewRun, state: string): void {
-  const known = context.begun.stateOf(head);
+  const known = context.notes.stateOf(head);
   if (known !== undefined && known !== state && follows?.run === undefined) refuseRepetitionOnce(context, head, state);
 }
 
@@ -144,7 +139,7 @@ const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS 
 export function* settlingOlder(
   at: TransactionContext,
   meta: Row | undefined,
-  highest: HighestNumber,
+  notes: StateNotes,
   except?: string,
 ): TransactionSteps<{ readonly doubtful: number; readonly state: string }> {
   const [runs = []] = yield [statement(selectOpenRuns)];
@@ -158,7 +153,7 @@ export function* settlingOlder(
   }
   const { state: before, drawn } = drawnIn(meta);
   const state = uniqueName();
-  const raise = Math.max(0, highest.of(before) - drawn) + margin;
+  const raise = Math.max(0, notes.highestOf(before) - drawn) + margin;
   const rename = 'UPDATE petstock.sequence SET last = last + ?, raised = raised + ?, state = ?';
   at.writes.push(statement(rename, raise, raise, state));
   return { doubtful, state };
@@ -182,18 +177,18 @@ function doubtfulOutcome(row: Row): Outcome {
 }
 
 /** Writes what a process knows of its rows into the state that has replaced the one of the run. */
-export function recover({ database, highest }: StateContext, run: RunKey, known: KnownRows): Promise<void> {
-  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, highest));
+export function recover({ database, notes }: StateContext, run: RunKey, known: KnownRows): Promise<void> {
+  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, notes));
 }
 
 function* recovering(
   at: TransactionContext,
   { token }: RunKey,
   { outcomes, rebased, isWhole }: KnownRows,
-  highest: HighestNumber,
+  notes: StateNotes,
 ): TransactionSteps<void> {
   const [, [meta] = [], [head] = []] = yield [lockSequence, selectLast, statement(selectRun, token)];
-  if (yield* isOlder(meta, highest)) yield* settlingOlder(at, meta, highest, token);
+  if (yield* isOlder(meta, notes)) yield* settlingOlder(at, meta, notes, token);
   if (head === undefined) return;
   const run = runIn(head);
   const [rows = []] = yield [statement(rowsOf, run.id)];

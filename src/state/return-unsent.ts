@@ -23,7 +23,7 @@ const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS 
   WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
 
 function* returning(
-  { presence, highest }: StateContext,
+  { presence, notes }: StateContext,
   at: TransactionContext,
   place: NotesPlace,
 ): TransactionSteps<void> {
@@ -33,7 +33,7 @@ function* returning(
     selectLast,
   ];
   // The notes say nothing about an older copy.
-  if (yield* isOlder(meta, highest)) return;
+  if (yield* isOlder(meta, notes)) return;
   const living = yield* aliveAmong(presence, at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
   const isUnsent = unsentBy(place);

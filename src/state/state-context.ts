@@ -1,6 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
-import type { BegunContents } from './begun-contents.ts';
-import type { HighestNumber } from './highest-number.ts';
+import type { StateNotes } from './state-notes.ts';
 import type { KnownRows } from './history.ts';
 import type { Presence } from './presence.ts';
 import type { RunKey } from './settle-rows.ts';
@@ -11,8 +10,7 @@ export interface StateContext {
   readonly presence: Presence;
   /** The state folder of this machine, for files beside the state. */
   readonly folder: string | undefined;
-  readonly highest: HighestNumber;
-  readonly begun: BegunContents;
+  readonly notes: StateNotes;
   /** Writes what a process knows of its run into the state that has replaced this one. */
   readonly recoverElsewhere: ((run: RunKey, known: KnownRows) => Promise<void>) | undefined;
   readonly clock: Clock;

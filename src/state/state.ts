@@ -1,8 +1,7 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits-with-gate-files.ts';
-import { BegunContents } from './begun-contents.ts';
-import { HighestNumber } from './highest-number.ts';
+import { StateNotes } from './state-notes.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
@@ -81,9 +80,8 @@ export class State {
     const { folder, interrupted, isFallback = false, recoverElsewhere } = options;
     const warn = (line: string) => options.warn?.(line);
     const presence = new Presence(database, options);
-    const highest = new HighestNumber(folder, database.name);
-    const begun = new BegunContents(folder);
-    const context = { ...options, database, presence, folder, highest, begun, recoverElsewhere, interrupted, warn };
+    const notes = new StateNotes(folder, database.name);
+    const context = { ...options, database, presence, folder, notes, recoverElsewhere, interrupted, warn };
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;

@@ -10,6 +10,7 @@ import { returnUnsent } from './return-unsent.ts';
 import { stillRunning } from './run-errors.ts';
 import type { RunKey } from './settle-rows.ts';
 import { uniqueName, writeOnly } from './state-database.ts';
+import type { RunContent } from './state-notes.ts';
 import { statement } from './statements.ts';
 import type { RunLog } from './stored-run-log.ts';
 import { takeRun, waitForProcess } from './take-over.ts';
@@ -17,9 +18,6 @@ import { takeRun, waitForProcess } from './take-over.ts';
 const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
 /** Maximum number of old runs that one command removes when it ends. */
 const maxOld = 20;
-
-/** The properties of a run that must not begin twice. */
-type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**
  * The history of writes: begins, resumes, discards and removes runs.
@@ -126,7 +124,7 @@ export class History extends RecordedRuns {
 
   /** Reports whether a run of the same content may have begun in another state, which this one has replaced. */
   async mayHaveBegun(content: RunContent): Promise<boolean> {
-    const known = this.context.begun.stateOf(content);
+    const known = this.context.notes.stateOf(content);
     if (known === undefined) return false;
     const { state, isOld } = await standingOf(this.context);
     const { serviceName, contentHash = '' } = content;

@@ -170,7 +170,7 @@ export class RunLog {
 
   /** Runs one transaction of this log. */
   async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
-    const { database, presence, highest, begun } = this.#context;
+    const { database, presence, notes } = this.#context;
     const { time, generation } = database;
     const outcomes = this.#buffer.take(generation);
     const call = uniqueName();
@@ -206,8 +206,8 @@ export class RunLog {
       return [];
     }
     const { grants, last, drawnIn } = written;
-    if (kind === 'durable') highest.note(drawnIn);
-    if (beginning !== undefined) begun.note(beginning.head, drawnIn.state);
+    if (kind === 'durable') notes.noteHighest(drawnIn);
+    if (beginning !== undefined) notes.noteBegun(beginning.head, drawnIn.state);
     this.#noteWritten(outcomes, generation, kind);
     const granted = intents.filter((_intent, index) => grants[index]?.kind === 'granted');
     for (const { row, rebased } of granted) {

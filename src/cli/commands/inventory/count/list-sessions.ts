@@ -5,7 +5,7 @@ import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
 import { targetName } from '../../../../shared/target.ts';
-import { BegunContents } from '../../../../state/begun-contents.ts';
+import { StateNotes } from '../../../../state/state-notes.ts';
 import type { SqliteConnection } from '../../../../state/sqlite/connection.ts';
 import { isNamed } from '../../../invocation/globals.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
@@ -50,7 +50,7 @@ async function isDoubtful(invocation: Invocation, session: CountSession): Promis
   const { service: serviceName } = head;
   const content = { serviceName, contentHash: hashOf(session) };
   const isHandedOver = accountOf(session).handedOver.size > 0;
-  const begun = new BegunContents(invocation.context.folders.state).stateOf(content);
+  const begun = new StateNotes(invocation.context.folders.state).stateOf(content);
   if (!isHandedOver && begun === undefined) return false;
   return withExistingState(invocation, async (state) => {
     if (state === undefined) return true;
