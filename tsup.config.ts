@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
-import { apart, importedApart, licencesOf, stubbed } from './.ci/bundle.ts';
+import { alias, apart, importedApart, licencesOf } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './test/support/reference/completion-table.ts';
 import { manPage } from './test/support/reference/man-page.ts';
@@ -48,11 +48,12 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     // the same build with `--sourcemap` has the long ones.
     minify: true,
     esbuildOptions: (options) => {
+      options.alias = alias;
       // A script that is loaded with a code cache is not a module of Node, so it can't use Node's `import()`.
       options.supported = { 'dynamic-import': false };
       options.legalComments = 'none';
     },
-    esbuildPlugins: [importedApart, stubbed],
+    esbuildPlugins: [importedApart],
     metafile: true,
     // The native binaries of SQLite, the manual and the licences are beside the program.
     onSuccess: async () => {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Options } from 'tsup';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
@@ -22,29 +22,13 @@ export const importedApart: EsbuildPlugin = {
 };
 
 /**
- * The modules that a package loads for features that petstock never uses, and the stubs that replace them. Of the CPU of
- * `node -e 0`, undici's HTTP/2 takes half on Node 22 and 24, Commander's subcommands that are separate programs take a
- * sixth, and undici's bodies from Node's HTTP server take a tenth. conf could check a schema, but gets none.
+ * Stubs for the modules that packages load for features that petstock never uses. undici could use HTTP/2, which takes
+ * half of the CPU of `node -e 0` on Node 22 and 24. conf could check a schema, but gets none.
  */
-const stubs: readonly (readonly [name: string, importer: string, stub: string])[] = [
-  ['node:http2', 'undici', 'http2.ts'],
-  ['node:http', 'undici', 'http.ts'],
-  ['node:child_process', 'commander', 'child-process.ts'],
-  ['ajv/dist/2020.js', 'conf', 'ajv.ts'],
-  ['ajv-formats', 'conf', 'ajv.ts'],
-];
-
-/** Replaces the modules of `stubs` where these packages import them. */
-export const stubbed: EsbuildPlugin = {
-  name: 'stubbed',
-  setup({ onResolve }) {
-    for (const [name, importer, stub] of stubs)
-      onResolve({ filter: new RegExp(`^${name}$`) }, (args) =>
-        new RegExp(`node_modules[\\\\/]${importer}[\\\\/]`).test(args.importer)
-          ? { path: resolve('.ci/stubs', stub) }
-          : undefined,
-      );
-  },
+export const alias = {
+  'node:http2': './.ci/stubs/http2.ts',
+  'ajv/dist/2020.js': './.ci/stubs/ajv.ts',
+  'ajv-formats': './.ci/stubs/ajv.ts',
 };
 
 /**

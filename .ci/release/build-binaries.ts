@@ -7,7 +7,7 @@ import { build } from 'tsup';
 import { description, version } from '../../package.json';
 import { completionTable } from '../../test/support/reference/completion-table.ts';
 import { manPage } from '../../test/support/reference/man-page.ts';
-import { licencesOf, stubbed } from '../bundle.ts';
+import { alias, licencesOf } from '../bundle.ts';
 import { buildConstants, committedAt, fetchPackage, filled, homepage, newFolder, root, sumsOf } from '../commands.ts';
 import { bunVersion, executableName, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
@@ -77,7 +77,9 @@ async function bundle(): Promise<string> {
       // A path on the build machine would make each machine's build different.
       ...{ __filename: '"/petstock"', __dirname: '"/"' },
     },
-    esbuildPlugins: [stubbed],
+    esbuildOptions: (options) => {
+      options.alias = alias;
+    },
   });
   return licencesOf(Object.keys(JSON.parse(readFileSync(join(folder, 'metafile-esm.json'), 'utf8')).inputs));
 }
