@@ -3,7 +3,9 @@ import { FailureError } from '../shared/errors.ts';
 import {
   isJsonObject,
   type Json,
+  type JsonBounds,
   JsonSyntaxError,
+  maxOfAnswer,
   numberText,
   parseJson,
   parseJsonAt,
@@ -16,6 +18,9 @@ import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
 
+/** A field that petstock does not use may have any value, and several. */
+export const itemBounds: JsonBounds = { ...maxOfAnswer, unique: new Set(['petId', 'quantity', 'status']) };
+
 /** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {
   /** The request, like `GET /inventory`. */
@@ -25,9 +30,9 @@ export interface Operation {
 }
 
 /** @throws FailureError that names the operation, if the text is not JSON */
-export function decodeJson(text: string, operation: Operation): Json {
+export function decodeJson(text: string, operation: Operation, bounds?: JsonBounds): Json {
   try {
-    return parseJson(text);
+    return parseJson(text, bounds);
   } catch (cause) {
     if (cause instanceof TooManyValues) throw nonsense(operation, `is not valid: it ${cause.message}`, cause);
     const what =
@@ -68,7 +73,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       const where = `item ${index + 1} of `;
       let found: ReturnType<typeof parseJsonAt>;
       try {
-        found = parseJsonAt(text, at);
+        found = parseJsonAt(text, at, itemBounds);
       } catch (error) {
         if (!(error instanceof SyntaxError || error instanceof TooManyValues)) throw error;
         if (endOfValue(text, at) === undefined) return undefined;
@@ -108,7 +113,7 @@ export type ExactDecoder = ReturnType<typeof exactDecoder>;
  * @throws FailureError if the response is not a single item
  */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
-  return decodeItem(decodeJson(decodeUtf8(bytes), operation), operation);
+  return decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
 }
 
 /** @throws FailureError that names a field that is missing, of the wrong type, or out of range */
@@ -120,7 +125,8 @@ function decodeItem(value: Json, operation: Operation, where = ''): InventoryIte
 
 /** @throws FailureError that names a field that is missing or of the wrong type */
 function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
-  if (!isJsonObject(value)) throw nonsense(operation, `has no object for ${where}the inventory item`);
+  if (!isJsonObject(value))
+    throw nonsense(operation, `is not valid: ${where === '' ? 'it' : where.replace(/ of $/, '')} is not an object`);
   const petId = toInteger(value.petId);
   if (petId === undefined || petId < int64.min || petId > int64.max) {
     throw wrongField('petId', 'an int64', value.petId, operation, where);

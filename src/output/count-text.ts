@@ -41,8 +41,8 @@ interface CountShown extends CountShow {
 export function modeName(mode: CountMode): string {
   return {
     count: 'a stock-take',
-    add: 'a count of units that came in (--add)',
-    take: 'a count of units that went out (--take)',
+    add: 'a count of units that came in, with --add',
+    take: 'a count of units that went out, with --take',
   }[mode];
 }
 
@@ -166,13 +166,22 @@ export function unknownLines(unknowns: ReadonlyMap<string, number>, paint: Paint
 /**
  * Like `unknownLines`, without the title. A code that is too long for a line is wrapped, and has its units on the last
  * line.
+ * @param isQuoted whether the rows are shown with a bar in front of each
  */
-export function unknownRows(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
+export function unknownRows(
+  unknowns: ReadonlyMap<string, number>,
+  paint: Paint,
+  width = Number.POSITIVE_INFINITY,
+  isQuoted = false,
+): string[] {
   const shown = [...unknowns].slice(0, maxShown);
   const room = Math.max(8, width - 12);
   const names = shown.map(([code, units]) => {
     const lines = wrap(singleLine(code), room);
-    return { lines: lines.length === 1 && isPlainName(code) ? lines : barred(singleLine(code), room), units };
+    return {
+      lines: isQuoted || (lines.length === 1 && isPlainName(code)) ? lines : barred(singleLine(code), room),
+      units,
+    };
   });
   const nameWidth = names.reduce((most, { lines }) => Math.max(most, ...lines.map(visibleWidth)), 0);
   const rest = unknowns.size - shown.length;

@@ -191,7 +191,8 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   }
   const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];
   throw new UsageError(`${things} are not settings. They have their own command.`, {
-    hint: petstock`config ${command} ${options}`,
+    // The sandbox issues its own key, and has no address to set.
+    hint: env === 'sandbox' ? 'petstock sandbox info' : petstock`config ${command} ${options}`,
   });
 }
 

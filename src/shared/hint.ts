@@ -56,6 +56,7 @@ export function withValue(
   const corrected = argv.map((word, index) => {
     if (word === wrong && [short, long].includes(argv[index - 1] ?? '')) return right;
     if (word === `${long}=${wrong}`) return `${long}=${right}`;
+    if (word === short + wrong || word === `${short}=${wrong}`) return short + right;
     return word.startsWith(`${wrong}/`) ? right + word.slice(wrong.length) : word;
   });
   return corrected.some((word, index) => word !== argv[index]) ? corrected : [...argv, long, right];

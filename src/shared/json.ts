@@ -14,13 +14,15 @@ export interface JsonObject {
 }
 
 /** Limits for untrusted text: each value takes fifty times its bytes in memory, and a name takes even more. */
-interface JsonBounds {
+export interface JsonBounds {
   readonly values: number;
   readonly names: number;
+  /** The names that no object may have twice with different values. Default: every name. */
+  readonly unique?: ReadonlySet<string>;
 }
 
 /** No valid response has more than this. */
-const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
+export const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {
   constructor(
@@ -107,7 +109,10 @@ class Reader {
       this.#skipSpace();
       this.#take(':');
       const value = this.#value();
-      if (Object.hasOwn(found, name) && !isDeepStrictEqual(found[name], value)) throw this.#unexpected(nameAt + 1);
+      const isUnique = this.most.unique?.has(name) ?? true;
+      if (isUnique && Object.hasOwn(found, name) && !isDeepStrictEqual(found[name], value)) {
+        throw this.#unexpected(nameAt + 1);
+      }
       if (name === '__proto__') {
         Object.defineProperty(found, name, { value, writable: true, enumerable: true, configurable: true });
       } else found[name] = value;

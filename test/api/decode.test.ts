@@ -77,8 +77,8 @@ describe('decoding items and lists', () => {
   });
 
   test.each(['[]', '5', 'null', '"sold"', 'true'])('rejects %s in place of an item', (text) => {
-    expectNonsense(() => item(text), 'has no object for the inventory item', 'item');
-    expectNonsense(() => items(`[${text}]`), 'has no object for item 1 of the inventory item', 'list');
+    expectNonsense(() => item(text), 'is not valid: it is not an object', 'item');
+    expectNonsense(() => items(`[${text}]`), 'is not valid: item 1 is not an object', 'list');
   });
 
   test.each(['{}', '5', 'null', '"sold"', '{"items":[]}'])('rejects %s in place of a list', (text) => {

@@ -62,6 +62,12 @@ test('reads a whole line as a code if it is a known code', () => {
   expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
 });
 
+test('removes long runs of control characters in linear time', () => {
+  const run = '\x02'.repeat(300_000);
+  expect(codeText(`${run}42${run}`)).toBe('42');
+  expect(codeText(`4${run}2`)).toBe(`4${'␂'.repeat(300_000)}2`);
+});
+
 test('does not read a bar code with leading zeros as a pet id', () => {
   expect(['42', '-7', '0', '9223372036854775807'].map(petIdOfCode)).toEqual([42n, -7n, 0n, 9223372036854775807n]);
   expect(['042', '+42', '4.2', '-0', '9223372036854775808', '４２', ''].map(petIdOfCode)).toEqual(

@@ -9,6 +9,7 @@ const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly 
   sell: (rest) => ['inventory', 'adjust', ...signed(rest, '-')],
   receive: (rest) => ['inventory', 'adjust', ...signed(rest, '+')],
   add: (rest) => ['inventory', 'adjust', ...signed(rest, '+')],
+  'get-key': () => ['config', 'list'],
 };
 
 /** Turns `4 2` into `4 -2`; without a number, the change is one unit. */
@@ -55,9 +56,7 @@ function listLine(rest: readonly string[]): readonly string[] {
 /** Reports whether all words are ids, numbers, short words, dates or files. Anything else may be a key. */
 function isShowable(words: readonly string[]): boolean {
   const option = /^--?[a-z-]{1,20}(?:=|$)/;
-  return words.every((word) =>
-    /^(?:|[+-]?\d{1,19}(?:=[+-]?\d{1,19})?|\d{4}-\d\d-\d\d|[\w.-]{1,40}\.(?:csv|tsv|json|ndjson)|\p{L}{1,12}(?: \p{L}{1,12})*)$/u.test(
-      word.replace(option, ''),
-    ),
-  );
+  const part = /^(?:|[+-]?\d{1,19}|\d{1,4}[a-z]|\d{4}-\d\d-\d\d|[\w.-]{1,40}\.(?:csv|tsv|json|ndjson)|\p{L}{1,12})$/u;
+  const partsOf = (word: string) => word.replace(option, '').split(/[\s,='"]+/);
+  return words.every((word) => partsOf(word).every((text) => part.test(text)));
 }

@@ -66,9 +66,11 @@ export async function petIdsOf(
   for (const text of texts) found.push(await findPet(invocation, text, what));
   const petIds = [...found.filter((each) => typeof each === 'bigint'), ...coded];
   const unknown = found.filter((each) => typeof each !== 'bigint');
-  if (unknown[0] !== undefined && petIds.length === 0) throw nothingSent(unknown[0]);
   const errors = unknown.map(({ message, question, ...details }) => new NotFoundError(message + question, details));
-  return { petIds, errors };
+  if (petIds.length > 0 || unknown[0] === undefined) return { petIds, errors };
+  const { message, question, lines, hint } = unknown[0];
+  const others = errors.slice(1).flatMap((error) => [error.message, ...error.lines]);
+  throw new NotFoundError(`${message} Nothing was sent.${question}`, { lines: [...lines, ...others], hint });
 }
 
 /** Returns the pets that match `--pet`, `--name`, or both; undefined if neither is given. */

@@ -4,6 +4,7 @@ import { grouped } from '../../inventory/items.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
+import { fileErrorReason } from '../../shared/file-error.ts';
 import { statusMeaning } from '../../shared/http-status.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf } from './run-access.ts';
@@ -47,7 +48,9 @@ export async function printReportBefore(
   await printReport(invocation, report, options).catch((cause) => {
     if (cause instanceof ClosedPipeError) throw error ?? cause;
     if (error) return;
-    throw new FailureError(`The run was carried out, but its report could not be shown: ${cause.message}`, { cause });
+    throw new FailureError(`The run was carried out, but its report could not be shown: ${fileErrorReason(cause)}`, {
+      cause,
+    });
   });
 }
 

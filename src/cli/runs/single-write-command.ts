@@ -9,6 +9,7 @@ import {
   type SingleWriteHooks,
 } from '../../runs/single-write.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
+import { fileErrorReason } from '../../shared/file-error.ts';
 import { petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -122,7 +123,7 @@ async function printItem(
   await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');
-    const message = `${onePet(row, target)} was written, but that could not be shown: ${cause.message}`;
+    const message = `${onePet(row, target)} was written, but that could not be shown: ${fileErrorReason(cause)}`;
     throw new FailureError(message, { cause });
   });
 }

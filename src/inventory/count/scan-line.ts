@@ -98,7 +98,7 @@ export function codeText(text: string): string {
   return text
     .replace(/\x1b\[20[01]~/g, '')
     .replace(/[\t\n\v\f\r]+/g, ' ')
-    .replace(/(?<!\S)[\0-\x04\x1c-\x1f]+|[\0-\x04\x1c-\x1f]+(?!\S)/g, '')
+    .replace(/(?<!\S)[\0-\x04\x1c-\x1f]+|(?<![\0-\x04\x1c-\x1f])[\0-\x04\x1c-\x1f]+(?!\S)/g, '')
     .replace(gs1, (code) => code.replaceAll('\x1d', ''))
     .replace(/[\0-\x1f]/g, (character) => String.fromCharCode(0x2400 + character.charCodeAt(0)))
     .replace(/\x7f/g, '␡')

@@ -86,12 +86,12 @@ const names = (different: number) => Array.from({ length: 1000 }, (_, index) => 
 
 test.each([
   ['"x":1,"x":1', 'is read'],
-  ['"x":1,"x":2', 'refused'],
-  ['"x":1,"\\u0078":2', 'refused'],
-  ['"é":1,"\\u00e9":2', 'refused'],
-  ['"😀":1,"\\ud83d\\uDE00":2', 'refused'],
+  ['"x":1,"x":2', 'is read'],
+  ['"x":1,"\\u0078":2', 'is read'],
+  ['"é":1,"\\u00e9":2', 'is read'],
+  ['"😀":1,"\\ud83d\\uDE00":2', 'is read'],
   ['"\\ud83d":1,"\\ude00":2', 'is read'],
-  ['"x":{"y":1,"y":2}', 'refused'],
+  ['"x":{"y":1,"y":2}', 'is read'],
   ['"x":{"y":1},"y":2', 'is read'],
   ['"x":[{"y":1},{"y":2}]', 'is read'],
   ['"x":{"y":{"y":{"y":1}}}', 'is read'],
@@ -99,11 +99,13 @@ test.each([
   ['"petId":1.0', 'refused'],
   ['"pet\\u0049d":2', 'refused'],
   ['"x":{"petId":1,"petId":2}', 'refused'],
+  ['"quantity":3', 'refused'],
+  ['"status":"pending"', 'refused'],
   ['"isLosslessNumber":true', 'is read'],
   ['"__proto__":{"petId":2},"toString":1', 'is read'],
-  ['"__proto__":1,"__proto__":2', 'refused'],
+  ['"__proto__":1,"__proto__":2', 'is read'],
   [`"x":{${names(1000)}}`, 'is read'],
-  [`"x":{${names(999)}}`, 'refused'],
+  [`"x":{${names(999)}}`, 'is read'],
   [`"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'refused'],
 ])('decides like the JSON parser whether a name appears twice: %.60s', (fields, expected) => {
   const body = listOf(fields);

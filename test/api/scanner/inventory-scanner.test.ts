@@ -72,7 +72,7 @@ describe('InventoryScanner and the JSON parser', () => {
 describe('errors of InventoryScanner', () => {
   const one = '{"petId":1,"quantity":2,"status":"sold"}';
   test.each([
-    ['[1 2]', 'has no object for item 1 of the inventory item'],
+    ['[1 2]', 'is not valid: item 1 is not an object'],
     [`[${one}${one}]`, 'is not valid JSON at byte 41'],
     [`[${one},]`, 'is not valid JSON at byte 42'],
     [`[,${one}]`, 'is not valid JSON at byte 1'],
@@ -85,7 +85,7 @@ describe('errors of InventoryScanner', () => {
       'is not valid: "quantity" in item 2 of the response is 1.5 for pet 1, which is not an integer',
     ],
     [`[${one},{}]`, 'is not valid: "petId" in item 2 of the response is missing'],
-    [`[${one},null]`, 'has no object for item 2 of the inventory item'],
+    [`[${one},null]`, 'is not valid: item 2 is not an object'],
     [`{"items":[${one}]}`, 'is not an array of inventory items'],
     ['"[]"', 'is not an array of inventory items'],
     ['', 'is empty'],

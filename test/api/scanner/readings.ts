@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { decodeUtf8 } from '../../../src/api/body.ts';
-import { decodeItems, decodeJson, type ExactDecoder, exactDecoder } from '../../../src/api/decode.ts';
+import { decodeItems, decodeJson, type ExactDecoder, exactDecoder, itemBounds } from '../../../src/api/decode.ts';
 import { InventoryScanner } from '../../../src/api/inventory-scanner.ts';
 import type { InventoryItem } from '../../../src/inventory/items.ts';
 import { FailureError } from '../../../src/shared/errors.ts';
@@ -35,7 +35,7 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
 
 /** The items that the parser reads from the whole body. */
 export function parse(body: Uint8Array): InventoryItem[] {
-  return decodeItems(decodeJson(decodeUtf8(body), operation), operation);
+  return decodeItems(decodeJson(decodeUtf8(body), operation, itemBounds), operation);
 }
 
 /** The items that were read, or `refused`. */

@@ -167,6 +167,12 @@ test.for<readonly [command: string, meant: string]>([
   ['set', 'inventory set --help'],
   ['history list low', 'history list --help'],
   ['help list', 'inventory list --help'],
+  ['history lst --since 7d', 'history list --since 7d'],
+  ['inventory gt 4,5', 'inventory get 4,5'],
+  ['inventory get', 'inventory get --help'],
+  ['config get-key', 'config list'],
+  ['-e sandbox config set key x', 'sandbox info'],
+  ['-eprodution inventory list', '-eproduction inventory list'],
   // It may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
 ])(

@@ -179,12 +179,12 @@ describe.for([
 
 describe("a change whose report can't be shown", () => {
   const onStdout = () => {
-    throw new Error('no room');
+    throw Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
   };
   test.for([
-    ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: no room'],
-    ['set 1=5', 'The run was carried out, but its report could not be shown: no room'],
-    ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: no room'],
+    ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: the disk is full'],
+    ['set 1=5', 'The run was carried out, but its report could not be shown: the disk is full'],
+    ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: the disk is full'],
   ] as const)(
     "never counts a change as failed if its report can't be shown: inventory %s",
     async ([command, told], { till }) => {

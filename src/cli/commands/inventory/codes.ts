@@ -2,7 +2,7 @@ import { bareNumber } from '../../../change-files/cell-values.ts';
 import { codeProblem, codeText, petIdOfCode } from '../../../inventory/count/scan-line.ts';
 import type { Column, Row } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { sentence } from '../../../shared/parsed.ts';
+import { capitalized } from '../../../shared/parsed.ts';
 import { addCodes, requireCodesNow, requireShopCodes } from '../../shop-codes.ts';
 import { define, fieldsOption } from '../define.ts';
 import { petIdOf } from '../option-values.ts';
@@ -21,7 +21,7 @@ export const defineCodesAdd = define({
     // The code is read like those in the file.
     const code = codeText(bareNumber(text));
     const problem = codeProblem(code);
-    if (problem !== undefined) throw new UsageError(sentence(problem));
+    if (problem !== undefined) throw new UsageError(capitalized(problem));
     const petId = await petIdOf(invocation, pet);
     const { messages, context } = invocation;
     const { file, codes } = await requireCodesNow(invocation, 'codes add');
@@ -35,7 +35,12 @@ export const defineCodesAdd = define({
     if (mayBePet && other !== petId) {
       await messages.warn(`${code} may also be the id of another pet. In a count, it now means pet ${petId}.`);
     }
-    await printOutcome(invocation, { code, petId, name: name ?? null, changed: added !== undefined });
+    await printOutcome(invocation, {
+      code,
+      petId,
+      name: name ?? codes.names.get(petId) ?? null,
+      changed: added !== undefined,
+    });
   },
 });
 

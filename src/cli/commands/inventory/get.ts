@@ -21,7 +21,7 @@ export const defineGet = define({
     const { petIds, errors } = await petIdsOf(invocation, texts, { coded: await petIdsOfCodes(invocation, code) });
     if (petIds.length === 0) {
       throw new UsageError('The petId is missing. Give a pet by its id or name, or by its bar code with --code', {
-        hint: 'petstock inventory get 4',
+        hint: 'petstock inventory get --help',
       });
     }
     const options = await invocation.stockRemarks();

@@ -17,6 +17,13 @@ test('adds a code to the file by its columns with codes add, and lists all with 
   expect(listed.stdout).toBe('007\t4\tRex\t3\n4006381333931\t9007199254740993\tLady, "big"\t\n\t9\tMia\t\n');
   expect((await shop.run('inventory codes add 007 4')).stderr).toContain('is already in');
   expect(await shop.refused('inventory codes add 007 5')).toContain('"007" is the code of pet 4 in');
+  expect(await shop.json('inventory codes add 008 4 --json')).toEqual({
+    code: '008',
+    petId: 4,
+    name: 'Rex',
+    changed: true,
+  });
+  expect(await shop.refused(['inventory', 'codes', 'add', '', '4'])).toBe('Error: The code is missing.\n');
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
 });
 

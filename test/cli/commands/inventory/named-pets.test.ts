@@ -68,14 +68,28 @@ test('lists several pets of a name with their ids, and sends nothing', async () 
 
 test('hints after an unknown name at the nearest one, in the line that was typed', async () => {
   const shop = await namedShop();
-  const nearest = async (line: string) => (await shop.refused(line)).replace('Nothing was sent. ', '').trimEnd();
+  const nearest = async (line: string, code = 2) => {
+    const { stderr, requests } = await shop.exits(line, code);
+    expect(requests).toEqual([]);
+    return stderr
+      .replace('Nothing was sent. ', '')
+      .replace('Hint: petstock inventory list --env staging\n', '')
+      .trimEnd();
+  };
   expect(await nearest('inventory set rabit 4 --reason sold')).toBe(
     'Error: No pet has "rabit" in its name. Did you mean 1 Rabbit?\nHint: petstock inventory set 1 4 --reason sold',
   );
   expect(await nearest('inventory adjust 4=+1 bleu=-2')).toMatch(/Did you mean 8 Blue hamster\?\nHint: .* 4=\+1 8=-2$/);
-  expect(await nearest('inventory get hamstr')).toMatch(/mean one of these\?\n│ 5 Red {2}hamster\n│ 8 Blue hamster$/);
-  expect(await nearest('inventory get fodo')).toMatch(/mean one of these\?\n│ 4 Rabbit food\n│ 12 Food: dry, 2 kg$/);
-  expect(await nearest('inventory get crocodile')).toBe('Error: No pet has "crocodile" in its name. Nothing was sent.');
+  expect(await nearest('inventory get hamstr', 9)).toMatch(
+    /mean one of these\?\n│ 5 Red {2}hamster\n│ 8 Blue hamster$/,
+  );
+  expect(await nearest('inventory get fodo', 9)).toMatch(/mean one of these\?\n│ 4 Rabbit food\n│ 12 Food: dry, 2 kg$/);
+  expect(await nearest('inventory get crocodile', 9)).toBe(
+    'Error: No pet has "crocodile" in its name. Nothing was sent.',
+  );
+  expect(await nearest('inventory get nosuch rabit', 9)).toBe(
+    'Error: No pet has "nosuch" in its name. Nothing was sent.\n│ No pet has "rabit" in its name. Did you mean 1 Rabbit?',
+  );
   expect(await shop.exits('inventory list --name rabit -o json', 0, 'Did you mean 1 Rabbit?')).toMatchObject({
     stdout: '[]\n',
   });
@@ -112,7 +126,7 @@ test('marks a pet name with a bar if it could be taken for our words, and strips
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);
-  expect(await shop.refused('inventory get gne')).toContain('Did you mean one of these?\n│ 5 Error: gone\n');
+  expect((await shop.exits('inventory get gne', 9)).stderr).toContain('Did you mean one of these?\n│ 5 Error: gone\n');
 });
 
 test('hints after several words without quotes at the line that is meant', async () => {

@@ -99,7 +99,7 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
 }
 
 /**
- * Returns, for example, `k3x9 "aisle 3" (a count of what came in (--add))`. A stock-take is named as such only beside
+ * Returns, for example, `k3x9 "aisle 3" (a count of units that came in, with --add)`. A stock-take is named as such only beside
  * another kind.
  */
 function nameText(session: CountSession, typed: CountMode): string {

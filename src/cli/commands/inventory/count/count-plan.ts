@@ -97,7 +97,7 @@ export async function showUnknown(
 ): Promise<readonly string[]> {
   if (unknowns.size > 0) await messages.show((paint, width) => unknownLines(unknowns, paint, width), { always });
   const isNamed = results.wantsJson || (globals.quiet === true && !always);
-  return isNamed ? unknownRows(unknowns, plainPaint, Number.POSITIVE_INFINITY) : [];
+  return isNamed ? unknownRows(unknowns, plainPaint, undefined, true) : [];
 }
 
 export function noneKnown(lines: readonly string[]): NotFoundError {

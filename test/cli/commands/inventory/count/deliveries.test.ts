@@ -16,7 +16,7 @@ test('adds what --add has scanned to the stock at the end, and subtracts it with
 
 test('names the kind of count at the prompt, and does not list pets that were not scanned', async ({ shop }) => {
   const { stderr } = await count(shop, '4 x3\ndone\n', '--add', person);
-  expect(stderr).toContain('It is a count of units that came in (--add). Scan');
+  expect(stderr).toContain('It is a count of units that came in, with --add. Scan');
   expect(stderr).toContain('3 units in, 1 pet > ');
   expect(stderr).not.toContain('not scanned');
   expect((await count(shop, '4\ndone\n', '--take --new', person)).stderr).toContain('1 unit out, 1 pet > ');
@@ -33,13 +33,15 @@ test('writes deltas with --to, which apply adds', async ({ shop }) => {
 test('continues a session as its own kind, and does not merge two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
-  const kind = /Session \w{4} \(a count of units that came in \(--add\)\) of \S+( by \S+)? is not finished/;
+  const kind = /Session \w{4} \(a count of units that came in, with --add\) of \S+( by \S+)? is not finished/;
   expect(await shop.refused('inventory count --take --yes', { stdin: '4\n' })).toMatch(kind);
   await shop.refused(`inventory count ${name} --take --yes`, { stdin: '4\n' });
   const no = { ...person, prompts: { confirm: async () => false } };
   // It does not ask: Enter must not continue a stock-take as a delivery, nor the reverse.
   const other = await count(shop, '5 x2\ndone\n', '', no);
-  expect(other.stderr).toContain(`Another session is not finished: ${name} (a count of units that came in (--add)).`);
+  expect(other.stderr.replace('\n  ', ' ')).toContain(
+    `Another session is not finished: ${name} (a count of units that came in, with --add).`,
+  );
   const taken = await count(shop, '6\ndone\n', '--take', no);
   expect(taken.stderr).toContain('2 other sessions are not finished: ');
   const stockTake = /Session (\w{4})\. Scan/.exec(other.stderr)?.[1];

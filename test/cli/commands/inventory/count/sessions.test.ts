@@ -25,8 +25,8 @@ test('refuses a script while a session is unfinished, with the command that cont
 
 test.for([
   { open: '', typed: '--add', kind: 'a stock-take' },
-  { open: '--add', typed: '', kind: 'a count of units that came in (--add)' },
-  { open: '--take', typed: '--add', kind: 'a count of units that went out (--take)' },
+  { open: '--add', typed: '', kind: 'a count of units that came in, with --add' },
+  { open: '--take', typed: '--add', kind: 'a count of units that went out, with --take' },
 ])('hints a script at a new session if the open one is of another kind: $kind', async (kinds, { shop }) => {
   await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
   const name = await sessionIn(shop);
