@@ -78,7 +78,7 @@ export function historyRunView(
       rows: batchesOf(rows, rowJson),
       lines: batchesOf(rows, (row) => ({ run: facts.run, ...rowJson(row) })),
     },
-    table: () => runTable(rows, names),
+    table: () => runTable(facts, rows, names),
     page: {
       title: `${targetName(facts)}: ${facts.command}`,
       facts: [...own, ...words, ...printed],
@@ -108,18 +108,22 @@ const tableColumns: readonly Column[] = [
   nameColumn,
 ];
 
-async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames | undefined): Promise<Grid> {
+async function runTable(
+  run: RunRecord,
+  rows: () => AsyncIterable<RecordedRow>,
+  names: PetNames | undefined,
+): Promise<Grid> {
   const seen = new Set<string>(alwaysShown);
   let hasLines = false;
   for await (const facts of rows()) {
     hasLines ||= facts.line !== facts.row;
-    for (const [field, value] of Object.entries(tableRow(facts, names))) if (value !== null) seen.add(field);
+    for (const [field, value] of Object.entries(tableRow(run, facts, names))) if (value !== null) seen.add(field);
   }
   // One number for a row is enough: that of its line, if it came from a file.
   seen.delete(hasLines ? 'row' : 'line');
   return {
     columns: tableColumns.filter(({ field }) => seen.has(field)),
-    rows: batchesOf(rows, (facts) => tableRow(facts, names)),
+    rows: batchesOf(rows, (facts) => tableRow(run, facts, names)),
   };
 }
 
@@ -127,7 +131,7 @@ async function runTable(rows: () => AsyncIterable<RecordedRow>, names: PetNames 
  * Returns a row of the table. If the row was not written, `wanted` is the stock that was to be written, and the stock
  * that was found is shown if it differs.
  */
-function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
+function tableRow(run: RunRecord, facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;
   const isWritten = result === 'applied' || result === 'unchanged' || result === 'differs';
   return {
@@ -137,7 +141,9 @@ function tableRow(facts: RecordedRow, names: PetNames | undefined): Row {
     quantity: isWritten || quantity === after ? null : quantity,
     error: problemText({ ...facts, quantity: undefined }) ?? null,
     undoneBy: facts.undoneBy?.slice(-4) ?? null,
-    ...{ reason, ref },
+    // The reason of the run is above the table.
+    reason: reason === run.reason ? null : reason,
+    ref,
   };
 }
 

@@ -67,6 +67,7 @@ describe('historyRunView', () => {
         1      42       7     12  applied
       "
     `);
+    expect(await show('table', runOf({ reason: 'undo' }), [rowOf(1, { reason: 'undo' })], 80)).not.toContain('Reason');
     expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
