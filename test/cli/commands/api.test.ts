@@ -9,7 +9,7 @@ import type { Action } from '../../support/scripted-service.ts';
 import { changeFile, errorJson } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
-test('prints the body of api as it came, after status and headers with -i, and never the key', async ({ shop }) => {
+test('prints the body of api unchanged, after the status and headers with -i', async ({ shop }) => {
   const plain = await shop.exits('api GET /inventory', 0);
   expect(plain.sent).toEqual(['GET /v1/inventory']);
   expect(plain.stdout).toContain('{"petId":9223372036854775807,"quantity":');
@@ -23,7 +23,7 @@ test('prints the body of api as it came, after status and headers with -i, and n
   expect(missing.stdout).toMatch(/^HTTP\/1.1 404 Not Found\n/);
 });
 
-test('shows a banner for a write of api, and sends its body as it was given', async ({ shop }) => {
+test('prints a banner for an api write, and sends its body unchanged', async ({ shop }) => {
   const command = ['api', 'patch', 'inventory/9007199254740993', '--data', '{ "quantity": 3 }'];
   const result = await shop.exits(command, 0, `▸ staging · ${shop.service.url}\n`);
   expect(result.stdout).toBe('{"petId":9007199254740993,"quantity":3,"status":"sold"}');
@@ -31,13 +31,13 @@ test('shows a banner for a write of api, and sends its body as it was given', as
   expect(result.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
-test('adds headers to api with -H, several of one name as a list', async ({ shop }) => {
+test('adds headers with api -H, and joins values of the same name', async ({ shop }) => {
   const headers = ['-H', 'X-Trace: a', '-H', 'x-trace:b', '--header', 'Accept: text/csv'];
   const result = await shop.run(['api', 'GET', '/inventory', ...headers]);
   expect(result.requests[0]?.headers).toMatchObject({ 'x-trace': 'a, b', accept: 'text/csv' });
 });
 
-test('refuses an invalid or reserved header in api -H without repeating it, and sends nothing', async ({ shop }) => {
+test('refuses invalid or reserved headers in api -H before sending anything', async ({ shop }) => {
   for (const header of [
     'Authorization: Bearer psk_other',
     'content-length: 3',
@@ -64,7 +64,7 @@ test.runIf(canMakeFifos)('stops on Ctrl-C while it reads a pipe that nobody writ
   for (const result of await Promise.all(running)) expect(result).toMatchObject({ code: 130, requests: [] });
 });
 
-test('shows a failed response of api, but leaves stdout empty with --json', async ({ shop }) => {
+test('prints the response of a failed api request on stdout, except with --json', async ({ shop }) => {
   const { stdout } = await shop.exits('api GET /nothing', 9, 'Error: ');
   expect(JSON.parse(stdout)).toMatchObject({ status: 404 });
   const json = await shop.exits('api POST /inventory --json --quiet', 10);
@@ -82,7 +82,7 @@ test.for([
   ['GET', '/inventory#part'],
   ['GET', '\\\\elsewhere.example'],
   ['GET', '@elsewhere.example/'],
-] as const)('sends nothing to another address with api %s %s', async ([method, path], { shop }) => {
+] as const)('does not send api %s %s to another address', async ([method, path], { shop }) => {
   const result = await shop.run(['api', method, path]);
   for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
   expect(result.code).not.toBe(0);
@@ -91,13 +91,16 @@ test.for([
 test.for([
   ['{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
   ['{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
-] as const)('prints an error on a line of its own if both streams are one: %j', async ([body, expected], { till }) => {
-  till.service.always('GET', ({ answer }) => answer(400, body));
-  const both = await till.run('api GET /x -q', { sharesOutput: true });
-  expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
-  const apart = await till.run('api GET /x -q');
-  expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service returned 400.\n│ No\n' });
-});
+] as const)(
+  'starts the error on a new line if stdout and stderr are the same stream: %j',
+  async ([body, expected], { till }) => {
+    till.service.always('GET', ({ answer }) => answer(400, body));
+    const both = await till.run('api GET /x -q', { sharesOutput: true });
+    expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
+    const apart = await till.run('api GET /x -q');
+    expect(apart).toMatchObject({ stdout: body, stderr: 'Error: The service returned 400.\n│ No\n' });
+  },
+);
 
 test.for([
   ['-', '{ "quantity": 9 }\n'],
@@ -120,7 +123,7 @@ test.for([
   [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
   ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv'],
   [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
-] as const)('exits %s with %i, and reports: %s', async ([command, code, words], { shop }) => {
+] as const)('%s exits with %i and reports: %s', async ([command, code, words], { shop }) => {
   const { stdout, stderr, requests } = await shop.exits(command, code, words);
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
   expect(stderr).not.toMatch(/E[A-Z]{4,}/);
@@ -130,7 +133,7 @@ test.for<[string, Action, boolean]>([
   ['a connection that breaks', commitThenDrop, false],
   ['a 503', answers(503), false],
   ['a refusal', answers(400), true],
-])('reports whether the outcome of an api write is known: %s', async ([, action, isKnown], { till }) => {
+])('reports whether the outcome of an api write is known after %s', async ([, action, isKnown], { till }) => {
   till.service.next('PATCH', action);
   const { stderr } = await till.run(['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}']);
   expect(stderr.includes('. It is not known whether PATCH /inventory/1 was carried out.\n')).toBe(!isKnown);
@@ -138,7 +141,7 @@ test.for<[string, Action, boolean]>([
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });
 
-test('prints the response of pets get, and reports until when that is deprecated', async ({ shop }) => {
+test('prints the response of pets get, and warns when the deprecated endpoint goes away', async ({ shop }) => {
   const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and goes away on .+ GMT\.\n/;
   const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
   expect(result.sent).toEqual(['GET /v1/pets/9007199254740993']);

@@ -12,14 +12,14 @@ plain.each([
   ['adjust 4 -50', '39 → -11'],
   ['set 4 12 --expect 39', '39 → 12'],
   ['set 4 12 --read-first', '39 → 12'],
-])('shows before and after in the question of a single write: %s', async (command, change) => {
+])('shows the stock before and after in the question about a single write: %s', async (command, change) => {
   const shop = await carefulShop();
   const { asked, prompts } = confirming(true);
   await shop.exits(`inventory ${command}`, 0, [], { terminal: 80, prompts });
   expect(asked).toEqual([expect.stringContaining(`Pet 4 in staging: ${change}`)]);
 });
 
-plain('a plain set shows the stock that the history knows', async () => {
+plain('shows the stock from the history when a plain set asks for confirmation', async () => {
   const shop = await carefulShop();
   await shop.run('inventory set 4 20 --yes');
   const { asked, prompts } = confirming(true);
@@ -30,7 +30,7 @@ plain('a plain set shows the stock that the history knows', async () => {
   expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 
-plain('names the target of a question even with --quiet, and asks nothing off a terminal', async () => {
+plain('prints the target before a question even with --quiet, and exits with 2 without a terminal', async () => {
   const shop = await carefulShop();
   const { asked, prompts } = confirming(true);
   const command = 'api PATCH /inventory/4 --data {"quantity":1} -q';
@@ -55,7 +55,7 @@ async function applyTyping(shop: Shop, quantity: number, code: number, ...words:
   return { asked, written: result.sent.filter((request) => !request.startsWith('GET ')) };
 }
 
-test('asks once more after a mistyped name of production', async ({ shop }) => {
+test('asks once more if "production" is mistyped', async ({ shop }) => {
   expect((await applyTyping(shop, 12, 0, 'prodution', 'production')).asked).toEqual([
     'Write 2 changes to production? Units: 11 added, 27 removed. Type production to continue',
     '"prodution" is not production. Type production to continue, or press Enter to cancel',
@@ -64,7 +64,7 @@ test('asks once more after a mistyped name of production', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('accepts only the typed name for several pets in production, in any case, and stops after n', async ({ shop }) => {
+test('writes several pets in production only after its name is typed, and stops at n', async ({ shop }) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
   for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);
@@ -72,7 +72,7 @@ test('accepts only the typed name for several pets in production, in any case, a
   expect((await applyTyping(shop, 12, 0, ' Production ')).written).toHaveLength(2);
 });
 
-test('asks yes or no for one pet in production, also to undo it', async ({ shop }) => {
+test('asks a yes-or-no question for one pet in production, and for its undo', async ({ shop }) => {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { asked, prompts } = confirming(true);
   const file = changeFile(shop, 'petId,quantity\n4,12\n');

@@ -9,7 +9,7 @@ import { test } from '../../support/till.ts';
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
 describe('an error with --json', () => {
-  test('prints the first thousand faults of a bad file in JSON, and their number', async ({ shop }) => {
+  test('prints the first 1000 faults of a bad file in JSON, and their total number', async ({ shop }) => {
     const stdin = `petId,quantity\n${'4,many\n'.repeat(1001)}`;
     const { stderr } = await shop.exits('inventory apply - --yes --json', 2, [], { stdin });
     const { error } = errorJson(stderr);
@@ -18,7 +18,7 @@ describe('an error with --json', () => {
     expect(error.faults[0]).toEqual({ line: 2, column: 'quantity', message: expect.any(String) });
   });
 
-  test('prints the JSON error last with --debug, behind the stack of the failure', async ({ shop }) => {
+  test('prints the JSON error last with --debug, after the stack trace', async ({ shop }) => {
     const { stderr } = await shop.exits('inventory get 4 --debug --json', 5, '\n│     at ', { env: down });
     expect(errorJson(stderr).error.exitCode).toBe(5);
   });
@@ -28,11 +28,11 @@ describe('an error with --json', () => {
     'inventory list --limit x --json',
     'inventory list --nope -o json',
     'sandbox serve --port x --json',
-  ])('prints only the JSON error: %s', async (command, { shop }) => {
+  ])('prints only a JSON error for %s', async (command, { shop }) => {
     expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
   });
 
-  test('prints banner and rate limit of a success on stderr with --json', async ({ shop }) => {
+  test('prints the banner and rate limit of a successful command on stderr with --json', async ({ shop }) => {
     const said = /^▸ staging · .*\nThis can't be undone.*\nRate limit: 999 of 1000 left/;
     await shop.exits('inventory set 4 1 --json', 0, said);
   });
@@ -41,7 +41,7 @@ describe('an error with --json', () => {
     ['api GET /nope', 9, 'petstock api --help'],
     // A command that runs as it stands.
     ['inventory set 4 1', 1, 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"'],
-  ] as const)('hints in the JSON error of %s', async ([command, code, hint], { shop }) => {
+  ] as const)('includes a hint in the JSON error of %s', async ([command, code, hint], { shop }) => {
     mkdirSync(join(shop.folders.state, '..'), { recursive: true });
     writeFileSync(shop.folders.state, 'no folder');
     expect(errorJson((await shop.exits(`${command} --json`, code)).stderr).error.hint).toBe(hint);
@@ -49,7 +49,7 @@ describe('an error with --json', () => {
 });
 
 test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
-  'reports for %s a 404 that is not about a pet without naming a pet',
+  'reports a 404 that is not about a pet without naming a pet: %s',
   async (command, { till }) => {
     till.service.always('GET', answers(404, {}, '{"code":"no_route","message":"No such route.","status":404}'));
     await till.exits(command, 9, [
@@ -68,7 +68,7 @@ describe('a 429 with a longer wait than the command may take', () => {
     ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
     ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
   ])(
-    'reports for %s in JSON a 429 to %s with %j that asks for too long a wait',
+    '%s --json reports a 429 to a %s that asks for too long a wait: %j',
     async ([command, method, text, told], { till }) => {
       till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
       const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
@@ -78,7 +78,7 @@ describe('a 429 with a longer wait than the command may take', () => {
   );
 });
 
-test('prints one line off a terminal for all retries of a request', async ({ shop }) => {
+test('prints a single line for all retries of a request if there is no terminal', async ({ shop }) => {
   shop.service.setFaults(['GET /inventory:first=2:status=503']);
   const { stderr } = await shop.exits('inventory get 1', 0);
   expect(stderr.match(/trying again \(\d of 4\)(?=\.$)/gm)).toEqual(['trying again (1 of 4)']);
@@ -87,7 +87,7 @@ test('prints one line off a terminal for all retries of a request', async ({ sho
   await shop.exits('inventory set 4 5', 5, said, { env: down });
 });
 
-test('updates one line at a terminal for all attempts to connect, and removes it in the end', async ({ shop }) => {
+test('updates a single line for all attempts to connect on a terminal, and removes it afterwards', async ({ shop }) => {
   const env = { ...down, NO_COLOR: '1' };
   const { stderr } = await shop.run('inventory list', { env, terminal: 80 });
   const narrow = await shop.run('inventory list', { env, terminal: 40 });
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The file name is empty.'],
 ];
 
-test.for(refusals)('refuses %j with one kind of quotes and one guess: %s', async ([command, said], { shop }) => {
+test.for(refusals)('refuses %j with the message: %s', async ([command, said], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
@@ -175,12 +175,9 @@ test.for<readonly [command: string, meant: string]>([
   ['-eprodution inventory list', '-eproduction inventory list'],
   // It may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
-])(
-  'hints after %j at the command that was meant, with the words that were typed',
-  async ([command, meant], { shop }) => {
-    expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
-  },
-);
+])('suggests the intended command after %j, and keeps the typed words', async ([command, meant], { shop }) => {
+  expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
+});
 
 test.for([
   ['inventory export', ['inventory', 'export', '']],
@@ -197,12 +194,12 @@ test.for([
   ['--key-file', ['sandbox', 'serve', '--port', '0', '--key-file', '']],
   ['--tls-cert', ['sandbox', 'serve', '--port', '0', '--tls-cert', '', '--tls-key', 'key.pem']],
   ['--data @', ['api', 'PATCH', '/inventory/4', '--data', '@']],
-] as const)('reports an empty name: %s in %j', async ([what, command], { shop }) => {
+] as const)('reports an empty file name after %s: %j', async ([what, command], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toBe(`Error: The file name after ${what} is empty.\n`);
 });
 
-test("makes the sandbox's key private again, with a warning", async ({ shop }) => {
+test("makes the sandbox's key file private again, and warns", async ({ shop }) => {
   await shop.run('sandbox info');
   const file = join(shop.folders.state, 'sandbox.key');
   chmodSync(file, 0o644);
@@ -211,14 +208,14 @@ test("makes the sandbox's key private again, with a warning", async ({ shop }) =
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('reports what was not done in words that fit the command', async ({ shop }) => {
+test('reports "Nothing was cleared", and not "Nothing was sent", for commands that send nothing', async ({ shop }) => {
   await shop.run('inventory list');
   await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
   await shop.run('inventory set 4 1');
   expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
 });
 
-test("hints at petstock status if a service can't be reached or fails", async ({ shop, till }) => {
+test("suggests petstock status if the service can't be reached or fails", async ({ shop, till }) => {
   till.service.always('GET', answers(503, {}, ''));
   await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
   const away = withEnv(shop, down);
@@ -250,7 +247,7 @@ describe.each([
       'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
   ] as const)(
-    'reports the message of the service for a %s by %s that fails with %i',
+    "prints the service's message if a %s by %s fails with %i",
     async ([method, command, status, own], { till }) => {
       const body = JSON.stringify({ code: 'x', message, status });
       till.service.always(method, answers(status, {}, body));
@@ -261,7 +258,7 @@ describe.each([
   );
 });
 
-test('warns of a default-store that has no settings', async ({ shop }) => {
+test('warns about a default-store without settings', async ({ shop }) => {
   await shop.exits('config set default-store nosuch', 0, 'Warning: Nothing is stored yet for a store nosuch');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {
@@ -270,7 +267,7 @@ test('warns of a default-store that has no settings', async ({ shop }) => {
   await shop.exits('config set default-store nroth', 0, 'Did you mean "north"?');
 });
 
-test('prints the limit once with status', async ({ shop }) => {
+test('prints the rate limit only once in status', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('status', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(`${stdout}${stderr}`.match(/rate limit/gi)).toHaveLength(1);
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
@@ -299,7 +296,7 @@ const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeN
   ['*:status=403', 'inventory list', 'rejected'],
 ];
 
-test.each(cases)('reports, given %s, the result of %s as %s, with --json too', async (fault, command, exit) => {
+test.each(cases)('given the fault "%s", %s exits as %s, with and without --json', async (fault, command, exit) => {
   const code = exitCodes[exit];
   for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
     const shop = await openShop(fault === '' ? {} : { faults: [fault] });
@@ -317,7 +314,7 @@ test.each(cases)('reports, given %s, the result of %s as %s, with --json too', a
   }
 });
 
-test('prints the report of a partial run on stdout, and an error that names it', async () => {
+test('prints the report of a partial run on stdout, and an error with its run id on stderr', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout, stderr } = await shop.exits('inventory set 4=1 5=2 --yes -q --json', exitCodes.partial);
   const { run, counts } = JSON.parse(stdout);
@@ -325,7 +322,7 @@ test('prints the report of a partial run on stdout, and an error that names it',
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });
 });
 
-test('prints nothing on success with -q in a script, but still warns of danger', async ({ shop }) => {
+test('prints nothing on stderr with -q if a command succeeds, but still reports a conflict', async ({ shop }) => {
   const silent = { code: 0, stderr: '' };
   const stdin = 'petId,quantity\n4,1\n5,2\n';
   const commands = ['inventory apply - --yes', 'inventory list', 'history export', 'limits', 'undo --last --yes'];

@@ -30,17 +30,17 @@ const headings = async (shop: { run(command: string): Promise<{ stdout: string }
   return [...stdout.matchAll(/^ *(\d+) {2}([a-z-]+)/gm)].map(([, code, name]) => [Number(code), name]);
 };
 
-test('lists every exit code by its name in help exit-codes', async ({ shop }) => {
+test('lists every exit code with its name in help exit-codes', async ({ shop }) => {
   const ends = Object.values(signalExitCodes).map((code) => [code, 'interrupted']);
   const others = Object.entries(exitCodes).filter(([name]) => name !== 'interrupted');
   expect(await headings(shop)).toEqual([...others.map(([name, code]) => [code, name]), ...ends]);
 });
 
-plain('a command line is tried for every code', () => {
+plain('tests a command line for every exit code', () => {
   expect(new Set(seen.map(([name]) => name))).toEqual(new Set(Object.keys(exitCodes)));
 });
 
-test.for(seen)('exits as %s: %s', async ([name, words, env], { shop }) => {
+test.for(seen)('exits with the code for %s: %s', async ([name, words, env], { shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n');
   if (name === 'rate-limited') shop.service.setFaults(['GET /inventory:first=9:status=429:retry-after=30']);
   // A stream has no JSON; each other error says which it is.
@@ -56,7 +56,7 @@ const lists = ['inventory list', 'inventory get 4 5', 'inventory export', 'inven
 
 describe('output before the first row', () => {
   test.for(lists.flatMap((command) => ['json', 'ndjson', 'csv', 'tsv'].map((format) => [command, format] as const)))(
-    'prints nothing on stdout in %s with -o %s if the service fails',
+    '%s -o %s prints nothing on stdout if the service fails',
     async ([command, format], { shop }) => {
       shop.service.setFaults(['GET *:first=9:status=503']);
       const file = changeFile(shop, 'petId,quantity\n4,50\n');
@@ -66,7 +66,7 @@ describe('output before the first row', () => {
   );
 });
 
-test('resends a GET after a 500 as after a 502', async ({ shop }) => {
+test('resends a GET after a 500 or a 502', async ({ shop }) => {
   for (const status of [500, 502]) {
     shop.service.setFaults([`GET /inventory:first=2:status=${status}`]);
     expect((await shop.exits('inventory get 4', 0)).sent).toEqual(Array(3).fill('GET /v1/inventory'));

@@ -18,18 +18,21 @@ test.for([
   ['inventory get 4 5 --fields quantity', ['quantity']],
   ['inventory diff staging staging --fields petId', ['petId']],
   ['inventory list --fields colour', undefined],
-] as const)('prints only the columns of --fields of %s in every format', async ([words, fields], { shop }) => {
-  const run = await recordRun(shop, rows);
-  await shop.run('inventory get 1');
-  const command = words.replace('<run>', run);
-  if (fields === undefined) {
-    expect((await shop.exits(`${command} -o csv`, 2, 'is not a field: the fields are')).stdout).toBe('');
-    return;
-  }
-  expect((await shop.exits(`${command} -o csv`, 0)).stdout.split('\n')[0]).toBe(fields.join(','));
-  const [first] = (await shop.run(`${command} -o ndjson`)).stdout.split('\n');
-  if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
-});
+] as const)(
+  '%s prints only these fields in CSV and NDJSON, or is refused for an unknown one',
+  async ([words, fields], { shop }) => {
+    const run = await recordRun(shop, rows);
+    await shop.run('inventory get 1');
+    const command = words.replace('<run>', run);
+    if (fields === undefined) {
+      expect((await shop.exits(`${command} -o csv`, 2, 'is not a field: the fields are')).stdout).toBe('');
+      return;
+    }
+    expect((await shop.exits(`${command} -o csv`, 0)).stdout.split('\n')[0]).toBe(fields.join(','));
+    const [first] = (await shop.run(`${command} -o ndjson`)).stdout.split('\n');
+    if (first) expect(Object.keys(JSON.parse(first))).toEqual(fields);
+  },
+);
 
 test.for([
   'inventory list',
@@ -39,11 +42,11 @@ test.for([
   'inventory watch --for 1',
   'inventory count --sheet',
   'limits --refresh',
-])('refuses an unknown field before any request: %s', async (command, { shop }) => {
+])('refuses an unknown field in --fields before any request: %s', async (command, { shop }) => {
   expect(await shop.refused(`${command} --fields colour`)).toContain('"colour" is not a field: the fields are');
 });
 
-test('lists every pet of a run with --pets all, and otherwise 20 with a hint', async ({ shop }) => {
+test('lists all pets of a run with --pets all, and 20 with a hint otherwise', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);
@@ -57,7 +60,7 @@ test('lists every pet of a run with --pets all, and otherwise 20 with a hint', a
   ]);
 });
 
-test('keeps a spreadsheet from running a reason in CSV, and prints it as it is with --raw', async ({ shop }) => {
+test('escapes a formula in a reason in CSV, except with --raw', async ({ shop }) => {
   const run = await recordRun(shop, [{ ...rows[0], reason: '=HYPERLINK("http://x")' } as (typeof rows)[number]]);
   const shown = await shop.run(`history show ${run} --fields reason -o csv`);
   expect(shown.stdout).toBe(`reason\n"'=HYPERLINK(""http://x"")"\n`);
@@ -75,7 +78,7 @@ test.for([
   ['inventory get 4 4 -o ndjson', '{"petId":"4",$4}\n{"petId":"4",$4}\n'],
   ['inventory set 4 39 --json', '{"petId":"4",$4,"run":"$run"}\n'],
   ['inventory adjust 4 0 --json', '{"petId":"4",$4,"before":39,"run":"$run"}\n'],
-] as const)('prints ids as strings: %s --string-ids', async ([command, expected], { shop }) => {
+] as const)('%s --string-ids prints ids as strings', async ([command, expected], { shop }) => {
   const text = expected
     .replaceAll('$4', '"quantity":39,"status":"available"')
     .replaceAll('$0', '"quantity":0,"status":"available"');
@@ -83,7 +86,7 @@ test.for([
   expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
 });
 
-test('prints ids as strings in reports and the history, and apply reads both', async ({ shop }) => {
+test('prints ids as strings in reports and the history, and apply reads string and number ids', async ({ shop }) => {
   const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {
@@ -108,7 +111,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-property('changes only the ids, whatever the value', [value], (given) => {
+property('quotes only the ids, whatever the value', [value], (given) => {
   const unquoted = (text: string) => text.replaceAll('"7"', '7');
   expect(unquoted(exactJson(given, true))).toBe(exactJson(given));
   expect(exactJson(given, true)).not.toMatch(/"petId":-?\d|"pets":\[-?\d/);

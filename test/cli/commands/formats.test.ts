@@ -45,7 +45,7 @@ async function outputsIn(format: string, ...more: readonly string[]): Promise<re
   return runEvery(run, dirname(shop.folders.state), format, more);
 }
 
-plain('every command of the program is tried', async () => {
+plain('covers every command of the program', async () => {
   expect(Object.keys(everyCommand).toSorted()).toEqual((await commandNames()).toSorted());
 });
 
@@ -71,7 +71,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
   if (format === 'csv') expect(new Set(records[0]).size, name).toBe(records[0]?.length ?? 0);
 }
 
-test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in each command, or exits with 2', async (format) => {
+test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('every command obeys -o %s or exits with 2', async (format) => {
   for (const output of await outputsIn(format)) {
     const { name, code, stderr, expectedCode } = output;
     expect({ name, code, stderr }).toEqual({ name, code: expectedCode, stderr });
@@ -79,7 +79,7 @@ test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in each command
   }
 });
 
-test('prints the fields of JSON as columns in CSV, with the same values', async () => {
+test('prints the scalar fields of JSON as CSV columns with the same numbers', async () => {
   const [json, csv] = await Promise.all([outputsIn('json', '--string-ids'), outputsIn('csv')]);
   let compared = 0;
   for (const [index, { name, code, stdout }] of json.entries()) {
@@ -111,7 +111,7 @@ test.for([
   ['the variable', { PETSTOCK_OUTPUT: 'json' }, undefined],
   ['the setting', {}, 'config set output json'],
 ] as const)(
-  'uses the format of %s if a command has it, and otherwise the default',
+  'uses the format from %s if a command supports it, and its own default otherwise',
   async ([, env, before], { shop }) => {
     if (before !== undefined) await shop.exits(before, 0);
     const { stdout } = await shop.exits('inventory get 4', 0, [], { env });
@@ -125,7 +125,7 @@ test.for([
   },
 );
 
-test('refuses html in PETSTOCK_OUTPUT where -o html is refused', async ({ shop }) => {
+test('refuses html in PETSTOCK_OUTPUT with the same error as -o html', async ({ shop }) => {
   const env = { PETSTOCK_OUTPUT: 'html' };
   for (const command of ['inventory get 4', 'completion bash']) {
     expect(await shop.refused(command, { env })).toBe(await shop.refused(`${command} -o html`));
@@ -135,7 +135,7 @@ test('refuses html in PETSTOCK_OUTPUT where -o html is refused', async ({ shop }
   expect((await shop.run('inventory get 4 -o tsv', { env })).stdout).toMatch(/^4\t/);
 });
 
-test('takes the format from the name of a file, and refuses another one in -o', async ({ shop }) => {
+test('takes the format from a file name, and refuses a different -o', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +1', 0);
   const file = (name: string) => join(dirname(shop.folders.state), name);
   const first = async (name: string) => {

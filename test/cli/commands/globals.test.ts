@@ -13,7 +13,7 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
-  test('prints a JSON line with its time for each request and response with --debug=json', async ({ shop }) => {
+  test('prints a JSON line with the time of each request and response with --debug=json', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4 -q');
     const events = jsonLines(stderr);
     const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };
@@ -35,7 +35,7 @@ describe('--debug', () => {
     ['inventory lst', 2, ['error']],
     ['inventory list --timeout x', 2, ['error']],
   ] as const)(
-    'prints all of stderr as lines of JSON with --debug=json: %s',
+    'prints every line of stderr as JSON with --debug=json: %s',
     async ([command, code, events], { shop }) => {
       for (const terminal of [undefined, 60]) {
         const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
@@ -52,12 +52,12 @@ describe('--debug', () => {
   );
 });
 
-test('drops banner and rate limit with --quiet, never a warning', async ({ shop }) => {
+test('still prints a warning with --quiet', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used.\n');
 });
 
-test('accepts a value of --reason that begins like an option', async ({ shop }) => {
+test('accepts a --reason that looks like an option', async ({ shop }) => {
   // -y would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
   const reasons = ['-quick', '--yes', '-5', '-yak'];
@@ -68,7 +68,7 @@ test('accepts a value of --reason that begins like an option', async ({ shop }) 
 });
 
 test.for(['--env=production', '--dry-run', '--yes'])(
-  'refuses %s as the missing value of --reason',
+  'refuses %s in place of the value of --reason',
   async (option, { shop }) => {
     const said = new RegExp(
       `Option "--reason <text>" needs a value, but "${option.split('=')[0]}" is an option. To use it as a value, write --reason=…`,
@@ -77,7 +77,7 @@ test.for(['--env=production', '--dry-run', '--yes'])(
   },
 );
 
-test.each([0, 2])('retries a write --retries %i times, too', async (retries) => {
+test.each([0, 2])('retries writes %i times with --retries', async (retries) => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
   for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
     const { requests } = await shop.run(`inventory ${write} --retries ${retries}`);
@@ -85,7 +85,7 @@ test.each([0, 2])('retries a write --retries %i times, too', async (retries) => 
   }
 });
 
-test('prefers --env to PETSTOCK_ENV, that to the setting, and that to staging', async ({ shop }) => {
+test('takes the environment from --env, PETSTOCK_ENV, the setting or staging, in that order', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const banner = async (command: string, PETSTOCK_ENV?: string) =>
     /▸ (\w+)/.exec((await shop.run(command, { env: { ...production, PETSTOCK_ENV } })).stderr)?.[1];
@@ -103,12 +103,15 @@ test.for([
   [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
   [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
   [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-] as const)('exits, given an incomplete or invalid connection (%o), with %i', async ([env, code, told], { shop }) => {
-  const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
-  expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
-});
+] as const)(
+  'rejects the incomplete or invalid connection %o with exit code %i',
+  async ([env, code, told], { shop }) => {
+    const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
+    expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
+  },
+);
 
-test('exits with 1 after config get of a value that is not set', async ({ shop }) => {
+test('config get exits with 1 if the value is not set', async ({ shop }) => {
   const { stdout } = await shop.exits(
     'config get url',
     1,

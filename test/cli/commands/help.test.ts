@@ -17,20 +17,17 @@ function verbs(outlines: readonly Outline[], nouns = ''): [path: string, outline
   );
 }
 
-plain.each(verbs(commandOutlines))(
-  'describes in the outline of "%s" the operands that it takes',
-  async (_path, outline) => {
-    const command = new PetstockCommand(outline.usage.split(' ')[0]);
-    (await outline.load())(command, run);
-    const told = command.registeredArguments.map((operand) => {
-      const name = `${operand.name()}${operand.variadic ? '...' : ''}`;
-      return operand.required ? `<${name}>` : `[${name}]`;
-    });
-    expect([command.name(), ...told].join(' ')).toBe(outline.usage);
-    expect(command.description()).not.toBe('');
-    expect(command.registeredArguments.filter(({ description }) => description === '')).toEqual([]);
-  },
-);
+plain.each(verbs(commandOutlines))('describes the operands of "%s" in its outline', async (_path, outline) => {
+  const command = new PetstockCommand(outline.usage.split(' ')[0]);
+  (await outline.load())(command, run);
+  const told = command.registeredArguments.map((operand) => {
+    const name = `${operand.name()}${operand.variadic ? '...' : ''}`;
+    return operand.required ? `<${name}>` : `[${name}]`;
+  });
+  expect([command.name(), ...told].join(' ')).toBe(outline.usage);
+  expect(command.description()).not.toBe('');
+  expect(command.registeredArguments.filter(({ description }) => description === '')).toEqual([]);
+});
 
 function sketch() {
   const loaded: string[] = [];
@@ -56,7 +53,7 @@ plain('loads only the chosen command', async () => {
   expect(loaded).toEqual(['two']);
 });
 
-plain('a command is finished once', async () => {
+plain('loads a command only once', async () => {
   const { program, loaded } = sketch();
   const three = program.commands[1] as PetstockCommand;
   for (const _time of [1, 2]) await finish(three);
@@ -65,7 +62,7 @@ plain('a command is finished once', async () => {
   expect(three.registeredArguments).toHaveLength(1);
 });
 
-test('shows the same help of a command for every way to request it, at any width', async ({ shop }) => {
+test('prints the same help however it is requested, and wraps it to the width', async ({ shop }) => {
   const paths = (await allCommands()).map((command) => commandPath(command).slice('petstock '.length));
   expect(paths.length).toBeGreaterThan(45);
   for (const path of paths) {
@@ -90,7 +87,7 @@ test('shows the same help of a command for every way to request it, at any width
   }
 });
 
-test('names every command in the root help, on one screen of 24 lines', async ({ shop }) => {
+test('names every command in the root help, in at most 24 lines', async ({ shop }) => {
   const { stdout } = await shop.run('--help', { terminal: 80 });
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(24);
@@ -98,7 +95,7 @@ test('names every command in the root help, on one screen of 24 lines', async ({
   expect(named.toSorted()).toEqual(commandOutlines.map(({ usage }) => usage.replace(/ .*/, '')).toSorted());
 });
 
-test('prints bold headings of help on a terminal, unless colour is off', async ({ shop }) => {
+test('prints the headings of help in bold on a terminal, unless colour is off', async ({ shop }) => {
   for (const words of ['--help', 'help inventory list', 'inventory list --help']) {
     const bold = await shop.run(words, { terminal: 80, env: { TERM: 'xterm' } });
     expect(bold.stdout).toContain('\x1b[1mUsage:\x1b[22m petstock');
@@ -111,7 +108,7 @@ test('prints bold headings of help on a terminal, unless colour is off', async (
   }
 });
 
-test("shows only a command's own options in its help, and where the global ones are", async ({ shop }) => {
+test("shows only a command's own options in its help, and says where to find the global ones", async ({ shop }) => {
   const { stdout } = await shop.run('inventory list --help');
   expect(stdout).toContain('--status');
   expect(stdout).not.toContain('--max-wait');
@@ -119,7 +116,7 @@ test("shows only a command's own options in its help, and where the global ones 
   expect((await shop.run('help options')).stdout).toMatch(/--max-wait <seconds> +maximum/);
 });
 
-test('lists every variable of the contract in help environment', async ({ shop }) => {
+test('lists the environment variables in help environment', async ({ shop }) => {
   const { stdout } = await shop.run('help environment');
   const names = ['ENV', 'STORE', 'URL_STAGING', 'API_KEY_STAGING', 'API_KEY', 'CONFIG_DIR', 'STATE_DIR', 'STATE_URL'];
   for (const name of [...names, 'PAGER', 'SERVE_PORT']) expect(stdout).toContain(`PETSTOCK_${name}`);
@@ -127,18 +124,18 @@ test('lists every variable of the contract in help environment', async ({ shop }
     expect(stdout).toContain(name);
 });
 
-test('shows help if no command is given, or only a noun', async ({ shop }) => {
+test('shows help if there is no command or only a noun', async ({ shop }) => {
   for (const words of [[], ['inventory'], ['config'], ['sandbox'], ['pets'], ['orders'], ['history'], ['state']])
     expect(await shop.run(words)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: petstock') });
 });
 
-test("prints only the version with --version, but not for -V as an option's value", async ({ shop }) => {
+test('prints only the version with --version, but accepts -V as a value of --reason', async ({ shop }) => {
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   await shop.exits('inventory set 4 7 --reason -V', 0, '▸ staging');
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
 });
 
-test('prints the licence texts unchanged, or as one text in JSON', async ({ shop }) => {
+test('prints the licence texts unchanged, and with --json as one string', async ({ shop }) => {
   const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
   expect(await shop.run('licenses', { licences })).toMatchObject({ code: 0, stdout: licences, stderr: '' });
   expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });

@@ -8,7 +8,7 @@ const applied = { petId: 4n, before: 39, after: 40, result: 'applied', quantity:
 const unsent = { petId: 5n, before: 1, after: 2, result: 'pending' } as const;
 const unknown = { petId: 6n, before: 14, after: 15, result: 'unknown' } as const;
 
-test('discards an unfinished run, keeps it in the history, and sends nothing', async ({ shop }) => {
+test('discards an unfinished run without sending anything, and keeps it in the history', async ({ shop }) => {
   const run = await recordRun(shop, [applied, unsent]);
   const { stdout, sent } = await shop.exits(`history discard ${run.slice(-4)} --json`, 0, '1 of 2 changes written');
   expect(sent).toEqual([]);
@@ -27,7 +27,7 @@ test('discards an unfinished run, keeps it in the history, and sends nothing', a
   await shop.exits('inventory apply --resume latest --yes', 9, 'There is no unfinished run');
 });
 
-test('refuses to resume a run that was discarded, also by its id', async ({ shop }) => {
+test('refuses to resume a discarded run by its id', async ({ shop }) => {
   const run = await recordRun(shop, [unsent]);
   await shop.exits(`history discard ${run}`, 0);
   for (const options of ['--yes', '--dry-run']) {
@@ -40,7 +40,7 @@ test('refuses to resume a run that was discarded, also by its id', async ({ shop
   await shop.exits(`history discard ${run}`, 0, 'was already discarded');
 });
 
-test('discards a run with rows that stay unknown, and warns of them', async ({ shop }) => {
+test('discards a run with unknown rows, and warns about them', async ({ shop }) => {
   const run = await recordRun(shop, [applied, unknown, unsent]);
   const { stdout } = await shop.exits('history discard latest --json', 0, [
     'Warning: It is not known whether 1 row was written',
@@ -54,7 +54,7 @@ test('discards a run with rows that stay unknown, and warns of them', async ({ s
   await shop.exits('history prune --keep 0 --yes', 0, /1 run .*removed/);
 });
 
-test('refuses to discard a finished or unknown run, and discards none after a no', async ({ shop }) => {
+test('refuses to discard a finished or missing run, and keeps a run after a no', async ({ shop }) => {
   const done = await recordRun(shop, [applied]);
   await shop.refused(`history discard ${done}`);
   await shop.exits('history discard zzzz', 9);
@@ -70,9 +70,7 @@ test('refuses to discard a finished or unknown run, and discards none after a no
   expect(await shop.json('history list --json --state incomplete')).toMatchObject([{ run: open }]);
 });
 
-test('refuses the file of a discarded run if its increments may have been written, without --again', async ({
-  till,
-}) => {
+test('refuses the file of a discarded run without --again if its deltas may have been written', async ({ till }) => {
   const apply = `inventory apply ${till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n')} --concurrency 1`;
   const run = await killAt(till, hang, `${apply} --yes`);
   await till.exits(`${apply} --yes`, 7, `--resume ${run}`);
@@ -82,7 +80,7 @@ test('refuses the file of a discarded run if its increments may have been writte
   await till.exits(`${apply} --yes --again`, 0);
 });
 
-test('applies a file of quantities again without a warning after a discard', async ({ shop }) => {
+test('applies a file of quantities again without --again after a discard', async ({ shop }) => {
   const apply = `inventory apply ${changeFile(shop, 'petId,quantity\n1,7\n2,7\n')} --concurrency 1 --yes`;
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   await shop.exits(apply, 8);
@@ -93,7 +91,7 @@ test('applies a file of quantities again without a warning after a discard', asy
   await shop.exits(apply, 0);
 });
 
-test('returns unwritten units of a discarded run to their count', async ({ shop }) => {
+test('returns the unwritten units of a discarded run to their count', async ({ shop }) => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   const counted = await shop.run('inventory count --new --add --yes', { stdin: '1\n2\n2\n' });
   expect(counted.code).toBe(8);
@@ -105,7 +103,7 @@ test('returns unwritten units of a discarded run to their count', async ({ shop 
   expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
 });
 
-test('reports without naming a store that the history has no run', async ({ shop }) => {
+test('reports that the history has no run, without naming a store', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   await shop.run('history prune --keep 0 --yes');
   await shop.exits('history show latest', 9, 'Error: There is no run in the history.\n');

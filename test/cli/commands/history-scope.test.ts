@@ -71,7 +71,7 @@ test.for([
   expect(asked).toEqual([question]);
 });
 
-test('skips a run of another address with apply --resume latest, and reports it', async ({ shop }) => {
+test('apply --resume latest skips a run of another URL, and reports the skipped run', async ({ shop }) => {
   const open = (at: Shop) =>
     recordRun(at, [{ ...pending, before: 39, after: 12 }], { serviceName: serviceNameOf(at.service.url) });
   const own = await open(shop);

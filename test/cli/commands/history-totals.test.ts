@@ -12,7 +12,7 @@ async function setElsewhere(shop: Shop, quantity: number, petId = 4): Promise<vo
 
 const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${words}`);
 
-test('adds up in history totals what came in, went out and was counted, without a request', async ({ shop }) => {
+test('history totals adds up what came in, went out and was counted, without a request', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
   await shop.run('inventory adjust 4 +5');
   await shop.run('inventory adjust 4=-2 5=+3 --yes');
@@ -61,14 +61,14 @@ test('shows how many writes the sums of history totals leave out', async ({ shop
   expect(table.stdout).toContain('Not known');
 });
 
-test('totals the undo of a write as unknown if it is unknown what the write changed', async ({ shop }) => {
+test('counts an undo as unknown in history totals if it is unknown what the write changed', async ({ shop }) => {
   await shop.run('inventory set 4 5 -q');
   await shop.run('inventory set 4 90 -q');
   await shop.exits('undo latest --yes -q', 0);
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, unknown: 3, now: 5 }]);
 });
 
-test('totals an undo as a movement of its own if its run was before the period', async ({ shop }) => {
+test('counts an undo as a movement if the undone run was before the period', async ({ shop }) => {
   await shop.run('inventory adjust 4 +5');
   const later = new Date(shop.clock.now() + 3_600_000).toISOString();
   await shop.clock.advance(7_200_000);
@@ -76,14 +76,14 @@ test('totals an undo as a movement of its own if its run was before the period',
   expect(await totalsOf(shop, ` --since ${later}`)).toEqual([{ ...none, petId: 4, out: 5, now: 39 }]);
 });
 
-test('totals the unknown rows of a discarded run as unknown', async ({ shop }) => {
+test('counts unknown rows as unknown in history totals, even after a discard', async ({ shop }) => {
   const run = await recordRun(shop, [{ petId: 4n, before: 39, after: 44, result: 'unknown' }]);
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
   await shop.run(`history discard ${run} --yes`);
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
 });
 
-test('keeps a run in the totals until its undo has no conflict any more', async ({ shop }) => {
+test('keeps a run in history totals until an undo has written its row', async ({ shop }) => {
   const { run } = await shop.json('inventory adjust 4 +5 --json');
   await setElsewhere(shop, 50);
   await shop.exits(`undo ${run} --yes`, 7, 'the stock is 50, not 44 as written');
@@ -100,18 +100,23 @@ test.for([
   [41, { in: 2, out: 0 }],
   [36, { in: 0, out: 3 }],
   [47, { in: 8, out: 0 }],
-] as const)('totals only the difference if the service wrote %i in an undo', async ([quantity, sums], { shop }) => {
-  const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
-  const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);
-  const undone = { petId: 4n, before: 44, after: 39, quantity, result: 'differs' } as const;
-  await recordRun(shop, [{ ...undone, line: 2 }], { command: 'undo', undoes });
-  expect(await totalsOf(shop)).toEqual([
-    { ...none, petId: 3, in: 89, now: 90 },
-    { ...none, petId: 4, ...sums, now: quantity },
-  ]);
-});
+] as const)(
+  'counts only the actual difference if the service stored %i in an undo',
+  async ([quantity, sums], { shop }) => {
+    const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
+    const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);
+    const undone = { petId: 4n, before: 44, after: 39, quantity, result: 'differs' } as const;
+    await recordRun(shop, [{ ...undone, line: 2 }], { command: 'undo', undoes });
+    expect(await totalsOf(shop)).toEqual([
+      { ...none, petId: 3, in: 89, now: 90 },
+      { ...none, petId: 4, ...sums, now: quantity },
+    ]);
+  },
+);
 
-test('totals the undo of unknown rows of a discarded run as unknown, and cancels its other rows', async ({ shop }) => {
+test('counts the undo of unknown rows as unknown in history totals, and cancels out the other rows', async ({
+  shop,
+}) => {
   const rows: TestRow[] = [
     { petId: 4n, before: 39, after: 44, result: 'unknown' },
     { petId: 5n, before: 1, after: 3, result: 'applied' },
@@ -136,7 +141,7 @@ test('totals the undo of unknown rows of a discarded run as unknown, and cancels
   ]);
 });
 
-test('leaves failed rows, conflicts, other days and other environments out of history totals', async ({ shop }) => {
+test('leaves conflicts, other periods and other environments out of history totals', async ({ shop }) => {
   await shop.run(['inventory', 'apply', changeFile(shop, 'petId,quantity,expected\n4,1,2\n5,9,1\n'), '--yes']);
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 5, in: 8, now: 9 }]);
   await shop.run('--env sandbox inventory adjust 4 -1');

@@ -21,7 +21,7 @@ test('shows and undoes a run of the year 10000 by its id', async ({ shop }) => {
 });
 
 describe('history list', () => {
-  test('lists units, user and reference of each run, and Env only if it differs', async () => {
+  test('lists the units, user and reference of each run, and the environment only if it differs', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
     await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
@@ -39,7 +39,7 @@ describe('history list', () => {
     expect((await lines())[0]).toContain('Env');
   });
 
-  test('lists every run, the latest first, shows each row with its outcome, and sends nothing', async ({ shop }) => {
+  test('lists runs with the latest first, and shows each row with its outcome', async ({ shop }) => {
     const first = await recordRun(shop, [applied(22n, 2, 3)], { command: 'inventory set', file: undefined });
     const rows = [
       { ...applied(4n, 39, 12), reason: 'sold', ref: 'R-1' },
@@ -121,7 +121,7 @@ describe('history list', () => {
     await shop.refused('history list --limit few');
   });
 
-  test('accepts names of days and periods in --since and --until, which begin at local midnight', async ({ shop }) => {
+  test('accepts day names, which begin at local midnight, and periods in --since and --until', async ({ shop }) => {
     // The clock is set to Thursday, 15 January 2026, noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
@@ -144,7 +144,7 @@ describe('history list', () => {
     }
   });
 
-  test('lists 20 runs on a terminal with a hint at more, and elsewhere all', async ({ shop }) => {
+  test('lists 20 runs and prints a hint on a terminal, and lists all runs elsewhere', async ({ shop }) => {
     for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);
@@ -166,7 +166,7 @@ describe('history list', () => {
 });
 
 describe('history show', () => {
-  test('exits history show with 9 for an unknown run', async ({ shop }) => {
+  test('history show exits with 9 for a run that does not exist', async ({ shop }) => {
     for (const run of ['20200101T000000Z-aaaa', 'zzzz', '../config']) await shop.exits(`history show ${run}`, 9);
     await recordRun(shop, [applied(4n, 1, 2)]);
     await shop.exits('history show 20200101T000000Z-aaaa', 9);
@@ -174,7 +174,7 @@ describe('history show', () => {
   });
 
   test.for(['../../x', '../../../../tmp/xabcd', '; touch xabcd', '$(touch x)abcd'])(
-    'uses the forged run id %j in no file name and no command',
+    'does not use the forged run id %j in a file name or a command',
     async (id, { shop }) => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
@@ -205,7 +205,7 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('exports a line for each row in the order of outcomes, as JSON, CSV or TSV', async ({ shop }) => {
+  test('exports each row in the order of outcomes, as NDJSON, JSON, CSV or TSV', async ({ shop }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
@@ -239,7 +239,7 @@ describe('history export', () => {
     await shop.refused('history export -o table');
   });
 
-  test('exports the same rows by cursor as at once, however late they are settled, resumed or undone', async () => {
+  test('exports the same rows with --after as at once, even if they are settled, resumed or undone late', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/9:status=500'] });
     const read = async (options: string) => jsonLines((await shop.run(`history export -q ${options}`.trim())).stdout);
     const byRow = (rows: readonly { run: string; row: number; seq: number }[]) =>
@@ -293,7 +293,7 @@ describe('history prune', () => {
     return { shop, runs };
   };
 
-  test('prunes only old runs, of one environment with --env', async () => {
+  test('prunes only old runs with --before, and only one environment with --env', async () => {
     const { shop, runs } = await three();
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
@@ -308,7 +308,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
   });
 
-  test('keeps the latest runs, resumable runs and their undos when it prunes', async () => {
+  test('history prune keeps the latest runs, and resumable runs with their undos', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));
@@ -323,7 +323,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([]);
   });
 
-  test('prunes by the order of writes, wherever the clock was set to', async ({ shop }) => {
+  test('prunes by the order of writes, even if the clock was set back', async ({ shop }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.step(-48 * 3600_000);
     const second = await recordRun(shop, [applied(5n, 1, 2)]);
@@ -345,7 +345,7 @@ describe('history prune', () => {
     expect((await stockOf(shop)).get('4')).toBe(39 + 5);
   });
 
-  test('shrinks the state when it prunes', async ({ shop }) => {
+  test('history prune shrinks the state', async ({ shop }) => {
     const reason = 'x'.repeat(200);
     await recordRun(
       shop,
@@ -361,14 +361,14 @@ describe('history prune', () => {
     expect(await bytes()).toBeLessThan(full / 4);
   });
 
-  test('prunes after each run with the setting keep-history', async () => {
+  test('prunes after a run with the setting keep-history', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
     await shop.exits('inventory adjust 4 +1', 0);
     expect(await ids(shop)).toEqual([expect.any(String), runs[0]]);
   });
 
-  test('prunes no run that a process is writing', async ({ shop }) => {
+  test('does not prune a run that a process is writing', async ({ shop }) => {
     await useState(shop, async ({ history }) => {
       const log = await history.begin(headOf(shop), [plannedRow(pending(4n), 0)]);
       expect(await ids(shop, '--state running')).toEqual([log.run]);
@@ -381,7 +381,7 @@ describe('history prune', () => {
 });
 
 describe('state', () => {
-  test('shows engine and size with state info, and reports a sound state with state check', async ({ shop }) => {
+  test('shows the engine and size in state info, and reports a sound state in state check', async ({ shop }) => {
     await recordRun(shop, [applied(4n, 1, 2), applied(5n, 1, 2)]);
     const { stdout, requests } = await shop.run('state info --json');
     expect(requests).toEqual([]);
@@ -398,7 +398,7 @@ describe('state', () => {
     expect(await shop.run('state check')).toMatchObject({ code: 0, stdout: '', stderr: 'The state is sound.\n' });
   });
 
-  test('reports damage inside the state with state check, and hints at a repair when it writes', async ({ shop }) => {
+  test('reports damage inside the state in state check, and suggests a repair when a write fails', async ({ shop }) => {
     await shop.run('inventory adjust 4 1');
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";

@@ -36,14 +36,14 @@ function valuesOf(env: Variables) {
   return { ...serviceOptionsOf(values), drainMs: drain * 1000, expose, keyFile };
 }
 
-test('sets only existing options in the image, and opens the ports of the service', () => {
+test('sets only valid options in the Docker image, and exposes the ports of the service', () => {
   const options = valuesOf(image);
   expect(options).toMatchObject({ host: '0.0.0.0', adminHost: '0.0.0.0', expose: true, file: '/data/stock.db' });
   const [, opened] = /^EXPOSE (.*)$/m.exec(read('Dockerfile')) ?? [];
   expect(opened).toBe(`${options.port} ${options.adminPort}`);
 });
 
-test.each([false, true])('finds the service with the health check of the image; over TLS: %j', async (isTls) => {
+test.each([false, true])('the health check of the image follows the status of /healthz (TLS: %j)', async (isTls) => {
   const [, command = ''] = /^HEALTHCHECK .*? CMD (.*)$/m.exec(read('Dockerfile')) ?? [];
   const certificate = (name: string) => readFileSync(join(import.meta.dirname, '../../support/certificates', name));
   let status = 200;
@@ -61,7 +61,7 @@ test.each([false, true])('finds the service with the health check of the image; 
   expect(await check()).toBe(1);
 });
 
-test('serves one database with one key in both replicas of compose', () => {
+test('serves the same database with the same key in both replicas of compose.yaml', () => {
   const compose: { services: Record<string, Service>; secrets: object } = parse(read('compose.yaml'), { merge: true });
   const replicas = Object.entries(compose.services).filter(([name]) => name.startsWith('service-'));
   expect(replicas).toHaveLength(2);
@@ -77,7 +77,7 @@ test('serves one database with one key in both replicas of compose', () => {
   }
 });
 
-test('uses only existing options with valid values in document, unit and manifests', () => {
+test('uses only existing options in the hosting guide, the unit and the manifests', () => {
   const container = parseAllDocuments(read('kubernetes.yaml'))[0]?.toJS().spec.template.spec.containers[0];
   const unit = variablesOf(read('petstock.service').replace(/^#.*$/gm, ''));
   const ofPod = container.env.map(({ name, value }: { name: string; value?: string }) => [
@@ -96,7 +96,7 @@ test('uses only existing options with valid values in document, unit and manifes
   }
 });
 
-test('uses only metrics that exist in alerts.yaml', async () => {
+test('uses only existing metrics in alerts.yaml', async () => {
   const service = await startService({ file: ':memory:', clock: Date, adminPort: 0 });
   onTestFinished(() => service.close());
   await fetch(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } });
@@ -109,6 +109,6 @@ test('uses only metrics that exist in alerts.yaml', async () => {
   expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 
-test('grants in roles.sql what the service says it needs', () => {
+test('grants all the privileges that the service needs in roles.sql', () => {
   for (const grant of GRANTS) expect(read('roles.sql')).toContain(`${grant};`);
 });

@@ -9,7 +9,7 @@ test.for([
   ['4 0', '4\t39\tavailable\t39\tRUN', 39],
   ['4 -40', '4\t-1\tavailable\t39\tRUN', -1],
   [`${largest} +3`, `${largest}\t3\tavailable\t0\tRUN`, 3],
-] as const)('computes the sum of adjust %s once and sets it', async ([words, item, quantity], { shop }) => {
+] as const)('sends the sum of adjust %s in one PATCH', async ([words, item, quantity], { shop }) => {
   const { code, stdout, sent } = await shop.run(`inventory adjust ${words}`);
   const printed = stdout.replace(/\d{8}T\d{6}Z-\w{4}/, 'RUN');
   expect({ code, printed }).toEqual({ code: 0, printed: `${item}\n` });
@@ -24,7 +24,7 @@ test.for([
   expect(await shop.run(`inventory adjust ${words}`)).toMatchObject({ code, stdout: '', sent });
 });
 
-test('warns in a script that adjust makes a stock negative', async ({ shop }) => {
+test('warns in a script if adjust or set makes a stock negative', async ({ shop }) => {
   for (const [petId, command] of [
     [4, 'adjust 4 -500'],
     [6, 'set 6 -3'],
@@ -35,7 +35,7 @@ test('warns in a script that adjust makes a stock negative', async ({ shop }) =>
   }
 });
 
-test('omits the warning about a negative stock that does not fall', async ({ shop }) => {
+test('omits the warning about a negative stock if it stays or rises', async ({ shop }) => {
   await shop.run('inventory set 4 -5');
   for (const delta of ['0', '+2']) {
     const { stderr } = await shop.exits(`inventory adjust 4 ${delta}`, 0);
@@ -44,7 +44,7 @@ test('omits the warning about a negative stock that does not fall', async ({ sho
 });
 
 test.for(['adjust 4 +1', 'adjust 4=+1 --yes', 'set 4=40 --yes'])(
-  'exits with 0 if %s got no final response, but the stock shows the write',
+  'exits with 0 if %s gets no response but the stock shows the write',
   async (command) => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:commit-then-drop'] });
     const { stderr } = await shop.exits(`inventory ${command} --retries 0`, 0);

@@ -5,7 +5,7 @@ import type { Action } from '../../../support/scripted-service.ts';
 import { errorJson, test as shopTest } from '../../../support/shop.ts';
 import { openTill, test } from '../../../support/till.ts';
 
-shopTest('a status that the specification does not name is shown and counted as it came', async ({ shop }) => {
+shopTest('shows and counts an unknown status unchanged, and warns once', async ({ shop }) => {
   const body = '[{"petId":1,"quantity":5,"status":"lost"},{"petId":2,"quantity":5,"status":"eaten"}]';
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { code, stdout, stderr } = await shop.run('inventory list', { env });
@@ -20,14 +20,17 @@ shopTest.for([
   ['[{"petId":1,"quantity":5}]', '"status" in item 1 of the response is missing'],
   ['[{"petId":1,', 'is not valid JSON'],
   ['<html><body>Log in</body></html>', 'is HTML'],
-])('an answer that makes no sense is exit 1 and prints nothing: %s', async ([body = '', told = ''], { shop }) => {
-  const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
-  const { code, stdout, stderr } = await shop.run('inventory list', { env });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`Error: The response to GET /inventory `);
-  expect(stderr).toContain(told);
-  expect(stderr).not.toContain('experimental');
-});
+])(
+  'exits with 1 and prints nothing on stdout for a malformed response: %s',
+  async ([body = '', told = ''], { shop }) => {
+    const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
+    const { code, stdout, stderr } = await shop.run('inventory list', { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`Error: The response to GET /inventory `);
+    expect(stderr).toContain(told);
+    expect(stderr).not.toContain('experimental');
+  },
+);
 
 const four = '{"petId":4,"quantity":12,"status":"available"}';
 
@@ -35,7 +38,7 @@ shopTest.for([
   ['set 4 12', '{"petId":4}', /^$/, '"quantity" in the response is missing. This operation is marked experimental'],
   ['set 5 12', four, /^$/, 'It is not known whether the stock of pet 5 was set to 12'],
   ['set 4 13', four, /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
-] as const)('%s that is answered with %s is exit 8', async ([words, body, printed, told], { shop }) => {
+] as const)('inventory %s exits with 8 after the response %s', async ([words, body, printed, told], { shop }) => {
   // Nor can the stock be read back from it.
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { code, stdout, stderr } = await shop.run(`inventory ${words}`, { env });
@@ -43,7 +46,7 @@ shopTest.for([
   expect(stderr).toContain(told);
 });
 
-test('reports a plain set as unknown if it is refused after an attempt without a response', async ({ till }) => {
+test('reports a plain set as unknown if it is refused after a 503', async ({ till }) => {
   till.service.next('PATCH', answers(503), answers(403));
   const { stderr } = await till.exits('inventory set 1 50 --json', 8);
   const message = 'scripted: scripted\nIt is not known whether the stock of pet 1 was set to 50';
@@ -92,7 +95,7 @@ test('reports that it rereads the stock of redirected rows', async ({ till: { se
   expect(stderr).toContain('reading their stock.\n');
 });
 
-shopTest('that the stock could not be read back is not said where the answer is the same', async ({ shop }) => {
+shopTest('reports a redirect only once if reading the stock back is redirected as well', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(307, '', { location: 'http://localhost:1/v1' }) };
   const told = 'It is not known whether the stock of pet 4 was set to 12';
   const { stderr } = await shop.exits('inventory set 4 12', 8, told, { env });

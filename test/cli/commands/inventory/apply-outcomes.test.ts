@@ -13,18 +13,15 @@ describe('a row with an unknown outcome', () => {
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])(
-    'rereads and resends a row with an unknown outcome after %s, once it can’t be in flight any more',
-    async (fault, looks) => {
-      const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
-      const result = await apply(shop, 'petId,quantity\n5,7\n');
-      expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
-      const [get, patch] = ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'];
-      expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
-    },
-  );
+  ])("rereads and resends an unknown row after %s once it can't be in flight any more", async (fault, looks) => {
+    const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
+    const result = await apply(shop, 'petId,quantity\n5,7\n');
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
+    const [get, patch] = ['GET /v1/inventory', 'PATCH /v1/inventory/5 {"quantity":7}'];
+    expect(result.sent).toEqual([get, patch, ...Array(looks).fill(get), patch]);
+  });
 
-  test('stops a run with a hint if the service is down, and settles its unknown row by a resume', async () => {
+  test('leaves a row pending if its PATCH keeps returning 503, and writes it on resume', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/5:first=6:status=503'] });
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
@@ -51,7 +48,7 @@ describe('a row with an unknown outcome', () => {
 
 const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
 
-test.each([1, 2, 3])('writes exactly what apply wanted with every fault at 10 %% (seed %i)', async (seed) => {
+test.each([1, 2, 3])('writes all rows of apply, and undoes them, with each fault at 10 %% (seed %i)', async (seed) => {
   const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
   const result = await apply(shop, csv);
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
@@ -63,9 +60,7 @@ test.each([1, 2, 3])('writes exactly what apply wanted with every fault at 10 %%
 });
 
 describe('Ctrl-C in apply', () => {
-  test('finishes requests in flight on Ctrl-C in apply, and sends only the remaining rows by --resume', async ({
-    shop,
-  }) => {
+  test('finishes requests in flight on Ctrl-C, and sends only the remaining rows on --resume', async ({ shop }) => {
     let patches = 0;
     const stopped = await apply(shop, csv, ['--concurrency', '4'], {
       ctrlCAt: ({ method }) => method === 'PATCH' && ++patches === 9,
@@ -84,7 +79,7 @@ describe('Ctrl-C in apply', () => {
     expect(resumed.sent).toHaveLength(notAttempted + 1);
   });
 
-  test('reports at once, on Ctrl-C in apply, that it stops and how to continue', async () => {
+  test('reports right after Ctrl-C that apply is stopping and how to resume it', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/*:delay=20'] });
     const file = changeFile(shop, csv);
     const said: string[] = [];
@@ -120,7 +115,7 @@ test('stops a run at the daily limit, and resumes it the next day', async () => 
   expect(resumed).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
 });
 
-test('reports why a 401 ended each row, and resumes the run only at its own service', async () => {
+test('reports a 401 for each row it stopped, and resumes the run only at its own service', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const { report } = await apply(shop, 'petId,quantity\n4,1\n5,7\n6,8\n8,9\n', ['--concurrency', '1']);
   const status = { status: 401 };
@@ -154,14 +149,14 @@ test('reports why a 401 ended each row, and resumes the run only at its own serv
   expect((await shop.run(show)).stderr).not.toContain('To resume');
 });
 
-test('ends --resume of a run whose only row was refused with the same exit code', async () => {
+test('keeps the exit code on --resume if the only row of the run was refused', async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { report, code } = await apply(shop, 'petId,quantity\n5,-7\n');
   expect(code).toBe(10);
   expect(await resume(shop, report.run)).toMatchObject({ code: 10, requests: [] });
 });
 
-test('sends no PATCH for --resume of a finished run, and names its id', async ({ shop }) => {
+test('names a finished run on --resume, and does not send anything', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });
@@ -169,7 +164,7 @@ test('sends no PATCH for --resume of a finished run, and names its id', async ({
   expect(again.stderr).not.toContain('No rows');
 });
 
-test('writes each row once if two runs overlap, and reports that to the other run', async () => {
+test('writes the rows of two overlapping runs one after the other, or reports a conflict', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:delay=1'] });
   const left = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 2000}`).join('\n')}\n`);
   const right = apply(shop, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 3000}`).join('\n')}\n`);

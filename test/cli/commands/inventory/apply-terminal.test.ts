@@ -14,7 +14,7 @@ async function applied(rows: string, options: ShopOptions = {}, flags = '') {
   return { ...result, lines: result.stdout.trimEnd().split('\n') };
 }
 
-test('shows only failed rows of a large apply on a terminal, and where the rest is', async () => {
+test('prints only the failed rows of a large apply on a terminal, and a command for the rest', async () => {
   const { code, lines, stderr } = await applied(rowsOf(30, [3, 20]), { quantityBounds: { max: 1000n } });
   expect(code).toBe(8);
   expect(lines).toEqual([
@@ -25,7 +25,7 @@ test('shows only failed rows of a large apply on a terminal, and where the rest 
   expect(stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);
 });
 
-test('shows only the counts of a large apply that wrote all', async () => {
+test('prints only the counts of a large apply on a terminal if it wrote all rows', async () => {
   const { code, stdout, stderr } = await applied(rowsOf(30));
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('30 applied.\n');
@@ -33,7 +33,7 @@ test('shows only the counts of a large apply that wrote all', async () => {
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('omits rows that were only waiting when the run ended', async () => {
+test('omits rows that were not attempted, and prints a command that shows them', async () => {
   const options = { faults: ['PATCH /inventory/6:status=401'] };
   const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });
@@ -41,7 +41,7 @@ test('omits rows that were only waiting when the run ended', async () => {
   expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
 });
 
-test('limits many failures to a screen, and shows all of a few rows with failures last', async () => {
+test('limits many failures to one screen, and prints all rows of a small run with failures last', async () => {
   const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
   expect(many.lines.length).toBeLessThanOrEqual(17);
   expect(many.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
@@ -49,21 +49,21 @@ test('limits many failures to a screen, and shows all of a few rows with failure
   expect(few.lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Line', '3', '4', '2']);
 });
 
-test('prints all rows of an apply off a terminal', async () => {
+test('prints all rows of apply if stdout is not a terminal', async () => {
   const shop = await openShop({ pets: 200 });
   const terminal = { terminal: 100, terminals: ['stderr'] as const };
   const { stdout } = await shop.run(`inventory apply ${changeFile(shop, rowsOf(30))} --yes`, terminal);
   expect(stdout.trimEnd().split('\n')).toHaveLength(30);
 });
 
-test('reports once that apply has nothing to write', async ({ shop }) => {
+test('reports "Nothing to write", and not "Nothing to show", if apply changes nothing', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,39\n');
   const { stderr } = await shop.run(`inventory apply ${file} --yes`, { terminal: 100 });
   expect(stderr).toContain('Nothing to write.\n');
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('previews that it need not wait for the limit and, with a known round trip, how long it takes', async () => {
+test('reports in a dry run that the rate limit causes no wait, and the time that slow requests take', async () => {
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
@@ -73,7 +73,7 @@ test('previews that it need not wait for the limit and, with a known round trip,
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
 });
 
-test('shows the first 20 of many faults on a terminal, and all in a file and JSON', async ({ shop }) => {
+test('prints the first 20 of many faults on a terminal, and up to 1000 elsewhere', async ({ shop }) => {
   const lines = (count: number) =>
     `petId,quantity\n${Array.from({ length: count }, (_, row) => `${row},x\n`).join('')}`;
   const command = `inventory apply ${changeFile(shop, lines(400))}`;

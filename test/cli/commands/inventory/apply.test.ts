@@ -6,7 +6,7 @@ import { apply, changeFile, confirming, errorJson, noCounts, openShop, stockOf, 
 
 const get = 'GET /v1/inventory';
 
-test('sends one GET, and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
+test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual([
@@ -28,7 +28,7 @@ test('sends one GET, and one PATCH for each row that changes, and reports every 
   expect((await stockOf(shop)).get('9007199254740993')).toBe(3);
 });
 
-test('shows the plan of a dry run and writes nothing, neither to the service nor to the history', async ({ shop }) => {
+test('prints the plan in a dry run, and writes nothing to the service or the history', async ({ shop }) => {
   const result = await apply(shop, 'id;qty\n4;0\n5;1\n', ['--dry-run']);
   expect(result).toMatchObject({ code: 0, sent: [get], report: { run: null, dryRun: true } });
   expect(result.report.rows.map((row) => row.result)).toEqual(['planned', 'unchanged']);
@@ -45,7 +45,7 @@ describe('apply before anything is written', () => {
     expect(error.faults).toContainEqual(expect.objectContaining({ line: 3 }));
   });
 
-  test('refuses a pet that the service does not have, with its line, after one GET', async ({ shop }) => {
+  test('reports the lines of pets that the service does not have, and sends no PATCH', async ({ shop }) => {
     const result = await apply(shop, 'petId,quantity\n4,1\n4242,1\n4343,1\n');
     expect(result).toMatchObject({ code: 2, stdout: '', sent: [get] });
     expect(errorJson(result.stderr).error.faults).toMatchObject([{ line: 3 }, { line: 4 }]);
@@ -58,7 +58,7 @@ describe('apply before anything is written', () => {
     ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
     ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
   ] as const)(
-    'reports a fault of JSON by line, or by item if it has only one line: %j',
+    'reports a fault in JSON by line, or by item if the file has only one line: %j',
     async ([text, told], { shop }) => {
       const file = changeFile(shop, text, 'changes.json');
       const result = await shop.run(`inventory apply ${file} --yes`);
@@ -67,7 +67,9 @@ describe('apply before anything is written', () => {
     },
   );
 
-  test('refuses a plan beyond a guard despite --yes, and prefers the flag to the setting', async ({ shop }) => {
+  test('refuses a plan that exceeds --max-changes or --max-zero, and prefers the flag to the setting', async ({
+    shop,
+  }) => {
     for (const [guard, name] of [
       ['--max-changes=1', 'max-changes'],
       ['--max-zero=0', 'max-zero'],
@@ -80,7 +82,7 @@ describe('apply before anything is written', () => {
     expect(await apply(shop, 'petId,quantity\n4,0\n', ['--max-zero', '1'])).toMatchObject({ code: 0 });
   });
 
-  test('refuses apply without a file, of a missing file or a folder, and with an unknown option', async ({ shop }) => {
+  test('refuses apply without a file, with an unreadable file or with an invalid option', async ({ shop }) => {
     const csv = changeFile(shop, 'petId,quantity\n4,1\n');
     const files = ['', '/nowhere/x.csv', '/tmp', 'x.csv --format xlsx', 'x.csv --resume y'];
     const failedOut = ['/nowhere/failed.csv', '.', 'failed.json', 'failed.xlsx'].map((out) => `--failed-out ${out}`);
@@ -94,16 +96,14 @@ describe('apply before anything is written', () => {
 describe('the confirmation', () => {
   const csv = 'petId,quantity\n4,1\n5,9\n';
 
-  test('exits apply with 2 and sends no GET without --yes, off a terminal or with the file on stdin', async ({
-    shop,
-  }) => {
+  test('apply needs --yes if there is no terminal or the file comes from stdin', async ({ shop }) => {
     expect(await shop.refused(`inventory apply ${changeFile(shop, csv)}`)).toContain('--yes');
     const stdin = { stdin: csv, terminal: 80 };
     await shop.refused('inventory apply -', stdin);
     expect(await shop.run('inventory apply - --yes', stdin)).toMatchObject({ code: 0 });
   });
 
-  test('asks for confirmation of apply on a terminal after the preview', async ({ shop }) => {
+  test('asks for confirmation on a terminal after the preview of apply', async ({ shop }) => {
     const { asked, prompts } = confirming(false, true);
     const file = changeFile(shop, csv);
     const no = await shop.run(`inventory apply ${file}`, { terminal: 80, prompts });
@@ -116,7 +116,7 @@ describe('the confirmation', () => {
 });
 
 describe('rows that are not written', () => {
-  test('exits with 7 for a conflict with what a row expects, and with 8 if something was written', async ({ shop }) => {
+  test('exits with 7 if the only row conflicts, and with 8 if another row was written', async ({ shop }) => {
     const alone = await apply(shop, 'petId,quantity,expected\n4,1,38\n');
     expect(alone).toMatchObject({ code: 7, sent: [get] });
     expect(alone.report.rows).toMatchObject([{ result: 'conflict', before: 39, error: { code: 'conflict' } }]);
@@ -125,9 +125,7 @@ describe('rows that are not written', () => {
     expect(errorJson(mixed.stderr).error).toMatchObject({ code: 'partial', exitCode: 8 });
   });
 
-  test('skips unknown pets with --skip-unknown without a failure, and leaves them out of --failed-out', async ({
-    shop,
-  }) => {
+  test('skips unknown pets with --skip-unknown, and leaves them out of --failed-out', async ({ shop }) => {
     const failed = join(shop.folders.state, '..', 'failed.csv');
     const csv = 'petId,quantity\n4,1\n4242,1\n';
     const mixed = await apply(shop, csv, ['--skip-unknown', '--failed-out', failed]);
@@ -138,7 +136,7 @@ describe('rows that are not written', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ applied: 1, skipped: 1 });
   });
 
-  test('writes the other rows if one is refused, and stops with --fail-fast', async () => {
+  test('writes the other rows if one is refused, but stops at it with --fail-fast', async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     const csv = 'petId,quantity\n4,-1\n5,7\n6,8\n';
     const stopped = await apply(shop, csv, ['--fail-fast', '--concurrency', '1']);
@@ -195,7 +193,7 @@ describe('--failed-out', () => {
       ['petId,quantity\n4,1\n5,7\n', 8, { applied: 1, failed: 1 }, partly],
       ['petId,quantity,expected\n4,1,2\n', 7, { conflict: 1 }, /line 2: pet 4, 39 → 1 \(conflict\)/],
     ] as const)(
-      'keeps report and exit code if the disk of --failed-out is full, and names the rows: %j',
+      'prints the rows and keeps the exit code if the disk for --failed-out is full: %j',
       async ([csv, code, counts, told]) => {
         const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
         const result = await apply(shop, csv, ['--failed-out', '/dev/full', '--force']);
@@ -207,7 +205,7 @@ describe('--failed-out', () => {
   });
 });
 
-test('hints after each refusal of apply at a command that runs', async ({ shop }) => {
+test('prints a command that succeeds after apply is refused', async ({ shop }) => {
   for (const [text, yes] of [
     ['petId,quantity\n4,1\n', ''],
     ['petId,quantity\n4,1\n4242,1\n', ' --yes'],

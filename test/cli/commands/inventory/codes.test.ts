@@ -8,7 +8,7 @@ async function withCodes(shop: Shop, text: string): Promise<string> {
   return file;
 }
 
-test('adds a code to the file by its columns with codes add, and lists all with codes list', async ({ shop }) => {
+test('codes add fills the columns of the file, and codes list prints all codes', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId,name,low\n007,4,Rex,3\n,9,Mia,\n');
   const added = await shop.run(['inventory', 'codes', 'add', ' 4006381333931', '9007199254740993', 'Lady, "big"']);
   expect(added).toMatchObject({ code: 0, requests: [], stderr: expect.stringContaining('Added 4006381333931 to ') });
@@ -27,7 +27,7 @@ test('adds a code to the file by its columns with codes add, and lists all with 
   for (const words of ['add done 4', 'add 4E+12 4', 'add X y']) await shop.refused(`inventory codes ${words}`);
 });
 
-test('refuses in codes add a name that the file or the pet cannot take', async ({ shop }) => {
+test('codes add refuses a name without a column for it, and another name for a named pet', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId\n007,4\n');
   const refused = await shop.refused(['inventory', 'codes', 'add', '008', '5', 'Rex']);
   expect(refused).toMatch(
@@ -45,7 +45,7 @@ test('refuses in codes add a name that the file or the pet cannot take', async (
   expect((await shop.run('inventory codes list -o tsv')).stdout).toBe('007\t4\tRex\t\n009\t6\tMia\t\n008\t4\tRex\t\n');
 });
 
-test('warns in codes add of a code that is the id of another pet, or is as short as one', async ({ shop }) => {
+test('codes add warns if a code may also be the id of another pet', async ({ shop }) => {
   await withCodes(shop, 'code,petId,name\n,4006381333931,Rex\n');
   const warning = (id: string, pet: string) =>
     `Warning: ${id} may also be the id of another pet. In a count, it now means pet ${pet}.\n`;
@@ -56,9 +56,7 @@ test('warns in codes add of a code that is the id of another pet, or is as short
   }
 });
 
-test('reports in codes add and codes list that the file is gone, though its names are still known', async ({
-  shop,
-}) => {
+test('codes add and codes list report a missing file, even if its names are still known', async ({ shop }) => {
   const file = await withCodes(shop, 'code,petId,name\n007,4,Rex\n');
   await shop.run('inventory list --name rex');
   rmSync(file);
@@ -67,7 +65,7 @@ test('reports in codes add and codes list that the file is gone, though its name
   expect(await shop.refused('inventory codes add 008 4')).toBe(`Error: There is no file ${file}.\n`);
 });
 
-test('begins a new line with codes add in a file whose last line has no end', async ({ shop }) => {
+test('codes add begins a new line if the file does not end with a newline', async ({ shop }) => {
   const file = await withCodes(shop, 'petId\tcode\r\n4\t007');
   await Promise.all([1, 2, 3].map((at) => shop.run(`inventory codes add X-${at} ${at}`)));
   expect((await shop.run('inventory codes list -o tsv')).stdout.split('\n').sort()).toEqual([
@@ -80,13 +78,13 @@ test('begins a new line with codes add in a file whose last line has no end', as
   expect(readFileSync(file, 'utf8')).toMatch(/^petId\tcode\r\n4\t007\n/);
 });
 
-test('explains how to set the setting codes if there is none', async ({ shop }) => {
+test('suggests config set codes if no codes file is configured', async ({ shop }) => {
   for (const words of ['add 007 4', 'list']) {
     expect(await shop.refused(`inventory codes ${words}`)).toContain("Hint: petstock config set codes '<file.csv>'\n");
   }
 });
 
-test('reports all faults of a codes file, in config set codes and later', async ({ shop }) => {
+test('reports all faults of a codes file when it is set and when it is used', async ({ shop }) => {
   const faulty = 'code,petId,low\n007,x,\n,5,\n8,6,-1\n9,7,many\n';
   const bad = changeFile(shop, faulty, 'bad.csv');
   const refused = await shop.refused(['config', 'set', 'codes', bad]);

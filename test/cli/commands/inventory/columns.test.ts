@@ -9,7 +9,7 @@ test.for([
   ['csv', supplier, '--column petId=sku --column quantity=stock-on-hand', '4 12', '9007199254740993 3'],
   ['ndjson', ndjson, '--column petId=SKU --column delta=Pieces', '4 37', '5 4'],
 ] as const)(
-  'reads columns of %s by --column, and ignores the others',
+  'reads %s columns named by --column, and ignores others with --ignore-columns',
   async ([format, text, columns, ...writes], { shop }) => {
     const file = changeFile(shop, text, `delivery.${format}`);
     const { sent } = await shop.exits(`inventory apply ${file} ${columns} --ignore-columns --yes`, 0);
@@ -18,14 +18,14 @@ test.for([
   },
 );
 
-test('reports each unknown column without --ignore-columns, and a second column for one field', async ({ shop }) => {
+test('reports an unknown column, and a second column for the same field', async ({ shop }) => {
   const command = `inventory apply ${changeFile(shop, supplier)} --column petId=SKU --column quantity=Name --yes`;
   const stderr = await shop.refused(command);
   expect(stderr).toContain('"Stock on hand" is not a column');
   expect(stderr).toContain('"SKU" is already the column for petId. Leave out "id"');
 });
 
-test('hints at column options that work as printed', async ({ shop }) => {
+test('repeats the column options in hints, quoted for a shell', async ({ shop }) => {
   const file = changeFile(shop, supplier);
   const columns = ['--column', 'petId=SKU', '--column', 'quantity=Stock on hand'];
   const hint = `Hint: petstock inventory apply ${file} --column petId=SKU --column 'quantity=Stock on hand' --ignore-columns --max-zero 0`;
@@ -43,7 +43,7 @@ test.for([
   ['FILE --column petId=a --column id=b', '--column gives two columns for petId'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
   ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
-] as const)('refuses columns with 2, and sends nothing: %s', async ([words, said], { shop }) => {
+] as const)('refuses invalid column options: %s', async ([words, said], { shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   expect(await shop.refused(`inventory apply ${words.replace('FILE', file)}`)).toContain(said);
 });
@@ -72,7 +72,7 @@ describe('apply of a file with other column names', () => {
     'petId,quantity,Colour\n4,12,red\n',
     'petId,quantity,stock\n4,12,39\n',
     '[{"Colour":"red","petId":4,"quantity":12}]',
-  ])('hints at --ignore-columns for %j', async (text, { shop }) => {
+  ])('suggests --ignore-columns for %j', async (text, { shop }) => {
     const file = changeFile(shop, text, text.startsWith('[') ? 'stock.json' : 'stock.csv');
     const stderr = await shop.refused(`inventory apply ${file}`);
     expect(stderr).toContain(`Hint: petstock inventory apply ${file} --ignore-columns --env staging\n`);
@@ -87,7 +87,7 @@ describe('apply of a file with other column names', () => {
     ['Secret0123,x9\n', 'Secret'],
     // Two columns may both be the precondition, so no command can be suggested.
     ['petId,quantity,expcted,expectd\n4,12,39,39\n', 'Hint:'],
-  ] as const)('gives no hint for %j', async ([text, secret], { shop }) => {
+  ] as const)('prints no hint for %j', async ([text, secret], { shop }) => {
     const stderr = await shop.refused(`inventory apply ${changeFile(shop, text)}`);
     expect(stderr).not.toContain('Hint:');
     expect(stderr).not.toContain(secret);
@@ -97,7 +97,7 @@ describe('apply of a file with other column names', () => {
 test.for([
   ['petId,quantity,Colour\n4,x,red\n', '--ignore-columns', '"x" is not a quantity'],
   ['petId,delta\n4,9007199254740991\n404,1\n', '--skip-unknown', 'is out of range'],
-] as const)('repeats no command that has just failed: %j %s', async ([text, options, fault], { shop }) => {
+] as const)('does not suggest the command that has just failed: %j %s', async ([text, options, fault], { shop }) => {
   const { stderr } = await shop.exits(`inventory apply ${changeFile(shop, text)} ${options} --yes`, 2, fault);
   expect(stderr).not.toContain('Hint:');
 });

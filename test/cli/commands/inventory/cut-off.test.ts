@@ -12,12 +12,12 @@ test.for([
   ...['csv', 'json'].map((format) => `inventory export --retries 0 -o ${format}`),
   'inventory get 1 --retries 0 -o csv',
   'inventory list --retries 0 --summary -o csv',
-])('prints nothing on stdout if the service is away: %s', async (command, { shop }) => {
+])('prints nothing on stdout if the service is down: %s', async (command, { shop }) => {
   const { stdout } = await withEnv(shop, dead).exits(command, 5);
   expect(stdout).toBe('');
 });
 
-test('prints the header of a list without pets', async ({ shop }) => {
+test('prints the CSV header of an empty list', async ({ shop }) => {
   const none = '--max-quantity -1000';
   expect((await shop.exits(`inventory list ${none} -o csv`, 0)).stdout).toBe('petId,quantity,status\n');
 });
@@ -38,7 +38,7 @@ test.for([
   ['note', '--ignore-columns --skip-unknown'],
   ['note,more', '--ignore-columns --column quantity=Pieces'],
   ['note', '--ignore-columns --format csv --dry-run'],
-])('refuses a last line that was cut before the columns %j, with %s', async ([ignored, options], { shop }) => {
+])('refuses a truncated last line (columns %j, options %s)', async ([ignored, options], { shop }) => {
   const quantity = options?.includes('Pieces') ? 'Pieces' : 'quantity';
   const file = join(newFolder(), 'cut.csv');
   const columns = ['petId', quantity, ...(ignored === '' ? ['reason'] : (ignored ?? '').split(','))];

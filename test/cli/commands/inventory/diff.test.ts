@@ -19,7 +19,7 @@ async function openShops() {
 
 const test = shopTest.extend('shop', openShops);
 
-test('prints no difference for two environments that are alike, with one GET each', async ({ shop }) => {
+test('prints no difference between identical environments, with one GET each', async ({ shop }) => {
   const result = await shop.run('inventory diff staging production --exit-code --json');
   expect(result).toMatchObject({ code: 0, stdout: '[]\n' });
   expect(result.requests.map(({ url }) => new URL(url).origin)).toEqual(
@@ -31,7 +31,7 @@ test('prints no difference for two environments that are alike, with one GET eac
   );
 });
 
-test('prints in diff what differs, by pet id, in every format', async ({ shop }) => {
+test('prints the differences by pet id in every format', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets);
   const json = await shop.run(`inventory diff ${left} ${right} --json`);

@@ -3,14 +3,14 @@ import { expect } from 'vitest';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn, sessionsIn } from './count-rig.ts';
 
-test('reads codes as text, in which leading zeros count, and several of them for one pet', async ({ shop }) => {
+test('reads codes as text with leading zeros, and accepts several codes for one pet', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;Bar Code;name\n4;004;Rex\n4;4006381333931;\n5;AB 12 x2;\n', 'codes.csv');
   const result = await count(shop, '004\n4006381333931\nAB 12 x2\n4\n', `--yes --json --codes ${codes}`);
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":3}'] });
   expect(result.report.rows.map(({ petId, after }) => `${petId} ${after}`)).toEqual(['4 3', '5 1']);
 });
 
-test('shows names of --codes in the plan, in its question, and in the report', async ({ shop }) => {
+test('shows names from the codes file in the plan, the question and the report', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n004,4,Rex\n005,5,Lady\n', 'codes.csv');
   const { asked, prompts } = confirming(true);
   const typed = (stdin: string) => shop.run(`inventory count --new --codes ${codes}`, { ...person, prompts, stdin });
@@ -22,7 +22,7 @@ test('shows names of --codes in the plan, in its question, and in the report', a
   expect(asked.at(-1)).toContain('Pet 4 Rex in staging: 1 → 2');
 });
 
-test('refuses a file of codes with faults, and reports all', async ({ shop }) => {
+test('refuses a faulty codes file, and reports all of its faults', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n007,4\n007,5\n,6\n-,7\n8,x\n', 'codes.csv');
   const stderr = await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' });
   expect(stderr.match(/^│ line /gm)).toHaveLength(4);
@@ -42,12 +42,12 @@ test.for([
   ['9*3', 'it is a command while counting'],
   ['4 X9', 'it is a command while counting'],
   ['a\x01b', "can't be scanned"],
-] as const)('refuses a code that nobody can scan: %j', async ([code, why], { shop }) => {
+] as const)('refuses an unusable code in the codes file: %j', async ([code, why], { shop }) => {
   const codes = changeFile(shop, `code,petId\n${code},4\n`, 'codes.csv');
   expect(await shop.refused(`inventory count --yes --codes ${codes}`, { stdin: '4\n' })).toContain(why);
 });
 
-test('names a code of --codes whose pet the service lacks', async ({ shop }) => {
+test('reports codes whose pet the service does not have', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n55,99999\n56,99999\n', 'codes.csv');
   const script = await count(shop, '4\n55 x2\n56\n99998\n', `--yes --codes ${codes}`);
   expect(script.code).toBe(8);
@@ -60,7 +60,7 @@ test('names a code of --codes whose pet the service lacks', async ({ shop }) => 
   );
 });
 
-test('ignores what a scanner puts around a code', async ({ shop }) => {
+test('ignores the control characters and prefixes that a scanner adds to a code', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n4006381333931,4\n0109506000134352\x1d10AB,5\n', 'codes.csv');
   const scans = [
     '\x024006381333931\x03',
@@ -75,21 +75,24 @@ test('ignores what a scanner puts around a code', async ({ shop }) => {
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":5}', '5 {"quantity":3}'] });
 });
 
-test('shows a backspace or an escape in a scan, and does not count it as the code without them', async ({ shop }) => {
+test('does not count a scan with a backspace or an escape, and shows the character', async ({ shop }) => {
   const result = await count(shop, '4\n8\b4\n\x1b84\n\x1b[A\n4\x7f\n= 4 1\n', '--yes');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toContain('8␈4: 1 kept apart, not a known code\n');
   for (const code of ['8␈4', '␛84', '␛\\[A', '4␡']) expect(result.stderr).toMatch(new RegExp(`\n  │ ${code} +1\n`));
 });
 
-test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])('keeps a code apart that has %j inside', async (control, { shop }) => {
-  const scans = `1${control}0\n1${control}0*3\n]C11${control}0\n${control}4${control}\n${control}4${control} x2\n`;
-  const result = await count(shop, scans, '--yes');
-  expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":3}'] });
-  expect(result.stderr).toMatch(/\n {2}│ 1.0 +4\n/);
-});
+test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])(
+  'keeps a code with %j inside apart as unknown',
+  async (control, { shop }) => {
+    const scans = `1${control}0\n1${control}0*3\n]C11${control}0\n${control}4${control}\n${control}4${control} x2\n`;
+    const result = await count(shop, scans, '--yes');
+    expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":3}'] });
+    expect(result.stderr).toMatch(/\n {2}│ 1.0 +4\n/);
+  },
+);
 
-test('accepts a line again that taught a code in an earlier count, and cancels only that line', async ({ shop }) => {
+test('accepts "code 4" again for a code that an earlier count was taught', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const args = `--new --yes --codes ${codes}`;
   expect((await count(shop, '999888777 x2\ncode 4\n', args)).written).toEqual(['4 {"quantity":2}']);
@@ -102,7 +105,7 @@ test('accepts a line again that taught a code in an earlier count, and cancels o
   expect(stderr).toContain('code 5: "999888777" already means pet 4: scan an unknown code first');
 });
 
-test('keeps the bar codes of a session for a resume without the file, and for a merge', async ({ shop }) => {
+test('keeps bar codes in the session, so that a resume or a merge needs no codes file', async ({ shop }) => {
   const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
     changeFile(shop, text, `codes-${index}.csv`),
   );
@@ -118,7 +121,7 @@ test('keeps the bar codes of a session for a resume without the file, and for a 
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('uses the setting codes without --codes', async ({ shop }) => {
+test('uses the setting codes if there is no --codes', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const typed = await count(shop, '55\ndone\n', '--dry-run', person);
@@ -126,19 +129,19 @@ test('uses the setting codes without --codes', async ({ shop }) => {
 });
 
 test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
-  'ignores a line of more than 200 characters: %.20s',
+  'ignores a line of more than 200 characters (case %#)',
   async (line, { shop }) => {
     const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
     expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
   },
 );
 
-test('counts a pasted scan without what the terminal puts around it', async ({ shop }) => {
+test('counts a pasted scan without the bracketed-paste markers of the terminal', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
   expect(stderr).toContain('2 units, 1 pet > ');
 });
 
-test('does not count an unknown word typed at the prompt, and reports it', async ({ shop }) => {
+test('reports an unknown word typed at the prompt as not counted', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
   const word = "'undo' is not a pet or a code: not counted. - cancels a line, help shows more\n";
@@ -147,7 +150,7 @@ test('does not count an unknown word typed at the prompt, and reports it', async
   expect(narrow.stderr).toContain("'hamster' is not a pet or a code: not counted\n");
 });
 
-test('offers once to add a taught code to the file of codes, and knows it in the next count', async ({ shop }) => {
+test('offers once to add taught codes to the codes file, and knows them in the next count', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;code;name;shelf\r\n4;"0;04";Rex;B', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const { asked, prompts } = confirming(true);
@@ -159,7 +162,9 @@ test('offers once to add a taught code to the file of codes, and knows it in the
   expect(next.asked).toHaveLength(1);
 });
 
-test('leaves the file of codes unchanged after a no, and continues if it has lost its header', async ({ shop }) => {
+test('leaves the codes file unchanged after a no, and writes the count even if the file became invalid', async ({
+  shop,
+}) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { stockOf, test } from '../../../../support/shop.ts';
 import { begun, count, person, sessionIn, statesIn } from './count-rig.ts';
 
-test('adds what --add has scanned to the stock at the end, and subtracts it with --take', async ({ shop }) => {
+test('adds scanned units to the stock with --add, and subtracts them with --take', async ({ shop }) => {
   const added = await count(shop, '4 x3\n5\n', '--add --yes --json');
   expect(added).toMatchObject({ code: 0, written: ['4 {"quantity":42}', '5 {"quantity":2}'] });
   const [run] = await shop.json('history list --json');
@@ -22,7 +22,7 @@ test('names the kind of count at the prompt, and does not list pets that were no
   expect((await count(shop, '4\ndone\n', '--take --new', person)).stderr).toContain('1 unit out, 1 pet > ');
 });
 
-test('writes deltas with --to, which apply adds', async ({ shop }) => {
+test('writes deltas to the --to file, and apply adds them', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'delivery.csv');
   expect((await count(shop, '4 x3\n', `--take --to ${file}`)).code).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4,,,,-3,scanned out,\n');
@@ -30,7 +30,7 @@ test('writes deltas with --to, which apply adds', async ({ shop }) => {
   expect((await stockOf(shop)).get('4')).toBe(36);
 });
 
-test('continues a session as its own kind, and does not merge two kinds', async ({ shop }) => {
+test('resumes a session only as its own kind, and does not merge two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const kind = /Session \w{4} \(a count of units that came in, with --add\) of \S+( by \S+)? is not finished/;
@@ -59,7 +59,7 @@ test('leaves the session of a delivery unchanged after a dry run', async ({ shop
   expect((await count(shop, '', `${name} --yes --json`)).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('names the session of a dry run at a terminal', async ({ shop }) => {
+test('keeps the session of a dry run at a terminal, and prints how to resume it', async ({ shop }) => {
   const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
   const name = await sessionIn(shop);
   expect(look.stderr).toContain(

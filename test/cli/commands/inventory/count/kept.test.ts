@@ -19,7 +19,7 @@ import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 const codesOf = (shop: Shop, ...rows: readonly string[]) =>
   changeFile(shop, ['code,petId', ...rows, ''].join('\n'), 'c.csv');
 
-test('reads digits that were scanned without the codes as a code once they are given', async ({ shop }) => {
+test('reads scanned digits as a code once a codes file is given', async ({ shop }) => {
   const digits = '4006381333931';
   expect((await count(shop, `${digits} x2\nX-12\n`)).code).toBe(9);
   const codes = codesOf(shop, `${digits},4`, 'X-12,8');
@@ -30,7 +30,7 @@ test('reads digits that were scanned without the codes as a code once they are g
   });
 });
 
-test('hints at a file of codes if no scanned code is known', async ({ shop }) => {
+test('suggests a codes file if no scanned code is known', async ({ shop }) => {
   const { code, stderr } = await count(shop, 'foo x2\n', '--yes');
   const session = await sessionIn(shop);
   expect({ code, stderr }).toMatchObject({
@@ -40,7 +40,7 @@ test('hints at a file of codes if no scanned code is known', async ({ shop }) =>
   expect(stderr).toContain(`Hint: petstock inventory count ${session} --codes '<codes.csv>' --yes --env staging\n`);
 });
 
-test('reads merged digits as a code once the codes are given', async ({ shop }) => {
+test('reads digits of merged sessions as a code once a codes file is given', async ({ shop }) => {
   await count(shop, '4006381333931 x2\n', '--new --yes');
   await count(shop, '4006381333931\n', '--new --yes');
   const [one, two] = await sessionsIn(shop);
@@ -50,7 +50,7 @@ test('reads merged digits as a code once the codes are given', async ({ shop }) 
   expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
 });
 
-test('keeps unknown codes apart, and continues with them alone by --codes', async ({ shop }) => {
+test('keeps unknown codes in the session, and writes only those once a codes file is given', async ({ shop }) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
   // A sale of what was written.
@@ -62,7 +62,7 @@ test('keeps unknown codes apart, and continues with them alone by --codes', asyn
   expect(await statesIn(shop)).toEqual(['applied']);
 });
 
-test('counts nothing twice with a shared state if the folder of this machine is gone', async () => {
+test('does not add units twice with a shared state if the local folder is deleted', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = (await stockOf(shop)).get('4') ?? 0;
   const confirm = async () => {
@@ -77,7 +77,7 @@ test('counts nothing twice with a shared state if the folder of this machine is 
   expect((await stockOf(shop)).get('4')).toBe(before + 2);
 });
 
-test('refuses units that an open run has already, if the folder of this machine is gone', async () => {
+test('refuses units that an unfinished run already has, even if the local folder is deleted', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = await stockOf(shop);
   shop.service.setFaults(['PATCH /inventory/5:status=401']);
@@ -108,7 +108,7 @@ test('refuses units that an open run has already, if the folder of this machine 
   expect(['4', '5', '6'].map((pet) => (now.get(pet) ?? 0) - (before.get(pet) ?? 0))).toEqual([4, 7, 1]);
 });
 
-test('refuses units that an open run has already, also behind a newer open run of the same pets', async () => {
+test('refuses units that an unfinished run already has, even if a newer run has the same pets', async () => {
   const shop = await openShop();
   shop.service.setFaults(['PATCH /inventory/5:status=401']);
   expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes --concurrency 1')).code).toBe(8);
@@ -123,7 +123,7 @@ test('refuses units that an open run has already, also behind a newer open run o
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
   ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('adds no units again if another machine has resumed and pruned their run: %s', async ([, sql]) => {
+] as const)('does not add units again if another machine has resumed and pruned their run: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;
@@ -137,7 +137,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(before + 5);
 });
 
-test('keeps refused units of a delivery in its session, and writes them when it is resumed', async () => {
+test('keeps refused units of a delivery in its session, and writes them when the session is resumed', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   await till.exits('inventory count --add --yes', 8, [], { stdin: '1 x7\n2 x3\n' });

@@ -29,26 +29,31 @@ test.for([
   ['4.00638E+12\ncode 5', '"4.00638E+12" looks like a code that a spreadsheet rounded: format the column as text'],
   ['X-1\n4\ncode 5', '"4" already means pet 4: scan an unknown code first'],
   ['X-1\ncode 8\ncode 5', '"X-1" is a code of pet 8 now: cancel that with - first'],
-] as const)('refuses piped scans with the mistaken line %j, and keeps the others', async ([lines, why], { shop }) => {
-  const file = await withNames(shop);
-  const before = readFileSync(file, 'utf8');
-  const { code, stderr, stdout, written } = await count(shop, `4\n8\n${lines}\n8\n`);
-  expect({ code, stdout, written }).toEqual({ code: 2, stdout: '', written: [] });
-  expect(readFileSync(file, 'utf8')).toBe(before);
-  const line = 2 + lines.split('\n').length;
-  const said = expect.stringContaining(`${lines.split('\n').at(-1)}: ${why}`);
-  const { error } = errorJson(stderr);
-  expect(error).toMatchObject({ kind: 'usage', faults: [{ line, message: said }] });
-  const session = await sessionIn(shop);
-  expect(error.message).toMatch(new RegExp(`^stdin has an error\\. Nothing was written\\. Session ${session} keeps `));
-  expect(error.hint).toMatch(new RegExp(`^petstock inventory count ${session} `));
-  // The corrected line alone is piped afterwards.
-  const rest = await count(shop, '= 4 7\n', `${session} --yes`);
-  expect(rest.written).toContain('4 {"quantity":7}');
-  expect(rest.written).toContain(`8 {"quantity":${lines.includes('code 8') ? 3 : 2}}`);
-});
+] as const)(
+  'exits with 2 for the mistaken piped line %j, and keeps the other scans',
+  async ([lines, why], { shop }) => {
+    const file = await withNames(shop);
+    const before = readFileSync(file, 'utf8');
+    const { code, stderr, stdout, written } = await count(shop, `4\n8\n${lines}\n8\n`);
+    expect({ code, stdout, written }).toEqual({ code: 2, stdout: '', written: [] });
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    const line = 2 + lines.split('\n').length;
+    const said = expect.stringContaining(`${lines.split('\n').at(-1)}: ${why}`);
+    const { error } = errorJson(stderr);
+    expect(error).toMatchObject({ kind: 'usage', faults: [{ line, message: said }] });
+    const session = await sessionIn(shop);
+    expect(error.message).toMatch(
+      new RegExp(`^stdin has an error\\. Nothing was written\\. Session ${session} keeps `),
+    );
+    expect(error.hint).toMatch(new RegExp(`^petstock inventory count ${session} `));
+    // The corrected line alone is piped afterwards.
+    const rest = await count(shop, '= 4 7\n', `${session} --yes`);
+    expect(rest.written).toContain('4 {"quantity":7}');
+    expect(rest.written).toContain(`8 {"quantity":${lines.includes('code 8') ? 3 : 2}}`);
+  },
+);
 
-test('reports all mistaken lines of a pipe with their numbers, and keeps no session for them', async ({ shop }) => {
+test('reports all mistaken piped lines with their numbers, and discards a session without scans', async ({ shop }) => {
   const { code, stderr } = await count(shop, '= 4\r\n\r\ncode 5\r\ndone\r\n', '--yes');
   expect(code).toBe(2);
   expect(stderr).toContain('Line 1 is ignored: write = 42 7 to set pet 42 to 7\n');
@@ -57,7 +62,7 @@ test('reports all mistaken lines of a pipe with their numbers, and keeps no sess
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
-test('cancels with - the line before it: a mistake, a taught code or a scan', async ({ shop }) => {
+test('cancels a mistake, a taught code or a scan with a following -', async ({ shop }) => {
   const file = await withNames(shop);
   const lines = '4\n4 x100000\n-\nX-1\ncode 8\n-\ncode rabbit\nX-2\ncode 5\n-\n-\n8\n';
   const { code, report, stderr } = await count(shop, lines);
@@ -66,7 +71,7 @@ test('cancels with - the line before it: a mistake, a taught code or a scan', as
   expect(readFileSync(file, 'utf8').split('\n').slice(4)).toEqual(['X-1,4,', '']);
 });
 
-test('teaches a scanned number through a pipe, by a name of several words', async ({ shop }) => {
+test('assigns a piped code to a pet by a name of several words', async ({ shop }) => {
   const file = await withNames(shop);
   const { code, report } = await count(shop, '4006381333931 x2\ncode red hamster\n4006381333931\n');
   expect(code).toBe(0);
@@ -74,13 +79,13 @@ test('teaches a scanned number through a pipe, by a name of several words', asyn
   expect(readFileSync(file, 'utf8')).toMatch(/\n4006381333931,5,\n$/);
 });
 
-test('keeps apart an unknown code that only looks like a code with a number', async ({ shop }) => {
+test('keeps codes such as SHELF*12A apart, and reads no quantity from them', async ({ shop }) => {
   const { code, stderr } = await count(shop, '4\nSHELF*12A\nABC x-200\n*ABC*\n', '--yes');
   expect(code).toBe(8);
   for (const text of ['SHELF*12A', 'ABC x-200', '*ABC*']) expect(stderr).toContain(`${text}: 1 kept apart`);
 });
 
-test('ignores a mistaken line at a terminal with the bell, and reports it once more at the end', async ({ shop }) => {
+test('ignores a mistaken line at a terminal with a bell, and lists it again at the end', async ({ shop }) => {
   await withNames(shop);
   const { asked, prompts } = confirming(true);
   const { code, stderr, written } = await count(shop, '4\n= 4\n4 x0\n-\ndone\n', '', { ...person, prompts });
@@ -91,7 +96,7 @@ test('ignores a mistaken line at a terminal with the bell, and reports it once m
   expect(asked).toHaveLength(1);
 });
 
-test('offers no taught code to the file whose pet the service turns out to lack', async ({ shop }) => {
+test('does not save a taught code whose pet the service does not have', async ({ shop }) => {
   const file = await withNames(shop);
   shop.service.setFaults(['GET /inventory:first=5:status=503']);
   const typed = await count(shop, 'X-1\ncode 999\nX-2\ncode 5\ndone\n', '', person);

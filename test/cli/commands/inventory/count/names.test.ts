@@ -11,7 +11,7 @@ async function withNames(shop: Shop) {
   await shop.run(['config', 'set', 'codes', file]);
 }
 
-test('counts a pet by its name as by its id', async ({ shop }) => {
+test('counts pets by name, typed or piped', async ({ shop }) => {
   await withNames(shop);
   const lines = 'rabbit\nRABBIT x2\nblue\n= red hamster 7\nSand x 5\nsand x 5 x2\ndone\n';
   const typed = await count(shop, lines, '--dry-run --json', person);
@@ -28,7 +28,7 @@ test('counts a pet by its name as by its id', async ({ shop }) => {
   expect(JSON.parse(piped.stdout).counts).toMatchObject({ applied: 4 });
 });
 
-test('counts no word of several pets or none at a terminal, and lists the pets that may be meant', async ({ shop }) => {
+test('does not count an ambiguous or unknown name at a terminal, and lists possible pets', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await count(shop, 'hamster\nrabit\nxylophone\nrabbit\ndone\n', '--dry-run', person);
   const said = stderr.replaceAll('\r\x1b[K', '');
@@ -37,7 +37,7 @@ test('counts no word of several pets or none at a terminal, and lists the pets t
   expect(said).toContain("'xylophone' is not a pet or a code: not counted");
 });
 
-test('keeps a word of several pets apart if it comes through a pipe', async ({ shop }) => {
+test('keeps an ambiguous name apart if it is piped', async ({ shop }) => {
   await withNames(shop);
   const { stderr } = await shop.exits('inventory count --yes', 8, 'hamster: 1 kept apart, 2 pets have that name', {
     stdin: 'hamster\nrabbit\ndone\n',
@@ -45,14 +45,14 @@ test('keeps a word of several pets apart if it comes through a pipe', async ({ s
   expect(stderr).toContain('Not counted: 1 unit of 1 unknown code');
 });
 
-test('teaches an unknown code by the name of a pet, and prefers a code to a name', async ({ shop }) => {
+test('assigns an unknown code to a pet by its name', async ({ shop }) => {
   await withNames(shop);
   const { stderr, stdout } = await count(shop, '777777\ncode rabbit\nabc\ndone\n', '--dry-run --json', person);
   expect(stderr).toContain('4 Rabbit: 1');
   expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
 });
 
-test('shows no difference if a line sets a sum to what it was', async ({ shop }) => {
+test('omits the difference if a line does not change the sum', async ({ shop }) => {
   const typed = { terminal: 80, stdin: '= 4 0\n= 4 2\n= 4 2\ndone\n' };
   const { stderr } = await shop.run('inventory count --new --dry-run', typed);
   expect(stderr).toContain('4: 2 (+2)\n');

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { changeFile, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn } from './count-rig.ts';
 
-test('sets what was not scanned to 0 with --all, within max-zero, and never beside an unknown code', async () => {
+test('sets unscanned pets to 0 with --all, but not beyond max-zero or with unknown codes', async () => {
   const shop = await openShop({ pets: 5 });
   const guarded = await count(shop, '1\n', '--yes --all --max-zero 1');
   expect(guarded).toMatchObject({ code: 2 });
@@ -18,7 +18,7 @@ test('sets what was not scanned to 0 with --all, within max-zero, and never besi
   expect((await stockOf(shop)).get('1')).toBe(1);
 });
 
-test('writes a change file with expected quantities for --to, and sends nothing', async ({ shop }) => {
+test('writes a change file with expected quantities with --to, and changes no stock', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'counted.csv');
   const result = await count(shop, '4\n1 x12\n', `--to ${file}`);
   expect(result).toMatchObject({ code: 0, stdout: '', written: [] });
@@ -46,7 +46,7 @@ test('applies --max-changes and --max-zero to a count with --to', async () => {
   expect((await count(shop, '1\n', `--new --to ${file} --all --max-zero 4`)).code).toBe(0);
 });
 
-test('hints in count at commands that make the same plan', async () => {
+test('repeats the options of count in its hints', async () => {
   const shop = await openShop({ pets: 5 });
   const codes = changeFile(shop, 'code,petId\n55,1\n', 'codes.csv');
   const plan = `--codes ${codes} --all --reason year-end --ref=-7`;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { changeFile, errorJson, openShop, stockOf, test } from '../../../../support/shop.ts';
 import { count, sessionIn, statesIn } from './count-rig.ts';
 
-test('sets the stock to what was scanned, by a run that can be undone', async ({ shop }) => {
+test('sets the stock to the scanned units in a run that can be undone', async ({ shop }) => {
   const before = await stockOf(shop);
   const result = await count(shop, '4\n4\n5 x3\n8*2\n-\n= 1 12\n\ndone\n');
   expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":2}', '5 {"quantity":3}'] });
@@ -17,7 +17,7 @@ test('sets the stock to what was scanned, by a run that can be undone', async ({
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('refuses scans after done, and keeps those before it', async ({ shop }) => {
+test('refuses scans after "done", and keeps the earlier ones', async ({ shop }) => {
   const result = await count(shop, '4\ndone\n7\ndone\n');
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);
@@ -29,18 +29,18 @@ test('refuses scans after done, and keeps those before it', async ({ shop }) => 
   expect(later.written).toEqual(['4 {"quantity":1}', '7 {"quantity":1}']);
 });
 
-test('counts pets whose ids are as large as an int64', async ({ shop }) => {
+test('counts pets with ids up to the largest int64', async ({ shop }) => {
   const { written } = await count(shop, '9007199254740993 x2\n9223372036854775807\n');
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
 
-test('needs --yes or --to without a terminal, before anything is read or sent', async ({ shop }) => {
+test('refuses to count without a terminal and --yes, and begins no session', async ({ shop }) => {
   const stderr = await shop.refused('inventory count', { stdin: '4\n' });
   expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);
 });
 
-test('keeps unknown codes apart, lists them, writes none of them, and exits with 8', async ({ shop }) => {
+test('lists unknown codes without counting them, and exits with 8', async ({ shop }) => {
   const result = await count(shop, '4\n004\n004\n777777\nfoo x2\nfoo x0\n');
   expect(result).toMatchObject({ code: 8, written: ['4 {"quantity":1}'] });
   expect(result.stderr).toMatch(/^Not counted, because no pet is known for them:\n( {2}.+\n){4}/m);
@@ -49,7 +49,7 @@ test('keeps unknown codes apart, lists them, writes none of them, and exits with
   expect(result.stderr.trimEnd().split('\n').at(-1)).toMatch(/Not counted: 6 units of 4 unknown codes/);
 });
 
-test('leaves no session after a dry run from a pipe, but keeps one with unknown codes', async ({ shop }) => {
+test('leaves no session after a piped dry run, but keeps a session with unknown codes', async ({ shop }) => {
   expect(await count(shop, '4\n', '--dry-run --exit-code')).toMatchObject({ code: 3, written: [] });
   expect(await count(shop, 'foo\n')).toMatchObject({ code: 9 });
   const codes = changeFile(shop, 'code,petId\nfoo,4\n', 'codes.csv');
@@ -74,7 +74,7 @@ test('refuses an empty count even with --yes and --all, and leaves no session', 
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('reports an unknown code of a pipe once at a terminal, and draws the sum', async ({ shop }) => {
+test('reports a piped unknown code once on a terminal, and draws the sum', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, not a known code/g)).toHaveLength(1);

@@ -4,7 +4,7 @@ import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn } from './count-rig.ts';
 
-test('shows the sum and the unknown codes at a terminal, and asks', async ({ shop }) => {
+test('shows the sum and the unknown codes at a terminal, and asks before writing', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
@@ -17,7 +17,7 @@ test('shows the sum and the unknown codes at a terminal, and asks', async ({ sho
   expect(result.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PATCH']);
 });
 
-test('removes the line of a slow read before the question', async ({ shop }) => {
+test('clears the waiting line of a slow read before the question', async ({ shop }) => {
   let [shown, onQuestion] = ['', ''];
   const onStderr = (text: string) => {
     shown += text;
@@ -33,7 +33,7 @@ test('removes the line of a slow read before the question', async ({ shop }) => 
   expect(onQuestion.split(/\n|\r\x1b\[K/).at(-1)).toBe('');
 });
 
-test('draws no line longer than 40 columns, whatever the code', async ({ shop }) => {
+test('keeps lines within a terminal of 40 columns, even for a long code', async ({ shop }) => {
   const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
   const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
   const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
@@ -42,20 +42,20 @@ test('draws no line longer than 40 columns, whatever the code', async ({ shop })
   expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
-test('explains a mistyped line at 60 columns', async ({ shop }) => {
+test('explains a mistyped line on a terminal of 60 columns', async ({ shop }) => {
   const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
   expect(stderr).toContain('= 4: ignored, write = 42 7 to set pet 42 to 7\n');
   expect(stderr).toContain('4 x0: ignored, write 1 to 99,999 units\n');
 });
 
-test('prints plain lines with the sum and draws nothing with TERM=dumb', async ({ shop }) => {
+test('prints the sum in plain lines with TERM=dumb', async ({ shop }) => {
   const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
   expect(stderr).toContain('\n4: 1\nSum: 1 unit, 1 pet\n');
   expect(stderr).toContain('kept apart, there is no such pet\nSum: 1 unit, 1 pet, 1 unknown\n');
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('keeps the session after a no, and offers to continue it', async ({ shop }) => {
+test('keeps the session after a no, and offers it to the next count', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
@@ -71,7 +71,7 @@ test('keeps the session after a no, and offers to continue it', async ({ shop })
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
-test('shows help after quit, exit and help at the prompt, and takes them for codes in a pipe', async ({ shop }) => {
+test('shows help after quit, exit or help at the prompt, but reads quit as a code in a pipe', async ({ shop }) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 counts 3, done ends, help shows more\n/g)).toHaveLength(1);
@@ -94,7 +94,7 @@ test('reports an unknown code that is dropped', async ({ shop }) => {
   expect(stderr).not.toContain('0 kept apart');
 });
 
-test('draws what is typed at the prompt in raw mode, and never mixes it with fast scans', async ({ shop }) => {
+test('redraws typed keys at the prompt, and keeps them apart from fast scans', async ({ shop }) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);
@@ -111,7 +111,7 @@ test('draws what is typed at the prompt in raw mode, and never mixes it with fas
   ]);
 });
 
-test('asks for a pet again whose stock changes while it is counted, and counts it from nothing', async ({ shop }) => {
+test('asks to recount a pet from zero if its stock changes during the count', async ({ shop }) => {
   let isSold = false;
   const around = async <T>(send: () => Promise<T>): Promise<T> => {
     const answer = await send();
@@ -128,7 +128,7 @@ test('asks for a pet again whose stock changes while it is counted, and counts i
   expect({ code, written }).toEqual({ code: 0, written: ['4 {"quantity":1}'] });
 });
 
-test('counts the last scanned code for pet 5 after "code 5", in the whole session', async ({ shop }) => {
+test('counts the last scanned code as pet 5 after "code 5", even in a resumed session', async ({ shop }) => {
   const lines = 'code 5\nfoo x2\ncode 99999\n-\ncode 8\n-\ncode 5\nfoo\nbar1\ndone\n';
   const taught = await count(shop, lines, '', { ...person, prompts: { confirm: async () => true } });
   expect(taught).toMatchObject({ code: 8, written: ['5 {"quantity":3}'] });
@@ -147,7 +147,7 @@ test('counts the last scanned code for pet 5 after "code 5", in the whole sessio
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
-test('asks with the number of units left out, and hints at how to continue', async ({ shop }) => {
+test('asks with the number of units left out, and prints a command that resumes the session', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);
@@ -158,7 +158,7 @@ test('asks with the number of units left out, and hints at how to continue', asy
 const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
 
 property(
-  'reads a line from its keys, however they are cut into pieces',
+  'reads the same lines from keys, however the input is split',
   [
     fc.array(fc.constantFrom(...keys), { maxLength: 20 }),
     fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1 }),

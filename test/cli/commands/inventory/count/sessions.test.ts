@@ -4,7 +4,7 @@ import { errorJson, openShop, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
 import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-test('refuses a script while a session is unfinished, with the command that continues it', async ({ shop }) => {
+test('refuses a script while a session is unfinished, and suggests resuming it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const refused = await shop.refused('inventory count --yes --json', { stdin: '5\n' });
   expect(errorJson(refused).error.hint).toBe(`petstock inventory count ${name} --json --yes --env staging`);
@@ -27,7 +27,7 @@ test.for([
   { open: '', typed: '--add', kind: 'a stock-take' },
   { open: '--add', typed: '', kind: 'a count of units that came in, with --add' },
   { open: '--take', typed: '--add', kind: 'a count of units that went out, with --take' },
-])('hints a script at a new session if the open one is of another kind: $kind', async (kinds, { shop }) => {
+])('suggests a new session to a script if the unfinished one is $kind', async (kinds, { shop }) => {
   await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
   const name = await sessionIn(shop);
   const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
@@ -42,7 +42,7 @@ test.for([
   ]);
 });
 
-test('keeps the options of a script in the hint, except a label, if the session has another one', async ({ shop }) => {
+test('repeats the options of a script in the hint, except the label of another session', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const options = '--all --to out.csv --reason audit --ref N-1 --max-zero 9';
   const refused = await shop.refused(`inventory count --label two ${options}`, { stdin: '5\n' });
@@ -52,7 +52,7 @@ test('keeps the options of a script in the hint, except a label, if the session 
   expect(hint).not.toContain('--label');
 });
 
-test('shows a script how many units a session holds, when refused and when it resumes one', async ({ shop }) => {
+test('prints the number of units in a session when a script is refused or resumes the session', async ({ shop }) => {
   await count(shop, '4\n5\n6\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const refused = await shop.refused('inventory count --add --yes', { stdin: '4\n5\n6\n' });
@@ -65,7 +65,7 @@ test('shows a script how many units a session holds, when refused and when it re
   expect(resumed.written).toHaveLength(4);
 });
 
-test('refuses a session in another environment or at another URL, and hints at its own', async ({ shop }) => {
+test('refuses a session in another environment or at another URL, and suggests its environment', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
@@ -75,7 +75,7 @@ test('refuses a session in another environment or at another URL, and hints at i
   await shop.refused('inventory count ../x --yes');
 });
 
-test('adds up what two sessions have counted, once', async ({ shop }) => {
+test('merges the units of two sessions only once', async ({ shop }) => {
   const [one, two] = await begun(shop, '4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n');
   for (const names of [`${one} ${one}`, one]) await shop.refused(`inventory count --merge ${names} --yes`);
   const merged = await count(shop, '-\n4\n', `--merge ${one} ${two} --yes --json`);
@@ -85,7 +85,7 @@ test('adds up what two sessions have counted, once', async ({ shop }) => {
   expect(again).toContain('is finished: it was merged into session ');
 });
 
-test('leaves the sessions after a dry run of a merge from a script', async ({ shop }) => {
+test('keeps both sessions open after the dry run of a merge', async ({ shop }) => {
   const names = await begun(shop, '4 x2\n', '4\n5 x4\n');
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
   expect(dry.code).toBe(0);
@@ -97,7 +97,7 @@ test('leaves the sessions after a dry run of a merge from a script', async ({ sh
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('stores nothing of a dry run of a merge that fails or is interrupted, and hints at the same command', async () => {
+test('stores nothing if the dry run of a merge fails or is interrupted, and repeats the command', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
   const names = await begun(shop, '4 x2\n', '4\n');
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
@@ -110,7 +110,7 @@ test('stores nothing of a dry run of a merge that fails or is interrupted, and h
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
-test('lists the sessions with --list, and removes one after a question with --discard', async ({ shop }) => {
+test('lists sessions with --list, and discards one with --discard --yes', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\nfoo\n');
   const listed = await shop.run('inventory count --list --closed --json');
   expect(listed.requests).toEqual([]);
@@ -123,7 +123,7 @@ test('lists the sessions with --list, and removes one after a question with --di
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('refuses a session in another store, and hints at its own', async ({ shop }) => {
+test('refuses a session in another store, and suggests its own store', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
@@ -135,7 +135,7 @@ test('refuses a session in another store, and hints at its own', async ({ shop }
   expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('names other unfinished sessions, and begins another after a no', async ({ shop }) => {
+test('lists other unfinished sessions, and begins a new one after a no', async ({ shop }) => {
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
@@ -145,7 +145,7 @@ test('names other unfinished sessions, and begins another after a no', async ({ 
   expect(other.written).toEqual(['1 {"quantity":1}']);
 });
 
-test('completes the sessions that are not finished', async ({ shop }) => {
+test('completes the names of unfinished sessions', async ({ shop }) => {
   const [first, second] = await begun(shop, '4 x2\n', '5 x2\n');
   await shop.run(`inventory count --discard ${second} --yes`);
   const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
@@ -158,7 +158,7 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('reports a damaged session, leaves it unchanged, and removes it on request: %s', async (damage, { shop }) => {
+])('reports a damaged session and leaves it unchanged until it is discarded: %s', async (damage, { shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
@@ -178,7 +178,7 @@ test.for([
   expect((await shop.run('state check')).code).toBe(0);
 });
 
-test('lists finished sessions with --closed, each with its label and who began it', async ({ shop }) => {
+test('lists finished sessions with --closed, and the label and user of a session', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label aisle-3 --max-changes 0');
   await count(shop, '5 x9\n', '--yes --new');
   const open = { label: 'aisle-3', user: expect.stringMatching(/./), state: 'open' };
@@ -188,7 +188,7 @@ test('lists finished sessions with --closed, each with its label and who began i
   await shop.refused('inventory count --closed --yes', { stdin: '4\n' });
 });
 
-test('continues the session of a label, and begins one if there is none', async ({ shop }) => {
+test('resumes the session of a label, or begins one if there is none', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label one --max-changes 0');
   const [one] = await sessionsIn(shop);
   const two = await count(shop, '5 x2\ndone\n', '--label two', person);

@@ -21,7 +21,7 @@ function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions
   };
 }
 
-test('counts a pet again from nothing whose stock has changed', async ({ shop }) => {
+test('recounts a pet from zero if its stock has changed', async ({ shop }) => {
   const stopped = await count(shop, '4 x2\nfoo\n', '--yes --json', till(shop, '4 38'));
   expect(stopped).toMatchObject({ code: 7, report: { counts: { conflict: 1 } } });
   const session = await sessionIn(shop);
@@ -36,7 +36,7 @@ test('counts a pet again from nothing whose stock has changed', async ({ shop })
   expect((await count(shop, '', `${session} --yes`)).stderr).toContain('is finished: it was applied');
 });
 
-test('writes no row again that was written beside a conflict', async ({ shop }) => {
+test('does not rewrite rows that were written beside a conflict', async ({ shop }) => {
   const before = await stockOf(shop);
   const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
   expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
@@ -49,7 +49,7 @@ test('writes no row again that was written beside a conflict', async ({ shop }) 
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
-test('sets nothing to 0 with --all that the run of a session has written, merged or not', async ({ shop }) => {
+test('refuses --all in a session that was partly written, even after a merge', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const written = await sessionIn(shop);
   const refused = await count(shop, '', `${written} --yes --all`);
@@ -63,7 +63,7 @@ test('sets nothing to 0 with --all that the run of a session has written, merged
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
-test('begins another session with --all at a terminal, and keeps what a run left unwritten', async ({ shop }) => {
+test('begins a new session with --all at a terminal, and keeps the partly written one', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
@@ -74,7 +74,7 @@ test('begins another session with --all at a terminal, and keeps what a run left
   expect(await shop.refused('inventory count --all --yes', { stdin: '8\n' })).toContain(hint);
 });
 
-test('asks to count a pet again if it is sold while the question is open', async ({ shop }) => {
+test('asks to recount a pet if its stock changes while the question is open', async ({ shop }) => {
   const confirm = async () => {
     expect((await shop.run('inventory set 5 8')).code).toBe(0);
     await shop.clock.sleep(6000);
@@ -88,7 +88,7 @@ test('asks to count a pet again if it is sold while the question is open', async
   expect((await count(shop, '5\ndone\n', '', person)).written).toEqual(['5 {"quantity":1}']);
 });
 
-test('names the pets to recount after a resume into a conflict, and ends the session', async () => {
+test('names the pet to recount if a resume meets a conflict, and ends the session', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   const { run } = broken.report;
@@ -100,7 +100,7 @@ test('names the pets to recount after a resume into a conflict, and ends the ses
   expect(await shop.refused(`inventory count ${session} --yes`)).toContain('is finished: it was applied');
 });
 
-test('keeps a sale that would go below zero, and leaves one that may have been written to a person', async () => {
+test('keeps a sale below zero in the session, but not one that may have been written', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
   const refused = await count(shop, '5\n', '--take --yes --json', till(shop, '5 0'));
   expect(refused).toMatchObject({ code: 7, report: { rows: [{ petId: 5, result: 'conflict' }] } });
@@ -114,7 +114,7 @@ test('keeps a sale that would go below zero, and leaves one that may have been w
   expect(await statesIn(shop)).toEqual(['applied', 'applied']);
 });
 
-test('writes what was refused to --failed-out, in place of the session', async () => {
+test('writes refused units to --failed-out instead of the session', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   const file = till.file('failed.csv', '');
@@ -125,7 +125,7 @@ test('writes what was refused to --failed-out, in place of the session', async (
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
 });
 
-test('writes the units of an unreadable stock to --failed-out, too', async () => {
+test('writes units to --failed-out if the stock is unreadable', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('GET', listing(1.5));
   const file = till.file('failed.csv', '');
@@ -158,7 +158,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
       return () => service.sell(1, -8);
     },
   ],
-])('loses no units of one pet beside those of others: %s', async (_what, mode, fault) => {
+])('does not lose the units of a pet that could not be written: %s', async (_what, mode, fault) => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
