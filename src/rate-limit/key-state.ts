@@ -132,7 +132,7 @@ export function decodeState(json: string): KeyState {
   const parts = [
     ...[areNumbers(state, 'bootedAt', 'over', 'episodes', 'foreignRate', 'roundTrip')],
     ...[areNumbers(state.gate, 'at', 'wall', 'length'), typeof boot === 'string', typeof env === 'string'],
-    ...[offset === undefined || areNumbers(offset, 'least', 'most', 'at')],
+    ...[offset === undefined || areNumbers({ margin: 0, ...offset }, 'least', 'most', 'at', 'margin')],
     ...requests.map(([, request]) => areNumbers(request, 'sentAt', 'expires', 'overBefore')),
     ...Object.values(windows).map((window) => {
       const isWhole = areNumbers(window, 'reset', 'limit', 'left', 'least', 'toldAt', 'asOf', 'own');

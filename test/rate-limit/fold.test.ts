@@ -81,15 +81,73 @@ const gated = (at: number, episodes = 1) => ({ gate: { at: expect.closeTo(at, 0)
 const held = (at: number, length: number) => ({ gate: { at, length, reason: 'unavailable' } });
 const known = shown(stateAfter(...probed));
 
-test.each<[string, LimitRecord[], object]>([
+/** A response by a clock that is 4 s ahead of the first one. */
+const disputed = [...probed, ...asked('a', 200, { date: now + 4300 })];
+const nextMinute = [...disputed, ...asked('b', 60_100, { date: now + 64_200, reset: now + 120_000, remaining: 19 })];
+type Case = [title: string, records: LimitRecord[], state: object];
+
+test.each<Case>([
   ['reads from a response what is left', probed, left(10)],
   ['counts a request that was lost', [...sent, lost('a')], left(9)],
-  ['does not count a request that was never sent', [...sent, { type: 'unsent', id: 'a' }], left(10)],
+  [
+    'does not count a request that was never sent',
+    [...sent, { type: 'unsent', id: 'a' }],
+    { inFlight: '', ...left(10) },
+  ],
   ['counts a request once that was lost twice', [...probed, lost('probe')], left(10)],
   ['counts a request whose response has no headers', [...sent, applyResponse('a', 300, bare)], left(9)],
   ['keeps a request in flight until its lease ends', [...sent, intents('b', 31_199)], { inFlight: 'a b', ...left(10) }],
   ['counts a request whose lease has ended', [...sent, intents('b', 31_200)], { inFlight: 'b', ...left(9) }],
-  ['ignores a reset in a hundred years', [...sent, applyResponse('a', 300, { reset: now + 3e12 })], left(9)],
+  [
+    'ignores a reset in a hundred years',
+    [...sent, applyResponse('a', 300, { reset: now + 3e12 })],
+    { ...left(9), day: undefined },
+  ],
+  ...(['limit', 'remaining', 'reset'] as const).map(
+    (name): Case => [
+      `counts a request whose response lacks the ${name}`,
+      [...sent, applyResponse('a', 300, { remaining: 3, [name]: undefined })],
+      left(9),
+    ],
+  ),
+  [
+    "recognizes a window by the service's clock, not by the machine's",
+    [...sent, applyResponse('a', 300, { wall: now - 86_400_000, remaining: 9 })],
+    { ...left(9), day: undefined },
+  ],
+  [
+    'keeps a window whose reset moves by less than a second',
+    [...sent, applyResponse('a', 300, { reset: now + 60_500, remaining: 9 })],
+    { minute: { left: 9, reset: now + 60_500, first: { left: 10 } } },
+  ],
+  [
+    'keeps a window whose reset moves by less than the clocks of the service disagree',
+    [...disputed, ...asked('b', 2000, { reset: now + 57_000, remaining: 5 })],
+    { minute: { left: 5, reset: now + 60_000, first: { left: 10 } } },
+  ],
+  [
+    'begins a window anew if the last one had ended before the request was sent',
+    [...probed, ...asked('a', 60_200, { reset: now + 60_900, remaining: 7 })],
+    { minute: { left: 7, first: { left: 7 } } },
+  ],
+  [
+    'subtracts nothing from a new window for a request that was answered within the last one',
+    [
+      ...[...probed, intents('a b', 59_900), applyResponse('b', 59_950, { remaining: 9 })],
+      applyResponse('a', 60_100, { reset: now + 120_000, remaining: 19 }),
+    ],
+    { minute: { left: 19, own: 1 } },
+  ],
+  [
+    'learns a window from the response to a request that was given up',
+    [...probed, applyResponse('late', 300, ofDay)],
+    { ...left(9), day: { left: 9 } },
+  ],
+  [
+    'keeps an ended day while a response reports a minute that has ended, too',
+    [...asked('a', 0, { reset: now + 63_000 }), ...asked('b', 70_000)],
+    { minute: { left: 10 }, day: { left: 10 } },
+  ],
   [
     'learns no window from a response without headers',
     [intents('a'), applyResponse('a', 100, bare)],
@@ -109,6 +167,11 @@ test.each<[string, LimitRecord[], object]>([
     'measures the round trip from when the request was sent',
     [intents('a'), applyResponse('a', 1000, { leftAt: 900 })],
     { roundTrip: 100 },
+  ],
+  [
+    'averages the round trips, with a fifth of the last one',
+    [...probed, intents('a', 1000), applyResponse('a', 2100)],
+    { roundTrip: expect.closeTo(300) },
   ],
 
   ['closes the gate after a 429', refused, gated(5300)],
@@ -140,6 +203,11 @@ test.each<[string, LimitRecord[], object]>([
     'waits for the end of the window after a 429 without a time',
     [intents('a'), refusal('a', 0, { retryAfter: undefined, reset: now + 9000 })],
     gated(9000),
+  ],
+  [
+    'waits 60 s after a 429 whose window has just ended',
+    [intents('a'), refusal('a', 0, { retryAfter: undefined, reset: now })],
+    gated(60_000),
   ],
   ['waits 60 s after a 429 without headers', [intents('a'), refusal('a', 0, { retryAfter: undefined })], gated(60_000)],
   [
@@ -226,6 +294,26 @@ test.each<[string, LimitRecord[], object]>([
     { offset: known.offset },
   ],
   [
+    "follows the machine's clock until a response has a Date",
+    [...asked('a', 0, { date: undefined }), ...asked('b', 200, { date: undefined, wall: now + 9000 })],
+    { offset: { least: now + 8700, most: now + 9700, at: 300, guessed: true } },
+  ],
+  [
+    'counts the slowest clock of the service until a response reports another minute',
+    [...disputed, ...asked('b', 400, { ...ofDay, date: now + 4500 })],
+    { offset: { least: expect.closeTo(now, -1), disputed: true } },
+  ],
+  [
+    'trusts the clock of the first response of another minute, with a margin',
+    nextMinute,
+    { offset: { least: now + 4000, margin: expect.closeTo(4012, -1) } },
+  ],
+  [
+    'keeps that margin after a response without headers',
+    [...nextMinute, ...asked('c', 60_300, { ...bare, date: now + 64_400 })],
+    { offset: { margin: expect.closeTo(4012, -1) } },
+  ],
+  [
     'brings back no old window and opens no gate after the response to a request that was given up',
     [
       ...probed,
@@ -240,6 +328,8 @@ test.each<[string, LimitRecord[], object]>([
   ],
 
   ['attributes to others what a window loses beyond our requests', others, { foreignRate: 4 }],
+  ['halves the rate of others after a quiet window', [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
+  ['keeps the rate of others within a window', [...others, ...asked('b', 1200, { remaining: 4 })], { foreignRate: 4 }],
   ['forgets others after some quiet windows', [...others, ...quiet], { foreignRate: 0 }],
   ['counts our requests that were given up', [...givenUp, intents('e', 31_300)], left(3)],
   [
@@ -297,7 +387,17 @@ test.each<[string, LimitRecord[], object]>([
   [
     'keeps the gate of a 503 over a restart',
     [...sent, down('a', 300, { retryAfter: 60_000 }), { ...applyStart, boot: 'two', at: 10, wall: now + 20_000 }],
-    { ...held(40_310, 60_000), offset: { least: now + 19_990, most: now + 21_090 } },
+    {
+      ...held(40_310, 60_000),
+      ...left(9),
+      bootedAt: now + 19_990,
+      offset: { least: now + 19_990, most: now + 21_090, guessed: true },
+    },
+  ],
+  [
+    'lifts a gate at a restart after its end',
+    [...sent, down('a', 300), { ...applyStart, boot: 'two', at: 10, wall: now + 20_000 }],
+    { gate: { at: 0 } },
   ],
   [
     'forgets both windows at a restart with a clock set back before one of them',
@@ -337,6 +437,21 @@ describe('encodeState and decodeState', () => {
     expect(decodeState(json)).toEqual(state);
   });
 
+  test('rejects a state with a text in place of any number, or a time beyond all dates', () => {
+    const json = encodeState(rich);
+    const numbers = [...json.matchAll(/(?<=:)\d+(?:\.\d+)?(?=[,}])/g)];
+    expect(numbers.length).toBeGreaterThan(30);
+    for (const { 0: number, index } of numbers) {
+      for (const forged of ['"7"', '1e16']) {
+        const text = `${json.slice(0, index)}${forged}${json.slice(index + number.length)}`;
+        expect(() => decodeState(text), text).toThrow('the limits are damaged');
+      }
+    }
+    for (const name of ['one', 'staging']) {
+      expect(() => decodeState(json.replace(`"${name}"`, '7'))).toThrow('the limits are damaged');
+    }
+  });
+
   test('reads the process of a forged request as text', () => {
     const { inFlight } = decodeState('{"inFlight":[["a",{"by":null}],["b",{"by":7}],["c",{"by":{}}],["d",{}]]}');
     expect([...inFlight.values()].map(({ by }) => typeof by)).toEqual(Array(4).fill('string'));
@@ -372,6 +487,8 @@ test.each([
   ['since 29000000', 'since 29000001', true],
   ['since 29000000', 'since 28999998', true],
   ['since 29000000', 'since 29000060', false],
+  ['since 29000000', 'not since 29000000', false],
+  ['since 29000000', 'since 29000000 s', false],
 ])('decides whether the boots %j and %j are the same: %s', (a, b, same) => {
   expect(isSameBoot(a, b)).toBe(same);
 });
