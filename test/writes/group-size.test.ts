@@ -20,18 +20,11 @@ test('makes groups of as many rows as are sent in 100 ms', () => {
 test('writes to a fast service in few transactions, and ends although the clock stands still', async () => {
   const rows = rowsOf(2000);
   for (const msPerGroup of [0, 5]) {
-    const shop = simulatedShop(rows);
+    const shop = simulatedShop(rows, { room: 1000 });
     const groups: number[] = [];
-    const { admitSeveral } = shop.options.governor;
     const progress = await writeRows(rows, {
       ...shop.options,
       concurrency: 16,
-      governor: {
-        admitSeveral: async ({ min, max }, signal) => {
-          const [first] = await admitSeveral({ min, max }, signal);
-          return [first, ...Array.from({ length: max - 1 }, () => first)];
-        },
-      },
       log: {
         ...shop.options.log,
         intend: async (intents, ...others) => {

@@ -1,4 +1,4 @@
-import type { Permit } from '../../src/rate-limit/governor.ts';
+import { type Permit, PermitExpiredError } from '../../src/rate-limit/governor.ts';
 import { AuthError, FailureError, RateLimitedError, RejectedError, UnavailableError } from '../../src/shared/errors.ts';
 import type { Grant, Intent, Outcome } from '../../src/state/history.ts';
 import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
@@ -20,6 +20,7 @@ const failures = {
   '503': () => new UnavailableError('down', { status: 503 }),
   'committed, 500': () => new UnavailableError('oops', { status: 500 }),
   '202': () => other(202),
+  expired: () => new PermitExpiredError(),
   'committed, 206': () => other(206),
 } as const;
 
@@ -34,6 +35,8 @@ export interface ShopScript {
   readonly requests?: ReadonlyMap<number, readonly Behaviour[]>;
   /** Rows whose pet someone else sells right after its first request, before anything is read. */
   readonly sold?: ReadonlySet<number>;
+  /** How many requests are admitted at once at most. */
+  readonly room?: number;
 }
 
 /** A service and a log of the run in memory, that note every breach of what is promised. */
@@ -48,6 +51,22 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   const faults: string[] = [];
   const tries = new Map<number, number>();
   let reads = 0;
+  /** The permits of requests that are not over. */
+  const held = new Set<Permit>();
+  const admit = (): Permit => {
+    const end = () => {
+      if (!held.delete(permit)) faults.push('a permit was returned twice');
+    };
+    const noted = { retryAfter: undefined, persisted: Promise.resolve() };
+    const permit: Permit = {
+      beginSend: () => {},
+      recordResponse: () => noted,
+      forfeit: async () => end(),
+      release: async () => end(),
+    };
+    held.add(permit);
+    return permit;
+  };
 
   const commit = (petId: bigint, quantity: number, isLate = false): void => {
     const { row = 0, before } = rows.find((candidate) => candidate.petId === petId) ?? {};
@@ -74,7 +93,11 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   };
 
   const updateInventory: WriteOptions['client']['updateInventory'] = async (petId, quantity, options) => {
-    options?.permit?.beginSend();
+    try {
+      options?.permit?.beginSend();
+    } finally {
+      await options?.permit?.release();
+    }
     const { row = 0 } = rows.find((candidate) => candidate.petId === petId) ?? {};
     if (!intended.delete(row)) faults.push(`row ${row} was sent without its intent`);
     if (outcomes.some((outcome) => outcome.row === row && isFinal(outcome))) faults.push(`row ${row} was sent again`);
@@ -88,14 +111,14 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
       return answer(behaviour, petId, quantity);
     } finally {
       // A row that was certainly not sent is sent again without a reread: that gap can't be closed.
-      const isUnknown = !['unreachable', '429', '401'].includes(behaviour);
+      const isUnknown = !['unreachable', '429', '401', 'expired'].includes(behaviour);
       if (isUnknown && count === 0 && script.sold?.has(row)) stock.set(petId, (stock.get(petId) ?? 0) - 1);
     }
   };
   const options: WriteOptions = {
     client: { updateInventory },
     governor: {
-      admitSeveral: async ({ max }) => [permit, ...Array.from({ length: Math.min(max, 5) - 1 }, () => permit)],
+      admitSeveral: async ({ max }) => Array.from({ length: Math.min(max, script.room ?? 5) }, admit) as [Permit],
     },
     presence: { holdsLease: true },
     log: {
@@ -108,7 +131,8 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     },
     writesSince: async (unsettled) => unsettled.map(() => []),
     stock: { readVersion: { sequence: 0, at: 0 }, readAt: clock.monotonic() },
-    readStock: async (petIds) => {
+    readStock: async (petIds, read) => {
+      await read?.permit?.release();
       clock.advance(1);
       arrive();
       reads += 1;
@@ -132,15 +156,8 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     clock.advance(10 * timeout);
     arrive();
   };
-  return { options, clock, stock, commits, sent, outcomes, faults, letArrive };
+  return { options, clock, stock, commits, sent, outcomes, faults, held, letArrive };
 }
-
-const permit: Permit = {
-  beginSend: () => {},
-  recordResponse: () => ({ retryAfter: undefined, persisted: Promise.resolve() }),
-  forfeit: async () => {},
-  release: async () => {},
-};
 
 export function isFinal({ result }: Outcome): boolean {
   return result !== 'unknown' && result !== 'void';
