@@ -135,8 +135,8 @@ class Tries {
   async watch<T>(run: () => Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {
     try {
       const end = await run();
-      if (end.kind === 'done' || end.kind === 'moved') this.#isExposed = true;
-      else if (end.kind !== 'superseded') this.#note(end.error);
+      if (end.kind === 'moved') this.#isExposed = true;
+      else if (end.kind === 'refused' || end.kind === 'failed') this.#note(end.error);
       return end;
     } catch (error) {
       this.#note(error);
@@ -188,10 +188,9 @@ class Tries {
     const { method, url } = this.#request;
     const { origin, pathname } = new URL(url);
     const what = `${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}`;
-    const isConnected = error.status !== undefined || error.mayBeInFlight || !error.notCarriedOut;
     // The service's own text is left out; it is quoted if the last attempt fails, too.
     const why = error.status === undefined ? failureText(error) : `the service returned ${error.status}`;
-    const reason = isConnected ? `${what}: ${why}` : `No connection to ${origin}`;
+    const reason = error.notCarriedOut ? `No connection to ${origin}` : `${what}: ${why}`;
     onRetry?.({ reason, attempt: this.#retries, of: retries });
     if (retryAfter === 0) await clock.sleep(waitBeforeRetry(this.#retries, random()), interrupted);
   }

@@ -1,0 +1,435 @@
+import { describe, expect, test } from 'vitest';
+import { attempt } from '../../src/api/attempt.ts';
+import type { ReceivedResponse } from '../../src/api/exchange.ts';
+import { type SendOptions, send, sendOnce } from '../../src/api/send.ts';
+import type { HttpRequest, HttpResponse } from '../../src/api/transport.ts';
+import { maxRetryWait } from '../../src/rate-limit/backoff.ts';
+import { type Permit, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
+import { FailureError, InterruptedError, RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
+import { createTestClock } from '../support/clock.ts';
+
+const baseUrl = 'https://stock.example/v1';
+const url = `${baseUrl}/inventory/7`;
+type Step = (request: HttpRequest) => HttpResponse;
+
+/** A response; `broken` breaks its body off. */
+const answer =
+  (status: number, headers: Record<string, string> = {}, body = '', broken?: object): Step =>
+  ({ leaving, arriving }) => {
+    leaving?.();
+    arriving?.();
+    const chunks = async function* () {
+      yield Buffer.from(body);
+      if (broken !== undefined) throw Object.assign(new Error('it broke'), broken);
+    };
+    return { status, headers, body: chunks(), discard: () => {} };
+  };
+
+/** A transport that fails, perhaps after the request has left or the first byte of a response has arrived. */
+const fault =
+  (details: object, reached: 'connecting' | 'leaving' | 'arriving' = 'leaving'): Step =>
+  ({ leaving, arriving }) => {
+    if (reached !== 'connecting') leaving?.();
+    if (reached === 'arriving') arriving?.();
+    throw Object.assign(new Error('it broke'), details);
+  };
+const proxyRefused = (status: number, headers = {}) =>
+  fault({ code: 'EPROXY', refusal: { status, headers: { 'x-ratelimit-remaining': '0', ...headers } } }, 'connecting');
+
+/** A client without a network, and what its permits were told. */
+function createRig(steps: readonly Step[], changes: Partial<SendOptions> = {}) {
+  const told: string[] = [];
+  const recorded: ResponseHead[] = [];
+  const sent: string[] = [];
+  const clock = createTestClock();
+  const permit: Permit = {
+    beginSend: () => told.push('begin'),
+    recordResponse: (head) => {
+      told.push('record');
+      recorded.push({ status: head.status, headers: { ...head.headers } });
+      const asked = head.headers['retry-after'];
+      return { retryAfter: asked === undefined ? undefined : Number(asked) * 1000, persisted: Promise.resolve() };
+    },
+    forfeit: async () => void told.push('forfeit'),
+    release: async () => void told.push('release'),
+  };
+  const options: SendOptions = {
+    baseUrl,
+    clock,
+    timeout: 30_000,
+    interrupted: new AbortController().signal,
+    redact: (text) => text,
+    random: () => 0.5,
+    governor: { admit: async () => permit },
+    transport: async (request) => {
+      sent.push(`${request.method} ${request.url}`);
+      const step = steps[Math.min(sent.length, steps.length) - 1];
+      if (step === undefined) throw new Error('a request too many');
+      return step(request);
+    },
+    ...changes,
+  };
+  return { permit, options, told, recorded, sent, clock };
+}
+
+const use = async (answer: ReceivedResponse) => {
+  await answer.text({ most: 1000, of: 'it' });
+  return answer.status;
+};
+const patch = { method: 'PATCH', url, headers: {}, repeatable: false };
+const get = { ...patch, method: 'GET', repeatable: true };
+const unsent = { notCarriedOut: true, mayBeInFlight: false };
+const onItsWay = { notCarriedOut: false, mayBeInFlight: true };
+const neither = { notCarriedOut: false, mayBeInFlight: false };
+const unreachable = "Can't reach the service at https://stock.example: it broke";
+const unreadable = "The response header of the service at https://stock.example can't be read: it broke";
+const untrusted = 'The certificate of the service at https://stock.example is not trusted: it broke. Nothing was sent';
+const garbled = [{ status: 503, headers: { 'retry-after': '60' } }];
+const authority = "petstock config set ca-file '<file with the certificate of its authority>'";
+
+describe('one request that fails', () => {
+  test.each<[string, Step, object, string[], ResponseHead[]]>([
+    [
+      'no connection',
+      fault({ code: 'ECONNREFUSED' }),
+      { message: unreachable, name: 'UnavailableError', ...unsent },
+      ['begin', 'release'],
+      [],
+    ],
+    ['ENOTFOUND', fault({ code: 'ENOTFOUND' }, 'connecting'), { message: unreachable, ...unsent }, ['release'], []],
+    ['a reset', fault({ code: 'ECONNRESET' }), { message: unreachable, ...onItsWay }, ['begin', 'forfeit'], []],
+    ...['read', 'write'].map((syscall): [string, Step, object, string[], ResponseHead[]] => [
+      `EHOSTUNREACH of a ${syscall}`,
+      fault({ code: 'EHOSTUNREACH', syscall }),
+      onItsWay,
+      ['begin', 'forfeit'],
+      [],
+    ]),
+    [
+      'EHOSTUNREACH of connecting',
+      fault({ code: 'EHOSTUNREACH', syscall: 'connect' }),
+      unsent,
+      ['begin', 'release'],
+      [],
+    ],
+    [
+      'another protocol',
+      fault({ code: 'EUPGRADE' }, 'arriving'),
+      { message: unreachable, ...neither },
+      ['begin', 'forfeit'],
+      [],
+    ],
+    [
+      'half a head',
+      fault({ code: 'ECONNRESET' }, 'arriving'),
+      { message: unreadable, retryAfterSeconds: undefined, ...onItsWay },
+      ['begin', 'record'],
+      garbled,
+    ],
+    [
+      'a head that is too long',
+      fault({ code: 'UND_ERR_HEADERS_OVERFLOW' }, 'arriving'),
+      { name: 'FailureError', ...onItsWay },
+      ['begin', 'record'],
+      garbled,
+    ],
+    [
+      "a head that can't be parsed",
+      fault({ name: 'HTTPParserError' }, 'arriving'),
+      { message: unreadable, ...onItsWay },
+      ['begin', 'record'],
+      garbled,
+    ],
+    [
+      'no HTTP',
+      fault({ name: 'HTTPParserError', message: 'Expected HTTP/' }, 'arriving'),
+      onItsWay,
+      ['begin', 'forfeit'],
+      [],
+    ],
+    [
+      'an expired certificate',
+      fault({ code: 'CERT_HAS_EXPIRED' }, 'connecting'),
+      { message: untrusted, name: 'CertificateError', hint: 'openssl s_client -connect stock.example:443', ...unsent },
+      ['release'],
+      [],
+    ],
+    [
+      'another authority',
+      fault({ code: 'SELF_SIGNED_CERT_IN_CHAIN' }, 'connecting'),
+      { message: untrusted, hint: authority, ...unsent },
+      ['release'],
+      [],
+    ],
+    [
+      '429 of a proxy',
+      proxyRefused(429, { 'retry-after': '7' }),
+      { name: 'RateLimitedError', message: 'it broke', retryAfterSeconds: 7, ...unsent },
+      ['record'],
+      [{ status: 429, headers: { 'retry-after': '7' } }],
+    ],
+    [
+      '429 of a proxy without a wait',
+      proxyRefused(429),
+      { name: 'RateLimitedError', retryAfterSeconds: undefined, ...unsent },
+      ['record'],
+      [{ status: 429, headers: { 'retry-after': undefined } }],
+    ],
+    [
+      '503 of a proxy',
+      proxyRefused(503, { 'retry-after': '7' }),
+      { name: 'UnavailableError', message: unreachable, ...unsent },
+      ['record'],
+      [{ status: 503, headers: { 'retry-after': '7' } }],
+    ],
+    [
+      '403 of a proxy',
+      proxyRefused(403, { 'retry-after': '7' }),
+      { name: 'UnavailableError', ...unsent },
+      ['release'],
+      [],
+    ],
+    [
+      'a password for a proxy',
+      fault({ code: 'EPROXYAUTH' }, 'connecting'),
+      { name: 'NonRetryableError', ...unsent },
+      ['release'],
+      [],
+    ],
+    [
+      'a reset in the body',
+      answer(200, {}, 'x', { code: 'ECONNRESET' }),
+      {
+        name: 'UnavailableError',
+        message: "The response of the service at https://stock.example can't be read completely: it broke",
+        ...neither,
+      },
+      ['begin', 'record'],
+      [{ status: 200, headers: {} }],
+    ],
+    [
+      'a file that is missing',
+      () => {
+        throw new FailureError('no file', unsent);
+      },
+      { name: 'FailureError', message: 'no file', ...unsent },
+      ['release'],
+      [],
+    ],
+    ['a bug', fault({}), { name: 'Error', message: 'it broke' }, ['begin', 'forfeit'], []],
+  ])(
+    'ends the permit, and states whether the request may be in flight, after %s',
+    async (_what, step, facts, told, recorded) => {
+      const rig = createRig([step]);
+      await expect(sendOnce({ ...patch, permit: rig.permit }, rig.options, use)).rejects.toMatchObject(facts);
+      expect(rig.told).toEqual(told);
+      expect(rig.recorded).toEqual(recorded);
+    },
+  );
+
+  test('releases a permit that expires before the request leaves', async () => {
+    const { permit, options, told } = createRig([fault({})]);
+    const beginSend = () => {
+      throw new PermitExpiredError();
+    };
+    const sent = attempt(get, { ...permit, beginSend }, options, use);
+    expect(await sent).toEqual({ kind: 'superseded', error: expect.any(PermitExpiredError) });
+    expect(told).toEqual(['release']);
+  });
+
+  test('sends nothing, and releases its permit, if it is interrupted before', async () => {
+    const interrupted = AbortSignal.abort(new InterruptedError('Ctrl-C'));
+    const { permit, options, told, sent } = createRig([answer(200)], { interrupted });
+    await expect(attempt(get, permit, options, use)).rejects.toThrow('Ctrl-C');
+    expect([told, sent]).toEqual([['release'], []]);
+  });
+
+  test.each<[number, object]>([
+    [429, { kind: 'refused', error: { status: 429, retryAfterSeconds: 7, notCarriedOut: true } }],
+    [503, { kind: 'failed', retryAfter: 7000, error: { status: 503, retryAfterSeconds: 7, notCarriedOut: false } }],
+    [500, { kind: 'done', value: 500 }],
+    [200, { kind: 'done', value: 200 }],
+  ])('records the response and judges the status %i', async (status, end) => {
+    const { permit, options, told } = createRig([answer(status, { 'retry-after': '7' })]);
+    expect(await attempt(get, permit, options, use)).toMatchObject(end);
+    expect(told).toEqual(['begin', 'record']);
+  });
+});
+
+describe('the facts about all attempts of a request', () => {
+  const moved = answer(307, { location: '/v1/stock/7' });
+  const refused = answer(429, { 'retry-after': '1' });
+  const lost = fault({ code: 'ECONNREFUSED' });
+  const reset = fault({ code: 'ECONNRESET' });
+  const expired: Step = () => {
+    throw new PermitExpiredError();
+  };
+
+  test.each<[string, object, Step[], object, number]>([
+    ['only failed connections', patch, [lost], unsent, 5],
+    ['refusals and failed connections', patch, [refused, refused, lost], unsent, 7],
+    ['a redirect', patch, [moved, lost], neither, 6],
+    ['a reset', patch, [lost, reset], onItsWay, 2],
+    ['a reset of a read', get, [reset, lost], onItsWay, 5],
+    ['a 500 of a read', get, [answer(500), lost], neither, 5],
+    ['a permit that expires', patch, [expired, expired, lost], unsent, 7],
+    ['a reset and a 500 of a read', get, [reset, answer(500)], { status: 500, ...onItsWay }, 5],
+    ['a 501 of a read', get, [answer(501)], { status: 501, ...neither }, 1],
+    ['a password for a proxy', get, [fault({ code: 'EPROXYAUTH' }, 'connecting')], unsent, 1],
+    [
+      'a 503 with the longest wait',
+      get,
+      [answer(503, { 'retry-after': `${maxRetryWait / 1000}` })],
+      { status: 503, ...neither },
+      5,
+    ],
+    [
+      'a 503 with a longer wait',
+      get,
+      [answer(503, { 'retry-after': `${maxRetryWait / 1000 + 1}` })],
+      { status: 503, ...neither },
+      1,
+    ],
+    [
+      'too many redirects',
+      get,
+      [moved],
+      { message: `The service redirects in a loop, last to ${baseUrl}/stock/7`, ...neither },
+      6,
+    ],
+    ['a 500', patch, [answer(500)], { status: 500, ...neither }, 1],
+    ['a 504', patch, [answer(504)], { status: 504, ...onItsWay }, 1],
+    ['a bug after a reset', get, [reset, fault({})], { name: 'Error' }, 2],
+  ])('states what is certain about the request after %s', async (_what, request, steps, facts, count) => {
+    const { options, sent } = createRig(steps);
+    const outgoing = { ...patch, ...request };
+    const use = async ({ status }: { readonly status: number }) => {
+      if (status >= 500) throw new UnavailableError('it failed', { status });
+    };
+    await expect(send(outgoing, options, use)).rejects.toMatchObject(facts);
+    expect(sent).toHaveLength(count);
+  });
+
+  const body = '{"code":"c","message":"Some words.","status":429}';
+  const rateLimited = new RateLimitedError('the gate', { retryAfterSeconds: 9 });
+  const unavailable = new UnavailableError('the gate', { retryAfterSeconds: 9 });
+  test.each<[string, Step, Error, object]>([
+    [
+      'a 429',
+      answer(429, {}, body),
+      rateLimited,
+      {
+        message: 'The service returned 429',
+        status: 429,
+        retryAfterSeconds: 9,
+        serviceError: { message: 'Some words.' },
+      },
+    ],
+    [
+      'a 503',
+      answer(503, {}, body),
+      unavailable,
+      {
+        message: 'The service returned 503',
+        status: 503,
+        retryAfterSeconds: 9,
+        cause: unavailable,
+        serviceError: { message: 'Some words.' },
+      },
+    ],
+    [
+      'a 503, but of the limit',
+      answer(503, {}, body),
+      rateLimited,
+      { message: 'the gate', status: undefined, retryAfterSeconds: 9 },
+    ],
+    [
+      'a 429 without a wait',
+      answer(429, {}, body),
+      new RateLimitedError('the gate'),
+      { message: 'the gate', status: undefined },
+    ],
+    ['a 429, but of a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
+  ])('repeats what the service said if nothing may be sent after %s', async (_what, step, closed, facts) => {
+    const { options, permit } = createRig([step]);
+    const admit = async () => {
+      throw closed;
+    };
+    const closing = { ...options, governor: { admit } };
+    await expect(send({ ...get, permit }, closing, use)).rejects.toMatchObject(facts);
+    await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
+  });
+
+  test.each<[string, Step, string, number[]?]>([
+    ['a 503 with a wait', answer(503, { 'retry-after': '7' }), 'GET /inventory/7: the service returned 503', []],
+    ['a status', answer(502, {}, '{"code":"c","message":"Some words."}'), 'GET /inventory/7: the service returned 502'],
+    ['a reset', reset, `GET /inventory/7: c${unreachable.slice(1)}`],
+    ['no connection', lost, 'No connection to https://stock.example'],
+  ])('announces a retry after %s', async (_what, step, reason, sleeps = [250]) => {
+    const retries: object[] = [];
+    const { options, clock } = createRig([step, answer(200)], { onRetry: (retry) => retries.push(retry) });
+    expect(await send(get, options, use)).toBe(200);
+    expect(retries).toEqual([{ reason, attempt: 1, of: 4 }]);
+    expect(clock.sleeps).toEqual(sleeps);
+  });
+
+  test.each<[string, Step, object]>([
+    ['a refusal', refused, { status: 429 }],
+    ['a failure', answer(502), { status: 502 }],
+  ])('leaves a retry after %s to a caller who sends once', async (_what, step, facts) => {
+    const { options, sent } = createRig([step, answer(200)]);
+    await expect(send({ ...get, once: true }, options, use)).rejects.toMatchObject(facts);
+    expect(sent).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['GET', 301],
+  ['HEAD', 303],
+  ['PATCH', 307],
+  ['PATCH', 308],
+])('follows a %s after %i below the base URL, even if it is sent once', async (method, status) => {
+  const { options, sent } = createRig([answer(status, { location: '../x?a=1#b' }), answer(200)]);
+  expect(await send({ ...patch, method, once: true }, options, use)).toBe(200);
+  expect(sent).toEqual([`${method} ${url}`, `${method} ${baseUrl}/x?a=1#b`]);
+});
+
+test.each<readonly [string, string, number, string | undefined, string]>([
+  ['a redirect to a URL outside the base URL', 'GET', 302, '/other', 'a URL outside https://stock.example/v1. The'],
+  [
+    'a redirect to another address',
+    'GET',
+    302,
+    'https://other.example/v1/x',
+    'another address, https://other.example. The',
+  ],
+  ['a redirect to another scheme', 'GET', 302, 'mailto:a@b', 'another address, mailto:. The'],
+  ...['/v1/a%2f..', '/v1/..%2fx', '/v1/..%5Cx', '/v1/%', '/v1'].map(
+    (location) =>
+      [`a redirect to ${location}`, 'GET', 302, location, 'a URL outside https://stock.example/v1. The'] as const,
+  ),
+  [
+    'a redirect to an address of 100 characters',
+    'GET',
+    302,
+    `https://${'x'.repeat(92)}`,
+    `another address, https://${'x'.repeat(92)}. The`,
+  ],
+  [
+    'a redirect to an address of 101 characters',
+    'GET',
+    302,
+    `https://${'x'.repeat(93)}`,
+    `another address, https://${'x'.repeat(92)}…. The`,
+  ],
+  ['a redirect without a Location', 'GET', 302, undefined, 'returned 302 without a usable Location'],
+  ['a redirect to what is no URL', 'GET', 302, 'http://[', 'returned 302 without a usable Location'],
+  ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with 302, which can'],
+  ['a redirect of a write, sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x, which is not'],
+])('fails without a second request at %s', async (_what, method, status, location, words) => {
+  const { options, permit, sent } = createRig([answer(status, location === undefined ? {} : { location })]);
+  const failed = sendOnce({ ...patch, method, permit }, options, use);
+  await expect(failed).rejects.toMatchObject({ name: 'FailureError', status, ...neither });
+  await expect(failed).rejects.toThrow(words);
+  expect(sent).toEqual([`${method} ${url}`]);
+});
