@@ -37,6 +37,12 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** Returns the words of a command line with another word for one that occurs exactly once; otherwise undefined. */
+export function withWord(argv: readonly string[], wrong: string, right: string): readonly string[] | undefined {
+  const at = argv.indexOf(wrong);
+  return at < 0 || at !== argv.lastIndexOf(wrong) ? undefined : argv.with(at, right);
+}
+
 /** Adds an option to the words of a command line, before a `--`, which ends the options. */
 export function withOption(argv: readonly string[], option: string): readonly string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;

@@ -4,7 +4,7 @@ import { localMinute } from '../../output/time.ts';
 import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { petstock, targetWords } from '../../shared/hint.ts';
+import { petstock, targetWords, withWord } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { State } from '../../state/state.ts';
@@ -55,8 +55,9 @@ export const defineUndo = define({
     }
     const options = { ...parseBulkFlags(invocation, flags), reason, ref };
     if (runId === 'last') {
-      const words = invocation.context.argv.map((word) => (word === 'last' ? '--last' : word));
-      throw new UsageError('The latest run is --last', { hint: petstock`${words}` });
+      throw new UsageError('The latest run is --last', {
+        hint: petstock`${withWord(invocation.context.argv, 'last', '--last') ?? ['undo', '--last']}`,
+      });
     }
     const isLatest = runId === undefined || runId === 'latest';
     await (isLatest ? undoLastRun(invocation, options) : undoRun(invocation, runId, options));

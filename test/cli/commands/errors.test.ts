@@ -152,6 +152,8 @@ test.for<readonly [command: string, meant: string]>([
   ['add 4 5', 'inventory adjust 4 +5'],
   ['apply stock.csv', 'inventory apply stock.csv'],
   ['undo last', 'undo --last'],
+  ['undo last --yes', 'undo --last --yes'],
+  ['undo last --reason last', 'undo --last'],
   ['inventory adjust +5 4', 'inventory adjust 4 +5'],
   ['list', 'inventory list'],
   ['list rabbit', 'inventory list --name rabbit'],
