@@ -1,6 +1,7 @@
-import { Command, Option, type ParseOptionsResult } from 'commander';
+import { Command, type ErrorOptions, Option, type ParseOptionsResult } from 'commander';
 import type { Environment } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
+import { capitalized } from '../../shared/parsed.ts';
 import type { TypedOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { examplesText, type NounOutline, type Outline, outlineName } from './define.ts';
@@ -52,34 +53,43 @@ export class PetstockCommand extends Command {
     const found = isVerb ? swallowedOption(argv, this.options) : undefined;
     if (found === undefined) return parsed;
     const { option, swallowed } = found;
-    return this.error(
-      `option '${option.flags}' argument missing, but '${swallowed}' is an option. To use it as a value, write ${option.long}=…`,
+    throw this.#lacksValue(
+      option.flags,
+      `, but "${swallowed}" is an option. To use it as a value, write ${option.long}=…`,
     );
   }
 
-  override error(message: string): never {
-    // The value of an unknown option may be a key, so only the option is shown. Commander's single quotes become double
-    // ones.
-    const safe = message.replace(/^error: /, '').replace(/^(unknown option '--?[^=']+)=.*'/s, "$1'");
-    const problem = safe.replaceAll("'", '"');
-    const [, kind, word = ''] = /^unknown (command|option) "([^"]*)"$/.exec(problem) ?? [];
-    if (kind === 'option' && this.options.some(({ long }) => long === word)) {
-      throw new UsageError(`Option "${word}" does not take a value`, { hint: `${commandPath(this)} --help` });
+  override error(message: string, { code }: ErrorOptions = {}): never {
+    // Commander gives the wrong word only in its message, in single quotes.
+    const word = message.slice(message.indexOf("'") + 1, message.lastIndexOf("'"));
+    switch (code) {
+      case 'commander.unknownCommand':
+        throw unknownCommand(this, word);
+      case 'commander.unknownOption': {
+        // The value may be a key, so only the option is shown.
+        const [flag = ''] = word.split('=', 1);
+        const isKnown = this.options.some(({ long }) => long === flag);
+        throw isKnown ? this.#wrong(`Option "${flag}" does not take a value`) : unknownOption(this, flag);
+      }
+      case 'commander.missingArgument': {
+        const operand = this.registeredArguments.find((argument) => argument.name() === word);
+        throw this.#wrong(`The ${word} is missing: ${operand?.description}`);
+      }
+      case 'commander.optionMissingArgument':
+        throw this.#lacksValue(word);
+      case 'commander.excessArguments':
+        throw tooMany(this, this.args[this.registeredArguments.length] ?? '');
+      default:
+        throw this.#wrong(capitalized(message.replace(/^error: /, '')));
     }
-    const [, missing] = /^missing required argument "([^"]*)"$/.exec(problem) ?? [];
-    const operand = this.registeredArguments.find((argument) => argument.name() === missing);
-    if (operand !== undefined) {
-      const message = `The ${operand.name()} is missing: ${operand.description}`;
-      throw new UsageError(message, { hint: `${commandPath(this)} --help` });
-    }
-    const [, flags, rest] = /^option "([^"]*)" argument missing(.*)$/s.exec(problem) ?? [];
-    if (flags !== undefined) {
-      throw new UsageError(`Option "${flags}" needs a value${rest}`, { hint: `${commandPath(this)} --help` });
-    }
-    if (/^too many arguments /.test(problem)) throw tooMany(this, this.args[this.registeredArguments.length] ?? '');
-    if (kind === 'command') throw unknownCommand(this, word);
-    if (kind === 'option') throw unknownOption(this, word);
-    throw new UsageError(problem.charAt(0).toUpperCase() + problem.slice(1), { hint: `${commandPath(this)} --help` });
+  }
+
+  #lacksValue(flags: string, rest = ''): UsageError {
+    return this.#wrong(`Option "${flags}" needs a value${rest}`);
+  }
+
+  #wrong(message: string): UsageError {
+    return new UsageError(message, { hint: `${commandPath(this)} --help` });
   }
 }
 
