@@ -19,16 +19,6 @@ import { ownerOf } from '../src/settings/folders.ts';
 import { version } from '../src/shared/version.ts';
 import { cacheFolderOf } from './folders.ts';
 
-/** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
-const maxFiles = 48;
-/**
- * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
- * a while.
- */
-const maxUptime = 10;
-/** On average, one run in this many adds the code that the command has needed since the last time. */
-const renewalInterval = 32;
-
 /**
  * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With
  * it `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times instead of
@@ -55,6 +45,16 @@ export function loadCached<Module>(name: string, words: readonly string[], requi
   };
   return load(name) as Module;
 }
+
+/** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
+const maxFiles = 48;
+/**
+ * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
+ * a while.
+ */
+const maxUptime = 10;
+/** On average, one run in this many adds the code that the command has needed since the last time. */
+const renewalInterval = 32;
 
 /**
  * Returns V8's code cache of a command, in the cache folder; undefined if the cache is switched off, or if the folder
@@ -132,10 +132,10 @@ export class CodeCache {
   #read(path: string, key: string): Buffer | undefined {
     let file: number | undefined;
     try {
-      if (!isOurFolder(lstatSync(this.#folder), 0o077)) return undefined;
+      if (!isOurFolder(lstatSync(this.#folder))) return undefined;
       file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
       const stats = fstatSync(file);
-      if (!stats.isFile() || !isOurs(stats, 0o077)) return undefined;
+      if (!stats.isFile() || !isOurs(stats)) return undefined;
       const bytes = Buffer.allocUnsafeSlow(stats.size);
       if (readSync(file, bytes) !== bytes.length) return undefined;
       const end = bytes.length - Buffer.byteLength(key);
@@ -172,7 +172,7 @@ export class CodeCache {
   #makeFolder(): void {
     const folder = this.#folder;
     const stats = lstatSync(folder, { throwIfNoEntry: false });
-    if (stats === undefined || !isOurFolder(stats, 0o077)) {
+    if (stats === undefined || !isOurFolder(stats)) {
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder, { mode: 0o700, recursive: true });
     }
@@ -207,16 +207,15 @@ function nameOf(key: string): string {
   return (hash >>> 0).toString(16);
 }
 
-function isOurFolder(stats: Stats, denied: number): boolean {
-  return stats.isDirectory() && isOurs(stats, denied);
+function isOurFolder(stats: Stats): boolean {
+  return stats.isDirectory() && isOurs(stats);
 }
 
 /**
- * Reports whether a file or folder belongs to this user. Windows has neither owner nor mode, and protects the folder by
- * itself.
- * @param denied permission bits that must not be set
+ * Reports whether a file or folder belongs to this user and is closed to others. Windows has neither owner nor mode, and
+ * protects the folder by itself.
  */
-function isOurs(stats: Stats, denied: number): boolean {
+function isOurs(stats: Stats): boolean {
   const user = process.geteuid?.();
-  return user === undefined || (stats.uid === user && (stats.mode & denied) === 0);
+  return user === undefined || (stats.uid === user && (stats.mode & 0o077) === 0);
 }

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { type buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { ConnectingSockets } from './connecting-sockets.ts';
 import type { ProxyRefusal } from './failures.ts';
 import type { TransportOptions } from './transport.ts';
@@ -15,17 +15,14 @@ export interface ProxyAgentOptions {
 
 /**
  * Creates an agent that sends everything through a tunnel (CONNECT) of one proxy, so the proxy sees the host, but not
- * the request. `resolveProxy` decides before whether a proxy is used, so that `status` reports the truth; the
- * environment variables are not read here.
+ * the request. `resolveProxy` decides before whether a proxy is used, so that `status` reports the truth.
  *
  * It uses undici's public interface, which loads all of undici; only users of a proxy pay for that.
  */
 export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
-  return new EnvHttpProxyAgent({
+  return new ProxyAgent({
     ...options,
-    httpProxy: proxy.value,
-    httpsProxy: proxy.value,
-    noProxy: '',
+    uri: proxy.value,
     requestTls: tls,
     proxyTls: tls,
     clientFactory: (origin, given) => {

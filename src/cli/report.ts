@@ -67,12 +67,12 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
   if (running.logs) {
     const message = [facts.message, ...facts.lines].join('\n');
-    await stderr.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
+    await sink.write(`${exactJson({ time: at, level: 'error', message, exitCode, hint: facts.hint })}\n`);
   } else if (globals.debug === 'json') {
     const stack = error.cause instanceof Error ? error.cause.stack : undefined;
-    await stderr.write(errorJson(facts, exitCode, { at, event: 'error', stack }));
+    await sink.write(errorJson(facts, exitCode, { at, event: 'error', stack }));
   } else if (invocation?.results.wantsJson ?? wantsJson(globals)) {
-    await stderr.write(errorJson(facts, exitCode));
+    await sink.write(errorJson(facts, exitCode));
   } else {
     const lines = stderr.isTerminal ? firstOf(facts.lines) : facts.lines;
     const safe = { ...facts, message: sink.redact(facts.message), lines: lines.map((line) => sink.redact(line)) };

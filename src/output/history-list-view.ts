@@ -169,7 +169,7 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
 }
 
 /** Returns the properties by which a run is found, with null for absent values. */
-export function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
+function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
   const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }

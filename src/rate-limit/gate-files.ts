@@ -10,7 +10,7 @@ import { believable, emptyState, type Gate, type KeyState } from './key-state.ts
  * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. The two
  * are separate files, so that other users of the shared state can't end a wait that this machine was asked for.
  */
-export const copyKinds = ['gate', 'told'] as const;
+const copyKinds = ['gate', 'told'] as const;
 export type CopyKind = (typeof copyKinds)[number];
 
 /** A gate as stored in a file. */

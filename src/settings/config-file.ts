@@ -63,7 +63,7 @@ export function configFile(folder: string): string {
   return path.join(folder, 'config.json');
 }
 
-export function storedStore(file: ConfigFile, store: string | undefined): StoredStore {
+function storedStore(file: ConfigFile, store: string | undefined): StoredStore {
   if (store === undefined) return file;
   return (Object.hasOwn(file.stores, store) && file.stores[store]) || emptyStore;
 }

@@ -23,7 +23,7 @@ export interface PrintedKey {
 }
 
 /** The `source` of a key that a stored command prints. */
-export const fromCommand = 'key command';
+const fromCommand = 'key command';
 
 /** Returns the first of these texts that is set: of a flag, of a variable, or of a setting. Undefined if none is. */
 function firstOf(

@@ -33,7 +33,7 @@ export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | f
   } satisfies ClientConfig;
 }
 
-export function isSocket({ host }: DatabaseHost): boolean {
+function isSocket({ host }: DatabaseHost): boolean {
   return host.startsWith('/');
 }
 

@@ -136,7 +136,7 @@ const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS 
  * @param except the token of a run whose rows are left alone
  * @returns how many rows may have been written, and the new name
  */
-export function* settlingOlder(
+function* settlingOlder(
   at: TransactionContext,
   meta: Row | undefined,
   notes: StateNotes,

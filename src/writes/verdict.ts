@@ -81,7 +81,7 @@ function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found:
 const notKnown = 'it is not known whether this row was written before that';
 
 /** Explains why a row can't be written, as a clause without a period. */
-export function stockMovedMessage(
+function stockMovedMessage(
   { petId, before, after }: Pick<RowWrite, 'petId' | 'before' | 'after'>,
   quantities: Quantities,
 ): string {

@@ -179,7 +179,7 @@ complete -c petstock -k -f -a '(__petstock_complete)'
 `;
 
 /** For Windows PowerShell 5.1 and PowerShell 7. */
-export const powershellScript = `# PowerShell completion for petstock
+const powershellScript = `# PowerShell completion for petstock
 Register-ArgumentCompleter -Native -CommandName petstock -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
     $words = @($commandAst.CommandElements |

@@ -153,7 +153,7 @@ function governorFor(
     env: targetName(targetOf(resolved)),
     // A bulk run may span any number of minute windows, unless `--max-wait` is given.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
-    exclusive: state.isFallback ?? false,
+    exclusive: state.isFallback,
     lease: timeout + 1000,
     self: processes.self,
     isGone: (process) => processes.isGone(process),

@@ -186,7 +186,7 @@ export type ClientAddress = (request: IncomingMessage) => string;
  * its end, as long as its addresses belong to one of them; addresses before the first other one may be invented.
  * @throws RangeError for an invalid network
  */
-export function clientAddress(trusted: readonly string[]): ClientAddress {
+function clientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return ofConnection;
   const proxies = new BlockList();
   for (const network of trusted) addNetwork(proxies, network);

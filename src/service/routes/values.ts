@@ -10,7 +10,7 @@ export interface QuantityBounds {
 const SMALLEST = -(2n ** 63n);
 const LARGEST = 2n ** 63n - 1n;
 
-export function isInt64(value: bigint): boolean {
+function isInt64(value: bigint): boolean {
   return SMALLEST <= value && value <= LARGEST;
 }
 

@@ -1,7 +1,7 @@
 const STEP = 0x6d2b79f5;
 
 /** Returns random numbers in [0, 1); the same seed gives the same numbers (mulberry32). */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + STEP) >>> 0;
@@ -61,7 +61,7 @@ export interface Seed {
 }
 
 /** Default number of pets. */
-export const DEFAULT_PETS = 24;
+const DEFAULT_PETS = 24;
 
 /**
  * Ids that a client gets wrong if it reads numbers as doubles, most instructive first: the smallest that a double can't hold, the largest

@@ -116,7 +116,7 @@ export function usageValues({ minute, day, conduct }: Usage): readonly (bigint |
 export const PAGE = 1_000;
 
 export const SMALLEST_ID = -(2n ** 63n);
-export const LARGEST_ID = 2n ** 63n - 1n;
+const LARGEST_ID = 2n ** 63n - 1n;
 
 export interface Page {
   readonly pets: bigint;

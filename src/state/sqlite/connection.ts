@@ -10,7 +10,7 @@ type Database = InstanceType<Engine['DatabaseSync']>;
 type Statement = ReturnType<Database['prepare']>;
 
 /** How long a transaction waits for the lock of another process, in milliseconds. */
-export const busyTimeout = 10_000;
+const busyTimeout = 10_000;
 
 /** Suffixes of the files that SQLite keeps beside a database. */
 export const companions = ['-wal', '-shm'];

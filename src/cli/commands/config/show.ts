@@ -23,12 +23,12 @@ import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
 
-export const urlNames = remoteEnvironmentNames.map((name) => `url.${name}` as const);
-export const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as const);
+const urlNames = remoteEnvironmentNames.map((name) => `url.${name}` as const);
+const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as const);
 
 export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNames)[number];
 
-export const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
+const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
 
 /**
  * Returns the entry with a typed name; `url` and `key` refer to the chosen environment.
