@@ -78,7 +78,7 @@ const answers = fc.array(
 );
 
 property(
-  'passes on headers and bodies as sent, however they are cut and however slow the reader is',
+  'returns headers and bodies as sent, however they are split and however slow the reader is',
   [fc.boolean(), answers],
   { numRuns: 40, testTimeout: 60_000 },
   async (isTls, wanted) => {
@@ -129,7 +129,7 @@ async function openServiceWith(body: Buffer, isTls: boolean) {
 test.each([
   ['HTTP', false],
   ['HTTPS', true],
-])('notices over %s that a connection has ended after a body that waited for its reader', async (_name, isTls) => {
+])('notices over %s that the service has closed a connection after a slowly read body', async (_name, isTls) => {
   const service = await openServiceWith(bodyOf(3_000_000), isTls);
   for (let request = 1; request <= 2; request += 1) {
     let length = 0;
@@ -146,7 +146,7 @@ test.each([
   }
 });
 
-test('stops reading from a connection while nobody reads its body', async () => {
+test('stops reading from a connection while nobody reads the body', async () => {
   const service = await openServiceWith(bodyOf(64 * 1024 * 1024), false);
   const response = await service.get();
   const [socket] = service.connections;

@@ -6,7 +6,7 @@ import { turns } from './server.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
-test('gives the reader of a body that breaks off what arrived, and then the error', async () => {
+test('yields what arrived of a broken-off body before it throws the error', async () => {
   const queue = new BodyQueue(source);
   queue.push(Buffer.from('{"petId":'));
   queue.fail(new Error('reset'));
@@ -21,7 +21,7 @@ test('gives the reader of a body that breaks off what arrived, and then the erro
 const lengths = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.constantFrom(4095, 65_536, 524_288, 600_000));
 
 property(
-  'yields the bytes as they arrived in a reused buffer, and pauses its source while many wait',
+  'copies bytes out of a reused buffer, and pauses its source once 1 MiB is unread',
   [fc.array(fc.tuple(lengths, fc.integer({ min: 0, max: 2 })), { maxLength: 40 })],
   async (steps) => {
     let isPaused = false;
@@ -67,14 +67,14 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('informs the source of pushToPull when nobody wants more, and waits until it has ended', async () => {
+test('pushToPull tells its source that the reader has stopped, and waits for the source to end', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);
   expect(ended()).toBe(true);
 });
 
-test('ignores a failure of the source of pushToPull once nobody wants more', async () => {
+test('pushToPull ignores a failure of its source once the reader has stopped', async () => {
   const { seen, read } = counting(3, breakOff);
   await read(1);
   expect(seen).toEqual([1]);

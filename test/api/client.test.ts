@@ -28,7 +28,7 @@ describe('requests of the client', () => {
     ]);
   });
 
-  test('requests one path each for getPet, listOrders and probe', async () => {
+  test('requests the path of a pet, of the orders and of the inventory for getPet, listOrders and probe', async () => {
     const { server, client } = await openClient([answer(200, '{}')]);
     await client.getPet(7n);
     await client.listOrders();
@@ -71,7 +71,7 @@ describe('a client of the sandbox', () => {
     expect(governor.lastSeen).toMatchObject({ limit: 60, remaining: 59, resetAt: clock.now() + 40_000 });
   });
 
-  test('reads a list without rate limit headers, and knows no limits then', async () => {
+  test('reads a list without rate limit headers, and reports no limits', async () => {
     const faults = ['*:without=x-ratelimit-limit,x-ratelimit-remaining,x-ratelimit-reset,date'];
     const { list, governor } = visit(await openShop({ faults }));
     expect(await list()).toHaveLength(24);
@@ -80,7 +80,7 @@ describe('a client of the sandbox', () => {
 });
 
 describe('responses to the client', () => {
-  test('reads JSON with a byte order mark, and UTF-8 that is cut between any two bytes', async () => {
+  test('reads JSON with a byte order mark, and UTF-8 that is split between any two bytes', async () => {
     const bytes = Buffer.from(`\uFEFF[{"petId":7,"quantity":3,"status":"vergeben 🐱"}]`);
     const { list } = await openClient([
       (response) => {

@@ -5,7 +5,7 @@ import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { answer, hangInBody, item, stock, until } from './server.ts';
 
-test('reuses one connection after responses of every kind whose body was read', async () => {
+test('reuses one connection after responses of any status whose bodies were read', async () => {
   const compressed = await promisify<string, Buffer>(gzip)(stock);
   const { server, client, list } = await openClient([
     answer(200, stock),
@@ -31,7 +31,7 @@ test('reuses one connection after responses of every kind whose body was read', 
   expect(server.connections.opened).toBe(1);
 });
 
-test('closes the connection of a body that was not read to its end', async () => {
+test('closes the connection if a body was not read to its end', async () => {
   let closed = 0;
   const { server, client, clock } = await openClient([
     (response) => {
@@ -61,7 +61,7 @@ test('leaves no reference on an abort signal that outlives 100 requests', async 
   expect(kept).toEqual([]);
 });
 
-test('sends 50 requests at once without a warning of Node', async () => {
+test('sends 50 requests at once without a Node warning', async () => {
   const warnings: Error[] = [];
   const listener = (warning: Error) => warnings.push(warning);
   process.on('warning', listener);

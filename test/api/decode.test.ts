@@ -66,7 +66,7 @@ describe('decoding items and lists', () => {
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];
     }),
     ['{"petID":7,"quantity":3,"status":"sold"}', '"petId"', ' is missing'],
-  ])('reports the operation and the field that is missing or mistyped: %s', (text, field, fault) => {
+  ])('names the operation and the field that is missing or mistyped: %s', (text, field, fault) => {
     expectNonsense(() => item(text), `is not valid: ${field} in the response${fault}`, 'item');
     const told = `is not valid: ${field} in item 2 of the response${fault}`;
     expectNonsense(() => items(`[{"petId":1,"quantity":1,"status":"sold"},${text}]`), told, 'list');
@@ -99,7 +99,7 @@ test.each([
   ['{"petId":7,"petId":8}', 'is not valid JSON'],
   ['['.repeat(100_000), 'is not valid JSON'],
   ['OK', 'is not valid JSON'],
-])('reports what a text that is not JSON seems to be: %j', (text, fault) => {
+])('describes a response that is not JSON: %j', (text, fault) => {
   expectNonsense(() => decodeJson(text, list), fault, 'list');
   expectNonsense(() => decodeJson(text, patch), fault, 'item');
   expect(() => decodeJson(text, list)).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));

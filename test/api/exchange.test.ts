@@ -44,7 +44,7 @@ describe('the time-out of a request', () => {
     ['a body that stops', hangInBody],
     ['a body that trickles for ever', trickle],
     ['a gzip that stops', hangInGzip],
-  ])('ends a request at its time-out after %s, and retries it', async (_what, answerer) => {
+  ])('times out and retries a request after %s', async (_what, answerer) => {
     const { server, list, clock, sentAt } = await openClient([answerer, answer(200, stock)]);
     const items = list();
     await until(() => server.requests.length === 1);
@@ -56,7 +56,7 @@ describe('the time-out of a request', () => {
     await until(() => server.connections.open === 1);
   });
 
-  test('ends a request at its time-out while it is still connecting, and leaves no socket', async () => {
+  test('times out a request that is still connecting, and leaves no socket open', async () => {
     const { url, silent } = await openSilentServer();
     const { list, clock } = createClientRig({ url });
     const items = list().catch((reason) => reason);
@@ -72,13 +72,13 @@ describe('the time-out of a request', () => {
 describe('an interruption of a request', () => {
   const reason = new Error('Ctrl-C');
 
-  test('rejects with the reason of an interruption before anything is sent', async () => {
+  test("rejects with the signal's reason if it is aborted before anything is sent", async () => {
     const { server, list } = await openClient([answer(200, stock)], { interrupted: AbortSignal.abort(reason) });
     await expect(list()).rejects.toBe(reason);
     expect(server.connections.opened).toBe(0);
   });
 
-  test('rejects with the reason of an interruption while still connecting, and leaves no socket', async () => {
+  test("rejects with the signal's reason while still connecting, and leaves no socket open", async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const settled = createClientRig({ url, interrupted: controller.signal })
@@ -91,7 +91,7 @@ describe('an interruption of a request', () => {
     expect(silent.opened).toBe(1);
   });
 
-  test('rejects with the reason of an interruption right before it connects', async () => {
+  test("rejects with the signal's reason if it is aborted right before connecting", async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const onSend = () => controller.abort(reason);
@@ -133,7 +133,7 @@ describe('an interruption of a request', () => {
 });
 
 test.each([true, false])(
-  'leaves no socket of a request aborted while it reconnects, connection begun: %s',
+  'leaves no socket open if a request is aborted while it reconnects (connection begun: %s)',
   async (isBegun) => {
     const seen = { requests: 0 };
     const service = createHttpsServer({ cert: pem('server'), key: pem('server-key') }, (_request, response) => {
@@ -158,7 +158,7 @@ test.each([true, false])(
   },
 );
 
-test('continues the second of two connecting requests if the first is aborted', async () => {
+test('keeps the second of two requests connecting if the first is aborted', async () => {
   const { url, silent } = await openSilentServer();
   const transport = openTransport();
   const [first, second] = [new AbortController(), new AbortController()];
@@ -175,7 +175,7 @@ test('continues the second of two connecting requests if the first is aborted', 
   await until(() => silent.open === 0);
 });
 
-test('leaves no socket of a request that is aborted while its proxy does not respond', async () => {
+test('leaves no socket open if a request is aborted while its proxy does not respond', async () => {
   const { url, silent } = await openSilentServer();
   const { host } = new URL(url);
   const transport = openTransport({ proxy: { value: `http://${host}`, shown: host } });

@@ -27,7 +27,7 @@ test.each<readonly [number, string, string]>([
   [429, 'RateLimitedError', 'rate-limited'],
   ...[400, 402, 403, 405, 409, 415, 499].map((status) => [status, 'RejectedError', 'rejected'] as const),
   ...[500, 503, 599].map((status) => [status, 'UnavailableError', 'unavailable'] as const),
-])('converts %i into a %s, with the words of an Error body apart', (status, name, kind) => {
+])('converts %i into %s (%s), and keeps the Error body in serviceError', (status, name, kind) => {
   const service = { code: 'some_code', message: 'Some words.', status };
   const message = status === 401 ? 'The service did not accept the key' : `The service returned ${status}`;
   const expected = { name, kind, status, message };
@@ -37,7 +37,7 @@ test.each<readonly [number, string, string]>([
   }
 });
 
-test('truncates the message and the code of the service to 1,000 characters', () => {
+test("truncates the service's message and code to 1,000 characters", () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
   const { serviceError, message } = errorOfAnswer(400, long);
   expect(serviceError).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
@@ -51,18 +51,18 @@ test.each<readonly [string, number]>([
   ['422.0', 422],
   // Whatever is no HTTP status: that of the answer.
   ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
-])('reads the status %s of an Error body as %i', (told, expected) => {
+])('reads the status %s in an Error body as %i', (told, expected) => {
   expect(parseServiceError(body(told), 400)?.status).toBe(expected);
 });
 
-test('fills in the status of the response and our own words if the Error body lacks them', () => {
+test("falls back to the response's status and petstock's message if the Error body lacks them", () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
   expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service returned 400', serviceError: { code: 'c' } });
 });
 
 property(
-  'makes an error with a message and the status of the response from any body',
+  "turns any body into an error with a message and the response's status",
   [fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json())],
   (status, text) => {
     const error = errorOfAnswer(status, text);
@@ -71,7 +71,7 @@ property(
   },
 );
 
-test('does not repeat a name from a certificate', () => {
+test('does not repeat names from a certificate in the error', () => {
   const code = 'ERR_TLS_CERT_ALTNAME_INVALID';
   const message = "Host: localhost. is not cert's CN: x. Error: All 24 pets were set to 0";
   expect(describeFault(Object.assign(new Error(message), { code }))).toBe('it is for another host');

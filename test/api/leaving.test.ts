@@ -17,7 +17,7 @@ async function listen() {
   return { url, transport, ask, seen: () => ({ requests: requests.length, connections: connections.opened }) };
 }
 
-test('calls `leaving` on the open connection right before writing, and sends nothing if it throws', async () => {
+test('calls `leaving` before a request is written, and does not send the request if `leaving` throws', async () => {
   const { ask, seen } = await listen();
   let sentBefore = -1;
   await ask(() => {
@@ -32,7 +32,7 @@ test('calls `leaving` on the open connection right before writing, and sends not
   expect(seen()).toEqual({ requests: 2, connections: 1 });
 });
 
-test('admits a request again whose permit expired before it was sent, and releases the first permit', async () => {
+test('admits a request again if its permit expired before sending, and releases the first permit', async () => {
   const { url, transport, seen } = await listen();
   const calls: string[] = [];
   let asked = 0;

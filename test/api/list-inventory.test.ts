@@ -71,14 +71,14 @@ describe('a long inventory list', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test('closes the connection if the reader of a list fails, and rejects with that error', async () => {
+  test("closes the connection if the reader of a list fails, and rejects with the reader's error", async () => {
     const failure = new Error('no room');
     const { server, error } = await openReader(begin(leave), () => Promise.reject(failure));
     expect(await error).toBe(failure);
     await until(() => server.connections.open === 0);
   });
 
-  test('waits for a slow reader of a list however long that takes', async () => {
+  test('waits for a slow reader of a list, even past the time-out', async () => {
     const { client, clock } = await openClient([begin((response) => response.end(rest))]);
     let seen = 0;
     for await (const batch of client.scanInventory()) {

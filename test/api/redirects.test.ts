@@ -13,7 +13,7 @@ describe('redirects to a URL below the base URL', () => {
     [302, 'a..b/c%2Fd', '/v1/a..b/c%2Fd'],
     [302, '../v1/stock', '/v1/stock'],
     [302, '?page=2', '/v1/inventory?page=2'],
-  ] as const)('follows %i of a GET with Location %j to %s', async (status, location, path) => {
+  ] as const)('follows a %i redirect of a GET with Location %j to %s', async (status, location, path) => {
     const { server, list, clock } = await openClient([redirect(status, location), ok]);
     expect(await list()).toHaveLength(1);
     const headers = { authorization: `Bearer ${key}` };
@@ -21,7 +21,7 @@ describe('redirects to a URL below the base URL', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test.each([307, 308])('follows %i of a PATCH, as a PATCH with its body', async (status) => {
+  test.each([307, 308])('follows a %i redirect of a PATCH with the same method and body', async (status) => {
     const { server, client } = await openClient([redirect(status, '/v1/stock/7'), answer(200, item)]);
     await client.updateInventory(7n, 3);
     const sent = { method: 'PATCH', body: '{"quantity":3}' };
@@ -31,14 +31,14 @@ describe('redirects to a URL below the base URL', () => {
     ]);
   });
 
-  test.each([301, 302, 303])('does not follow %i of a PATCH', async (status) => {
+  test.each([301, 302, 303])('does not follow a %i redirect of a PATCH', async (status) => {
     const { server, client } = await openClient([redirect(status, '/v1/stock/7'), answer(200, item)]);
     const message = expect.stringContaining(`The service redirects a PATCH with ${status}, which can't be followed`);
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ kind: 'failure', status, message });
     expect(server.requests).toHaveLength(1);
   });
 
-  test('follows an absolute Location with a user name in it, and sends its own key', async () => {
+  test("follows an absolute Location with a user name in it, and still sends the client's key", async () => {
     const { server, list } = await openClient([
       (response) => redirect(302, `${server.origin.replace('//', '//user:secret@')}/v1/stock`)(response),
       ok,
@@ -57,7 +57,7 @@ describe('redirects to a URL below the base URL', () => {
     expect(second).toBeLessThan(40_100);
   });
 
-  test('follows 5 redirects at most', async () => {
+  test('follows at most 5 redirects', async () => {
     const { server, list } = await openClient([redirect(302, '/v1/inventory')]);
     await expect(list()).rejects.toThrow(`The service redirects in a loop, last to ${server.url}/inventory`);
     expect(server.requests).toHaveLength(6);
@@ -69,7 +69,7 @@ describe('redirects to anywhere else', () => {
     ['scheme', (own: string) => own.replace('http:', 'https:')],
     ['host', (own: string) => own.replace('127.0.0.1', 'localhost')],
     ['port', (own: string) => own.replace(/:(\d+)\//, (_whole, port) => `:${(Number(port) % 65535) + 1}/`)],
-  ])('refuses a redirect to a URL that differs only in its %s', async (_part, change) => {
+  ])('does not follow a redirect to a URL that differs only in its %s', async (_part, change) => {
     const { server, list } = await openClient([
       (response) => redirect(307, change(`${server.url}/inventory`))(response),
       ok,
@@ -93,7 +93,7 @@ describe('redirects to anywhere else', () => {
     '/v1/a%2F%2e%2e%2F../other',
     '/v1/%',
     '..',
-  ])('refuses a redirect to %s of the same origin, at once or after another redirect', async (location) => {
+  ])('does not follow a redirect to %s outside the base URL, even after another redirect', async (location) => {
     for (const answers of [[redirect(307, location)], [redirect(302, '/v1/stock'), redirect(307, location)]]) {
       const { server, list } = await openClient(answers);
       await expect(list()).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('redirects to anywhere else', () => {
     }
   });
 
-  test.each(statuses)('does not follow %i to another origin, and opens no connection there', async (status) => {
+  test.each(statuses)('does not follow a %i redirect to another origin, or connect to it', async (status) => {
     const other = await openServer(ok);
     const { list, client } = await openClient([redirect(status, `${other.url}/inventory`)]);
     const message = expect.stringContaining(`The service redirects to another address, ${other.origin}.`);
@@ -112,7 +112,7 @@ describe('redirects to anywhere else', () => {
     expect(other.connections.opened).toBe(0);
   });
 
-  test('does not show the key if it is in the name of another origin', async () => {
+  test('redacts a key in the name of another origin', async () => {
     const { list } = await openClient([redirect(302, `https://${key}.example/v1`)]);
     await expect(list()).rejects.toThrow('The service redirects to another address, https://[key].example.');
   });
@@ -127,7 +127,7 @@ describe('redirects to anywhere else', () => {
     'javascript:alert(1)',
     'data:application/json,[]',
     'mailto:a@b',
-  ])('does not follow a redirect to %s, at once or after another redirect', async (location) => {
+  ])('does not follow a redirect to %s, even after another redirect', async (location) => {
     const other = await openServer(ok);
     const { host, port } = new URL(other.origin);
     const elsewhere = redirect(302, location.replace('<host>', host).replace('<port>', port));
@@ -142,7 +142,7 @@ describe('redirects to anywhere else', () => {
 
 test.each<[string, Record<string, string | string[]>]>([
   ['is missing', {}],
-  ['is no URL', { location: 'http://[' }],
+  ['is not a URL', { location: 'http://[' }],
   ['came twice', { location: ['/a', '/b'] }],
 ])('fails without a retry if the Location of a redirect %s', async (_what, headers) => {
   const { server, list } = await openClient([answer(302, '', headers)]);
@@ -150,7 +150,7 @@ test.each<[string, Record<string, string | string[]>]>([
   expect(server.requests).toHaveLength(1);
 });
 
-test('shortens an overlong address of a redirect in the error', async () => {
+test('truncates an overlong Location in the error', async () => {
   const words = 'x'.repeat(30_000);
   const { list } = await openClient([redirect(302, `https://${words}.example/v1`)]);
   await expect(list()).rejects.toThrow(

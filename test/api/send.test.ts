@@ -62,7 +62,7 @@ describe('failures of a gateway or the network', () => {
     ['retries: 0', 0, [], 0],
     ['retries: 1', 1, [], 1],
     ['retries: 6', 6, [], 6],
-  ])('gives up with the message of the service: %s, after %i retries', async (_what, tries, before, retries) => {
+  ])("gives up with the service's message (%s) after %i retries", async (_what, tries, before, retries) => {
     const { server, list, clock } = await openClient([...before, answer(503, errorBody(503))], { retries });
     await expect(list()).rejects.toMatchObject(down);
     expect(server.requests).toHaveLength(tries + 1);
@@ -114,7 +114,7 @@ test.each([429, 503])('delays every request of the client after a %i with Retry-
 
 describe('failures that are not retried', () => {
   test.each([400, 401, 403, 404, 405, 408, 409, 410, 415, 422, 425, 499, 501, 505])(
-    'does not retry %i',
+    'does not retry a GET after a %i',
     async (status) => {
       const { server, list, clock } = await openClient([answer(status, errorBody(status)), ok]);
       await expect(list()).rejects.toMatchObject({ status });
@@ -169,7 +169,7 @@ describe('a 429 response', () => {
     expect(server.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 
-  test('fails at the third 429 in a row, with the message of the service and the time to wait', async () => {
+  test("fails at the third 429 in a row, with the service's message and the time to wait", async () => {
     const body = '{"code":"key_banned","message":"The key is banned.","status":429}';
     const { server, list } = await openClient([answer(429, body, { 'retry-after': '9' })], { random: 0 });
     await expect(list()).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('a 429 response', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('waits as long as a 429 asks even if its body never ends', async () => {
+  test('waits for the Retry-After of a 429 even if its body never ends', async () => {
     const endless: Answerer = (response) => response.writeHead(429, { 'retry-after': '20' }).write('{"code":');
     const { server, list, clock, sentAt } = await openClient([endless, ok], { random: 0 });
     const items = list();

@@ -5,12 +5,12 @@ import { dependencies } from '../../package.json';
  * `src/api/undici-files.ts` takes two files of undici that are no public interface. When this fails after an update, look where they are now and what
  * they export; or delete that file, as its comment says, and this test with it.
  */
-test('finds in undici the files that the transport needs, the same as its public entry exports', async () => {
+test("loads the same classes from undici's files as from its public entry", async () => {
   const [files, entry] = await Promise.all([import('../../src/api/undici-files.ts'), import('undici')]);
   expect(files.Agent).toBe(entry.Agent);
   expect(files.buildConnector).toBe(entry.buildConnector);
 });
 
-test('pins undici to one version, since its files may move with any', () => {
+test('pins undici to one exact version', () => {
   expect(dependencies.undici).toMatch(/^\d+\.\d+\.\d+$/);
 });

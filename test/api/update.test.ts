@@ -91,7 +91,7 @@ describe('an update with a permit', () => {
     expect(sentAt()).toHaveLength(1);
   });
 
-  test('reports that an update was not carried out after a 429, and can send another later', async () => {
+  test('reports that an update was not carried out after a 429, and sends a later one', async () => {
     const { client, permit, sentAt } = await openClient([refusal, ok], { random: 0 });
     await expect(client.updateInventory(7n, 3, { permit: await permit() })).rejects.toMatchObject({
       kind: 'rate-limited',
@@ -111,7 +111,7 @@ describe('an update with a permit', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('sends no update with a permit that has expired', async () => {
+  test('does not send an update whose permit has expired', async () => {
     const { server, client, permit, clock } = await openClient([ok]);
     const old = await permit();
     clock.advance(31_000);
@@ -120,7 +120,7 @@ describe('an update with a permit', () => {
   });
 
   test.each([false, true])(
-    'reports that an update may be in flight after a time-out, interrupted: %s',
+    'reports that an update may be in flight after a time-out (interrupted: %s)',
     async (isInterrupted) => {
       const interrupted = new AbortController();
       const { server, client, permit, clock } = await openClient([hang], { interrupted: interrupted.signal });
@@ -137,7 +137,7 @@ describe('an update with a permit', () => {
 test.each([
   ['a fresh permit', 0],
   ['an expired permit', 31_000],
-])('reads the list with scanInventory after a 503, given %s', async (_what, ms) => {
+])('scanInventory reads the list after a 503, given %s', async (_what, ms) => {
   const { server, client, permit, clock } = await openClient([answer(503), answer(200, `[${item}]`)]);
   const given = await permit();
   clock.advance(ms);

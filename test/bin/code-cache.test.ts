@@ -23,7 +23,7 @@ function openCase() {
   return { file, caches, run };
 }
 
-test('keeps the compiled code of a script for its next run, in a folder of its user alone', () => {
+test('keeps compiled code for the next run, in a folder that only its user can open', () => {
   const { caches, run } = openCase();
   expect([run(), run()]).toEqual([
     { answer: 42, isKept: false },
@@ -33,7 +33,7 @@ test('keeps the compiled code of a script for its next run, in a folder of its u
   expect(fs.readdirSync(caches)).toHaveLength(1);
 });
 
-test('recompiles a script that has replaced one of the same length and time', () => {
+test('recompiles a script that was replaced by one of the same length and time', () => {
   const { file, run } = openCase();
   run();
   const { atime, mtime } = fs.statSync(file);
@@ -65,7 +65,7 @@ test('recompiles code that was changed or is open to others', () => {
   expect(run().isKept).toBe(true);
 });
 
-test('keeps nothing after a long run, since V8 has discarded code by then', () => {
+test('keeps no compiled code after a long run', () => {
   const { file, caches } = openCase();
   const cache = new CodeCache(caches, []);
   cache.compile(file);

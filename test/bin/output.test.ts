@@ -8,6 +8,6 @@ test.each([
   ['EIO', true, true],
   ['EIO', false, false],
   ['ENOSPC', true, false],
-])('counts %s of a stream (a terminal: %s) as closed: %s', (code, isTerminal, closed) => {
+])('decides whether %s means a closed stream (terminal: %s): %s', (code, isTerminal, closed) => {
   expect(isClosed(Object.assign(new Error(code), { code }), isTerminal)).toBe(closed);
 });

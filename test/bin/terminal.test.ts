@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openPager } from '../../bin/terminal.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-test('runs a pager with a Windows path without a shell, which would drop its backslashes', async () => {
+test('runs a pager with a Windows path without a shell on Windows', async () => {
   const folder = newFolder();
   const program = join(folder, 'tools\\less.exe');
   writeFileSync(program, `#!/bin/sh\ncat > '${folder}/shown'\n`, { mode: 0o755 });
@@ -22,7 +22,7 @@ test.each([
   ['exit 1 #|', true, 'missing'],
   ['exit 0 #|', true, 'left'],
 ])(
-  'detects from the exit of the shell whether it found the pager: %s, on Windows: %s',
+  "detects from the shell's exit code whether it found the pager: %s (Windows: %s)",
   async (command, isWindows, how) => {
     expect(await openPager({ command, env: process.env }, isWindows).ended).toBe(how);
   },

@@ -20,7 +20,7 @@ describe('bareNumber', () => {
 });
 
 describe('readPetId', () => {
-  it('reads every int64, with zeros at its end, too', () => {
+  it('reads every int64, even with zeros at its end', () => {
     fc.assert(
       fc.property(int64, fc.nat(15), (id, zeros) => {
         const rounded = (id / 10n ** BigInt(zeros)) * 10n ** BigInt(zeros);
@@ -54,7 +54,7 @@ describe('readPetId', () => {
     '12345678901234500000x',
     '12345678901234567890',
     '12345678901234x0000000',
-  ])('reports no rounding of %j', (text) => {
+  ])('does not report %j as rounded', (text) => {
     expect(readPetId(text)).toMatchObject({ ok: false, problem: expect.not.stringMatching(looksRounded) });
   });
 });

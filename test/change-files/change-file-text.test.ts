@@ -16,18 +16,18 @@ const rows: readonly ExportRow[] = [
 const header = 'petId,status,expected,quantity,reason,ref\n';
 const first = 'available,5,0,"a, ""b""\nc"," x"\n';
 
-test('exports CSV, and a header alone if there are no rows', async () => {
+test('exports CSV, or only a header if there are no rows', async () => {
   const text = `${header}9007199254740993,${first}-1,=cmd(),,,''=1,@a\n2,-,,,,'tis\n`;
   expect(await textOf(rows, false)).toBe(text);
   expect(await textOf([], false)).toBe(header);
 });
 
-test('exports ids as formulas, after a byte order mark, for a spreadsheet', async () => {
+test('begins with a byte order mark and writes ids as formulas for a spreadsheet', async () => {
   const others = `"=""-1""",'=cmd(),,,''=1,'@a\n"=""2""",'-,,,,'tis\n`;
   expect(await textOf(rows, true)).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
 });
 
-test('exports in pieces, as the rows come', async () => {
+test('exports rows in pieces, before all rows are read', async () => {
   let taken = 0;
   const batches = function* () {
     for (let batch = 0; batch < 1000; batch += 1) {
@@ -45,7 +45,7 @@ test('exports in pieces, as the rows come', async () => {
 });
 
 test.each(['=1', '+1', '-1', '@a', '\t=1', '\r=1', '＝1', '＋1', '－1', '＠a'])(
-  'keeps a spreadsheet from running %j, and leaves plain CSV as data',
+  'keeps a spreadsheet from running %j, and leaves it unchanged in plain CSV',
   async (reason) => {
     const rows = [{ petId: 1n, quantity: 2, reason }];
     const cellOf = (text: string) => text.split('\n').slice(1).join('\n').split(',')[4]?.replace(/^"|"$/g, '');

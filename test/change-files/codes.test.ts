@@ -9,13 +9,13 @@ const read = (content: string) =>
     })(),
   );
 
-test('reads names of pets without codes, and takes the first name of each', async () => {
+test("reads names of pets without codes, and keeps each pet's first name", async () => {
   const { ok, ...file } = await read('Code,Pet ID,Name\n007,7,Rex\n,8,Mia\n,9,Tom\n8x,7,Max\n');
   const pets = new Map([['007', 7n] as const, ['8x', 7n] as const]);
   const names = new Map([[7n, 'Rex'] as const, [8n, 'Mia'] as const, [9n, 'Tom'] as const]);
   expect([ok, file]).toMatchObject([true, { codes: { pets, names } }]);
 });
 
-test('reads nothing after a header line that names no codes', async () => {
+test('reports only the header if it names no codes', async () => {
   expect(await read('petId,name\n7,Rex\ncode,petId\n')).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
 });

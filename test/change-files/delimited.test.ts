@@ -15,7 +15,7 @@ describe('readChanges of a table', () => {
       { reason: ' a  "b" ', ref: 'x, "y"\r\nz' },
     ],
     ['a guarded formula', `id,qty,reason,ref\n42,7,'=1+1,''-1\n`, { reason: '=1+1', ref: "'-1" }],
-    ['an apostrophe before something else', `id,qty,reason\n42,7,'tis\n`, { reason: "'tis" }],
+    ['an apostrophe that guards no formula', `id,qty,reason\n42,7,'tis\n`, { reason: "'tis" }],
     ['a text of a thousand characters', `id,qty,reason\n42,7,${'x'.repeat(1000)}\n`, { reason: 'x'.repeat(1000) }],
     ['blank columns at the end', 'petId,quantity,,\n42,7,,\n', change],
     ['blank cells past the header', 'petId,quantity\n42,7,, \n', change],
@@ -30,12 +30,12 @@ describe('readChanges of a table', () => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 
-  it('counts blank lines and line ends in quotes in line numbers', async () => {
+  it('counts blank lines and quoted line ends in line numbers', async () => {
     const file = await read('\n \r\nid,qty,reason\r\n\r\n1,7,"a\r\nb\nc"\r\n,,\r\n2,7,x\r\n');
     expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
   });
 
-  it('finds no changes in a header alone', async () => {
+  it('finds no changes in a file that has only a header', async () => {
     expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], forReader: new Map(), unit: 'line' });
   });
 
@@ -80,7 +80,7 @@ describe('readChanges of a header', () => {
     ],
   ])('reports a header that %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('reads a header on several lines', async () => {
+  it('reads a header that spans several lines', async () => {
     const content = Buffer.from('"petId\n";"quan\ntity"\n1;2\n');
     expect(await readChunks(cut(content, [1]))).toMatchObject({ ok: true, changes: [{ line: 4 }] });
   });
@@ -159,7 +159,7 @@ describe('readChanges of a row', () => {
       'petId,quantity,expected\n1,2,3\n2,1',
       '3: the file breaks off here: the last line has 2 cells, but the header has 3',
     ],
-    ['nothing about a last row that ends with its line after fewer cells', 'petId,quantity,expected\n1,2,3\n2,1\n'],
+    ['no fault of a last row with fewer cells if it ends with a line end', 'petId,quantity,expected\n1,2,3\n2,1\n'],
   ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('refuses a last line that breaks off right before its quantity or delta', async () => {
@@ -220,7 +220,7 @@ describe('readChanges of a broken file', () => {
     ],
   ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('counts all faults, and keeps the first thousand, repeated pets among them', async () => {
+  it('counts all faults, but keeps only the first thousand', async () => {
     const rows = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `${index + 5},x` : '1,2'));
     const file = await read(`id,qty\n${rows.join('\n')}\n`);
     expect(file).toMatchObject({ ok: false, total: 1500 + 1499 });

@@ -122,7 +122,7 @@ async function expectReadAs(content: string, changes: readonly Row[], lengths: r
 
 describe('readChanges', () => {
   property(
-    'reads rows in any dialect, cut anywhere',
+    'reads rows in any dialect, wherever the bytes are split',
     [rows, dialect, chunkLengths],
     propertyRuns(60),
     async (changes, form, lengths) => {
@@ -144,7 +144,7 @@ describe('readChanges', () => {
   });
 
   property(
-    'reads our own export, for a spreadsheet or not',
+    'reads back an export, for a spreadsheet or not',
     [rows, fc.boolean(), text, chunkLengths],
     propertyRuns(60),
     async (changes, spreadsheet, status, lengths) => {
@@ -176,7 +176,7 @@ const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged, json, almostJ
 const format = fc.constantFrom(undefined, 'csv', 'tsv', 'json', 'ndjson');
 
 property(
-  'reads or refuses any bytes the same way wherever they are cut',
+  'reads or refuses any bytes the same way, wherever they are split',
   [bytes, format, chunkLengths],
   propertyRuns(150),
   async (content, wanted, lengths) => {

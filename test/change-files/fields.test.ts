@@ -36,7 +36,7 @@ describe('readChanges with --column and --ignore-columns', () => {
     'Expectation',
     'expekted',
     'expectedQty',
-  ])('reports %s even with --ignore-columns: it may be a precondition', async (name) => {
+  ])('reports %s even with --ignore-columns, since it may mean the expected stock', async (name) => {
     const json = JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }]);
     for (const content of [`petId,quantity,${name},Colour\n4,12,39,red\n`, json]) {
       const [fault, ...others] = await faultsOf(content, { ignoreColumns: true });
@@ -49,7 +49,7 @@ describe('readChanges with --column and --ignore-columns', () => {
     ['petId,quantity,expected,Seen\n4,12,39,1\n', '"Seen" is already the column for expected. Leave out "expected"'],
     ['petId,quantity\n4,12\n', 'there is no column "Seen", which --column gives for expected'],
     ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which --column gives for expected'],
-  ])('reports a named column that is missing or already there: %j', async (content, fault) => {
+  ])('reports a --column that is missing or already taken: %j', async (content, fault) => {
     const columns = new Map([['expected', 'Seen'] as const]);
     const faults = await faultsOf(content, { columns, ignoreColumns: true });
     expect(faults).toEqual([expect.stringContaining(fault)]);

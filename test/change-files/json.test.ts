@@ -36,7 +36,7 @@ describe('readChanges of JSON', () => {
     ]);
   });
 
-  it('reads NDJSON with a line separator of other languages in its first line', async () => {
+  it('reads NDJSON with a U+2028 line separator in its first line', async () => {
     expect(await read('{"id":1,"qty":2,"reason":"\u2028"}\n{"id":2,"qty":2}\n')).toMatchObject({ ok: true });
   });
 
@@ -145,7 +145,7 @@ describe('readChanges of JSON', () => {
     ],
     ['reports text after an object', '{"id":1,"qty":2} x\n', '2: a comma is missing before this', `2: ${noObject}`],
     [
-      'reports a closing bracket that nothing has opened',
+      'reports an unmatched closing bracket',
       '{"id":1,\n"qty":2}\n]\n',
       '3: a comma is missing before this',
       `3: ${noObject}`,
@@ -162,7 +162,7 @@ describe('readChanges of JSON', () => {
     ],
   ])('%s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
-  it('refuses values that are nested too deep', async () => {
+  it('refuses values that are nested too deeply', async () => {
     const deep = '['.repeat(50_000) + ']'.repeat(50_000);
     expect(await read(`[{"id":1,"qty":2,"status":${deep}}]`)).toMatchObject({ ok: false, total: 1 });
   });

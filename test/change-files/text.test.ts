@@ -35,7 +35,7 @@ describe('readChanges of what is not UTF-8', () => {
     expect(await faultsOf(bytes)).toEqual([`30002: there are characters that are not UTF-8: ${saveAgain}`]);
   });
 
-  it('reads characters that are cut between two pieces', async () => {
+  it('reads characters that are split between two pieces', async () => {
     const content = Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n');
     for (const length of [1, 9, 10, 11, 12, 13]) {
       expect(await readChunks(cut(content, [length]))).toMatchObject({ ok: true, changes: [{ reason: 'é€😀é€😀' }] });
@@ -49,7 +49,7 @@ describe('readChanges by format', () => {
   const isTable = 'this is JSON, not a table with columns: add --format json';
   const isJson = 'this is not JSON: JSON begins with [ or {. For a table with columns add --format csv';
 
-  test.each<[string | undefined, ChangeFormat | undefined, string, string | undefined]>([
+  const inputs: readonly (readonly [string | undefined, ChangeFormat | undefined, string, string | undefined])[] = [
     ['a.CSV', undefined, 'id\tqty\n42\t7\n', undefined],
     ['a.tsv', undefined, table, undefined],
     ['a.json', undefined, lines, undefined],
@@ -65,12 +65,17 @@ describe('readChanges by format', () => {
     [undefined, 'tsv', array, `1: ${isTable}`],
     ['a.json', undefined, table, `1: ${isJson}`],
     [undefined, 'ndjson', `\n\n${table}`, `3: ${isJson}`],
-  ])('decides from name, --format and content how to read a file: %s, %s, %j', async (name, format, content, fault) => {
-    const faults = await faultsOf(content, { name, format });
-    expect(faults).toEqual(fault === undefined ? [] : [fault]);
-  });
+  ];
+  const nameOf = (text = 'no name', format = 'none') => `${text}, --format ${format}`;
+  test.each(inputs.map((input) => [nameOf(input[0], input[1]), input[2], input] as const))(
+    'decides by name, --format and content how to read a file: %s: %.20j',
+    async (_what, content, [name, format, , fault]) => {
+      const faults = await faultsOf(content, { name, format });
+      expect(faults).toEqual(fault === undefined ? [] : [fault]);
+    },
+  );
 
-  it('reads NDJSON by lines even if the first is broken', async () => {
+  it('reads NDJSON line by line even if the first line is broken', async () => {
     expect(await faultsOf('{"id":1,"qty":2\n{"id":2,"qty":x}\n', { format: 'ndjson' })).toHaveLength(2);
   });
 });
@@ -78,7 +83,7 @@ describe('readChanges by format', () => {
 describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
-  it('rejects with the error of the source of a file', async () => {
+  it("rejects with the source's own error", async () => {
     const failing = async function* () {
       yield Buffer.from('id,qty\n');
       throw new Error('the cable is out');
@@ -86,7 +91,7 @@ describe('readChanges of a source', () => {
     await expect(readChanges(failing(), unnamed)).rejects.toThrow('the cable is out');
   });
 
-  it("closes the source of a file that can't be read", async () => {
+  it("closes the source if the file can't be read", async () => {
     let closed = false;
     const source = async function* () {
       try {

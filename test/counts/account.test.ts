@@ -24,30 +24,34 @@ const idle = { written: [], handedOver: [], runs: 0, run: undefined, isSettled: 
 
 test.each<[string, Scans, object]>([
   [
-    'adds and sets',
+    'adds units and sets a count',
     [scan('add', 4n, 2), scan('set', '007', 5), scan('add', 'x', 1)],
     { ...idle, counts: '4:2 7:5 x:1' },
   ],
-  ['takes the last scan back', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
-  ['hands over', [scan('add', 4n, 3), given(4n, 3)], { ...idle, handedOver: [[4n, 3]], counts: '' }],
-  ['takes back what no run has taken', [scan('add', 4n, 3), given(4n, 3), settled], { ...idle, counts: '4:3' }],
+  ['undoes the last scan', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
+  ['hands a count over to a run', [scan('add', 4n, 3), given(4n, 3)], { ...idle, handedOver: [[4n, 3]], counts: '' }],
   [
-    'knows what a run has written',
+    'takes back counts that no run has taken over',
+    [scan('add', 4n, 3), given(4n, 3), settled],
+    { ...idle, counts: '4:3' },
+  ],
+  [
+    'lists the pets that a run has written',
     [scan('add', 4n, 3), given(4n, 3), run],
     { ...idle, written: [4n], runs: 1, run: 'r', isSettled: false, counts: '' },
   ],
   [
-    'adds units on top of a written pet',
+    'adds units to a written pet',
     [scan('add', 4n, 3), given(4n, 3), run, settled, scan('add', 4n, 2)],
     { ...idle, written: [4n], runs: 1, run: 'r', counts: '4:2' },
   ],
   [
-    'counts a written pet anew once it is set',
+    'restarts the count of a written pet once it is set',
     [scan('add', 4n, 3), given(4n, 3), run, settled, scan('set', 4n, 2)],
     { ...idle, runs: 1, run: 'r', counts: '4:2' },
   ],
   [
-    'counts a written pet anew',
+    'restarts the count of a written pet on request',
     [scan('add', 4n, 3), given(4n, 3), run, settled, record('again', { pet: 4n }), scan('add', 4n, 2)],
     { ...idle, runs: 1, run: 'r', counts: '4:2' },
   ],
@@ -55,13 +59,13 @@ test.each<[string, Scans, object]>([
   expect(stateOf(...scans)).toEqual(expected);
 });
 
-test('takes an id that becomes a code for the pet of the code, unless the id was written', () => {
+test('counts an id for the pet whose code it becomes, unless the id was already written', () => {
   const taught = record('code', { code: '4', pet: 9n });
   expect(stateOf(scan('add', 4n, 1), taught).counts).toBe('9:1');
   expect(stateOf(scan('add', 4n, 1), given(4n, 1), run, settled, taught, scan('add', 4n, 1)).counts).toBe('4:1');
 });
 
-test('binds codes to the pets that became known later, of every kind of scan', () => {
+test('binds scanned codes to the pets that are taught for them later', () => {
   const scans = ['a', 'b', 'c', 'd'].map((code, index) =>
     record((['add', 'set', 'base', 'seen'] as const)[index] ?? 'add', { units: 1, code, pet: undefined }),
   );
@@ -83,7 +87,7 @@ test('forgets a code that was taught and withdrawn', () => {
   expect([...taughtCodes(scans)]).toEqual([['b', 8n]]);
 });
 
-test('merges counts, what was written, the first stock, and how each pet was scanned', () => {
+test('merges counts, written pets and the stocks that were seen', () => {
   const one = session(scan('add', '007', 2), scan('add', 4n, 1), record('seen', { pet: 7n, units: 20 }));
   const two = session(
     scan('add', 7n, 1),
@@ -109,7 +113,7 @@ test('merges counts, what was written, the first stock, and how each pet was sca
   expect(() => mergedOf([], undefined)).toThrow('nothing to merge');
 });
 
-test('names each further run of a session differently', () => {
+test('gives each further run of a session another hash', () => {
   const begun = session(scan('add', 4n, 1), given(4n, 1), run);
   // Kept in the history: it has to stay the same.
   expect(hashOf(session())).toMatch(/^8ba5fe4eb9b9/);

@@ -58,7 +58,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
 });
 
 test.each(['host', 'namespace'])(
-  'leaves a session to a process of another %s as long as that process renews it',
+  'leaves a session to a process of another %s until it stops renewing it',
   async (part) => {
     const { clock, sessionsOf } = await machine();
     const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf({ ...processNumber(1), [part]: 'box-2' })];
@@ -74,7 +74,7 @@ test.each(['host', 'namespace'])(
   },
 );
 
-test('frees the session of a process before a reboot although the clock was set back', async () => {
+test('frees the session of a process from before a reboot even if the clock was set back', async () => {
   const { clock, sessionsOf } = await machine();
   const session = (await sessionsOf({ ...processNumber(1), boot: 'before' })).begin(empty);
   const two = await sessionsOf(processNumber(2));
@@ -83,14 +83,14 @@ test('frees the session of a process before a reboot although the clock was set 
   expect(two.take(session).isOpen).toBe(true);
 });
 
-test('notices with the next scan that the state was removed', async () => {
+test('fails the next scan if the state was removed', async () => {
   const { folder, sessionsOf } = await machine();
   const session = (await sessionsOf(processNumber(1))).begin(empty);
   rmSync(folder, { recursive: true });
   expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
 });
 
-test('stores every digit of an id, codes as they are, and bar codes', async () => {
+test('stores ids with every digit, and codes unchanged', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const codes = {

@@ -22,7 +22,7 @@ test('keeps a private cache of compiled code, and reads it at the next start', a
   expect(caches.filter((path, index) => fs.statSync(path).ino === before[index]).length).toBeGreaterThan(0);
 });
 
-test('replaces a code cache that was changed or is open to others, without a message', async () => {
+test('silently replaces a code cache that was changed or is open to others', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   const wider: Damage = (path) => fs.chmodSync(path, 0o644);
@@ -42,7 +42,7 @@ test('replaces a code cache that was changed or is open to others, without a mes
   }
 });
 
-test.runIf(isRoot)('ignores and creates no code cache as root in a folder of another user', async () => {
+test.runIf(isRoot)('creates no code cache as root in a folder of another user, and prints the same', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
@@ -76,14 +76,14 @@ test('removes the oldest files of a full code cache folder', async () => {
 
 test.each([
   ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }],
-  ['the cache folder can not be made', { XDG_CACHE_HOME: '/dev/null/cache' }],
+  ["the cache folder can't be created", { XDG_CACHE_HOME: '/dev/null/cache' }],
 ])('keeps no code cache if %s', async (_why, env) => {
   const home = temporaryHome();
   for (const _ of [1, 2]) expect((await runCached(home, 'config list', { env })).code).toBe(0);
   expect(cachesIn(home)).toEqual([]);
 });
 
-test('builds scripts in ASCII', () => {
+test('builds scripts that contain only ASCII', () => {
   const folder = dirname(inject('program'));
   const others = fs.readdirSync(folder).filter((name) => name.endsWith('.cjs'));
   expect(others.length).toBeGreaterThan(2);

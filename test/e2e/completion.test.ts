@@ -27,7 +27,7 @@ test('completes commands, options and their values in bash, quoted or in the mid
   }
 });
 
-test('lists candidates with their meaning in bash, and completes only their common part', async () => {
+test('lists candidates with their meaning in bash, and completes their common part', async () => {
   const shell = await openShell('bash');
   expect(await shell.list('petstock inventory ')).toMatch(/^set +set the stock of one or more pets *\r?$/m);
   expect(await shell.complete('petstock config se', 2)).toBe('petstock config set');
@@ -52,7 +52,7 @@ test('completes file names in bash, and quotes them', async () => {
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('completes runs in bash with a description, and executes nothing of that', async () => {
+test('lists runs with a description in bash, and executes no part of the description', async () => {
   const shell = await openShell('bash');
   const { home } = shell;
   const reason = 'fair\u001b]0;x\u0007 $(touch pwned) `touch pwned`; touch pwned';
@@ -72,7 +72,7 @@ test('completes runs in bash with a description, and executes nothing of that', 
   expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
 });
 
-test('completes stores by name, and no runs if the state is shared', async () => {
+test('completes store names, but no runs if the state is shared', async () => {
   const home = temporaryHome();
   await runProgram('config set-url https://north.example/v1 --store north', { home });
   await runProgram('inventory adjust 4 -2 --env sandbox', { home });
@@ -86,7 +86,7 @@ test('completes stores by name, and no runs if the state is shared', async () =>
   expect(await answer('undo', { PETSTOCK_STATE_URL: 'none' })).toHaveLength(1);
 });
 
-test('completes without writing files, and without a message if something is wrong', async () => {
+test('completes without writing files, and silently if state and configuration are broken', async () => {
   const home = temporaryHome();
   for (const words of [['undo'], ['--store'], ['inventory', 'count'], ['inventory', 'get']]) {
     const answer = await runProgram(['__complete', 'bash', ':', ...words], { home });

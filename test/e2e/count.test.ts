@@ -36,7 +36,7 @@ async function scan(program: Program, next: number, most: number, stopped: () =>
   return id;
 }
 
-test(`loses and doubles no scan of 40 codes a second, killed ${kills} times`, {
+test(`neither loses nor doubles a scan at 40 codes a second if it is killed ${kills} times`, {
   timeout: 600_000,
 }, async () => {
   const most = kills * scansPerKill;
@@ -77,7 +77,7 @@ test(`loses and doubles no scan of 40 codes a second, killed ${kills} times`, {
   expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
 });
 
-test('counts a whole burst of scans, and asks at the terminal after Ctrl-D', async () => {
+test('counts a burst of 500 scans, and asks at the terminal after Ctrl-D', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count', { terminal: 40 });
@@ -91,7 +91,7 @@ test('counts a whole burst of scans, and asks at the terminal after Ctrl-D', asy
   expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);
 });
 
-test('exits with 130 after Ctrl-C in a count, with the command that continues it', async () => {
+test('count exits with 130 after Ctrl-C, and prints the command that continues it', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count --color never', { terminal: 80 });

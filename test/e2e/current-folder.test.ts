@@ -26,7 +26,7 @@ function folderOfStranger() {
   return { through: ['sh', '-c', `cd '${folder}' && exec "$@"`, 'sh'] };
 }
 
-test('reads no address, key or program from files of the current folder', async () => {
+test('reads no address, key or program from files in the current folder', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('config list --json', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -38,7 +38,7 @@ test('reads no address, key or program from files of the current folder', async 
   expect(get).toMatchObject({ code: 0, stdout: '4\t39\tavailable\n' });
 });
 
-test('prints the licences of packages inside the program', async () => {
+test('prints the licences of bundled packages', async () => {
   const { through } = folderOfStranger();
   const { code, stdout, stderr } = await runProgram('licenses', { through });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -47,7 +47,7 @@ test('prints the licences of packages inside the program', async () => {
   expect(/^bun \d/m.test(stdout)).toBe(!isScript);
 });
 
-test('refuses a relative state folder, and sends nothing', async () => {
+test('refuses a relative state folder without sending a request', async () => {
   const { through } = folderOfStranger();
   const { env, journal } = await serve();
   const result = await runProgram('inventory adjust 4 +1', { through, env: { ...env, PETSTOCK_STATE_DIR: 'state' } });

@@ -18,7 +18,7 @@ async function statusOf(url: string, token?: string): Promise<number> {
   return (await fetch(url, { headers })).status;
 }
 
-test('fails /readyz of sandbox serve after SIGTERM, answers requests meanwhile, then exits with 0', async () => {
+test('sandbox serve fails /readyz after SIGTERM, but answers requests until it exits with 0', async () => {
   const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '5']);
   expect(await statusOf(`${admin}/readyz`)).toBe(200);
   program.kill('SIGTERM');
@@ -27,7 +27,7 @@ test('fails /readyz of sandbox serve after SIGTERM, answers requests meanwhile, 
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test.runIf(isScript)('exits sandbox serve with 0 after SIGTERM if nobody reads its log', async () => {
+test.runIf(isScript)('sandbox serve exits with 0 after SIGTERM even if nobody reads its log', async () => {
   const through = ['bash', '-c', 'exec "$@" 2> >(exec sleep 600 >&- 2>&-)', 'bash'];
   const { program, url } = await start(['--file', ':memory:', '--log'], {}, through);
   // More than a pipe takes.
@@ -38,7 +38,7 @@ test.runIf(isScript)('exits sandbox serve with 0 after SIGTERM if nobody reads i
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test('serves a renewed certificate after SIGHUP, and the previous one if the new is broken', async () => {
+test('serves a renewed certificate after SIGHUP, and keeps it if the next one is broken', async () => {
   const { folder } = temporaryHome();
   mkdirSync(folder, { recursive: true });
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -62,7 +62,7 @@ test('serves a renewed certificate after SIGHUP, and the previous one if the new
   expect((await program.result).code).toBe(0);
 });
 
-test('exits sandbox serve with 129 after SIGHUP without a certificate', async () => {
+test('sandbox serve exits with 129 after SIGHUP if it has no certificate', async () => {
   const { program } = await start(['--file', ':memory:']);
   program.kill('SIGHUP');
   const { code } = await program.result;
@@ -79,7 +79,7 @@ function fingerprint(url: string): Promise<string> {
   });
 }
 
-test('shares one PostgreSQL between two replicas set up by variables, with driver and metrics built in', async () => {
+test('shares limits in PostgreSQL between two replicas that are configured by variables', async () => {
   const env = {
     PETSTOCK_SERVE_DATABASE: await temporaryDatabase(),
     PETSTOCK_SERVE_KEY: 'a-constant-key-of-ours',

@@ -32,14 +32,14 @@ test.each([
   ['limits', state],
   ['status --offline', state],
   ['history list', state],
-])('loads no more of Node than petstock %s needs', async (command, budget) => {
+])('loads only the Node modules that petstock %s needs', async (command, budget) => {
   const { code, loaded } = await start(command);
   expect(code).toBe(command.endsWith('lst') ? 2 : 0);
   expect(loaded.filter((name) => !budget.includes(name))).toEqual([]);
 });
 
 test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory export', 'orders list'])(
-  'loads only what sends a request for petstock %s',
+  'loads only the Node modules that a request of petstock %s needs',
   async (command) => {
     const { env } = await serve();
     const { code, loaded } = await start(command, env);

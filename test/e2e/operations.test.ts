@@ -38,7 +38,7 @@ async function openNight() {
   return { service, petstock, night, warehouse };
 }
 
-test('runs the documented nightly job silently, even if one is killed and the next finishes it', async () => {
+test('runs the nightly job from the documents without output, even after an apply was killed', async () => {
   const { service, petstock, night, warehouse } = await openNight();
   const quantities = Array.from({ length: 40 }, (_, index) => `${index + 1},${20 + index}`);
   const file = petstock.file('stock.csv', ['petId,quantity', ...quantities.slice(0, 4)]);

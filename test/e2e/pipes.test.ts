@@ -7,7 +7,7 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
 // The others go the same ways: CSV that of TSV, NDJSON that of JSON.
-test.each(['tsv', 'json', 'table'])('ends a long list of %s quietly if its reader leaves early', async (format) => {
+test.each(['tsv', 'json', 'table'])('ends a long list in %s quietly if its reader exits early', async (format) => {
   const { env } = await serve(['--pets', '50000']);
   const program = startProgram(`inventory list -o ${format}`, { env });
   await program.until('stdout', '1');
@@ -18,19 +18,19 @@ test.each(['tsv', 'json', 'table'])('ends a long list of %s quietly if its reade
   expect(stdout.length).toBeLessThan(500_000);
 });
 
-test.each(['2>&1 | head -1', '| :'])('ends the help of a command quietly if its reader leaves: %s', async (reader) => {
+test.each(['2>&1 | head -1', '| :'])('ends the help of a command quietly if its reader exits: %s', async (reader) => {
   const through = ['bash', '-c', `"$@" ${reader}; exit "$PIPESTATUS"`, 'bash'];
   expect(await runProgram('inventory apply --help', { through })).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('ends an export to /dev/stdout quietly if its reader leaves early', async () => {
+test('ends an export to /dev/stdout quietly if its reader exits early', async () => {
   const { env } = await serve(['--pets', '50000']);
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
   const stderr = expect.stringMatching(rateLimitOnly);
   expect(await runProgram('inventory export /dev/stdout', { env, through })).toMatchObject({ code: 0, stderr });
 });
 
-test('ends watch quietly at its next line once its reader has left', async () => {
+test('ends watch quietly at its next line once its reader has exited', async () => {
   const { env } = await serve();
   const home = temporaryHome();
   const through = ['bash', '-c', '"$@" | head -1; exit "$PIPESTATUS"', 'bash'];
@@ -107,7 +107,7 @@ test.runIf(mountNamespace !== undefined)(
   },
 );
 
-test('replaces the whole configuration file, even in the terminal of a snap', async () => {
+test('replaces the configuration file instead of overwriting it, even with SNAP set', async () => {
   const home = temporaryHome();
   const config = () => statSync(join(home.config, 'config.json')).ino;
   await runProgram('config set low-stock 3', { home });
@@ -116,14 +116,14 @@ test('replaces the whole configuration file, even in the terminal of a snap', as
   expect(config()).not.toBe(before);
 });
 
-test.runIf(hasFullDevice)('prints the whole result if the disk of the log is full', async () => {
+test.runIf(hasFullDevice)('prints the whole result if stderr is on a full disk', async () => {
   const through = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh'];
   const { signal, stdout } = await runProgram('--env sandbox inventory list', { through });
   expect(signal).toBe(null);
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 });
 
-test('prints an error behind a body without a line end on a line of its own with 2>&1', async () => {
+test('prints an error on its own line after a body without a line end (2>&1)', async () => {
   const { env } = await serve();
   const through = ['sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const { code, stdout } = await runProgram('api GET /nope', { env, through });

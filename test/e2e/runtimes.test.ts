@@ -10,7 +10,7 @@ import { openClosingPort } from '../support/tls.ts';
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
-test('reports a port that is taken', async () => {
+test('sandbox serve reports that another program uses its port', async () => {
   const { port } = new URL((await serve()).url);
   expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
     code: 2,
@@ -18,14 +18,14 @@ test('reports a port that is taken', async () => {
   });
 });
 
-test('prints the version of the package, with the commit unless the build is a release', async () => {
+test("prints the package's version, with or without a commit", async () => {
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
   const { code, stdout, stderr } = await runProgram('--version');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
 });
 
-test('treats a reset over TLS as a lost connection, not as a response', async () => {
+test('sandbox serve resets a TLS connection with the fault reset, and answers the next request', async () => {
   const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
   const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);
   const ca = readFileSync(join(certificates, 'authority.pem'));
@@ -40,7 +40,7 @@ test('treats a reset over TLS as a lost connection, not as a response', async ()
   expect(await status()).toBe(200);
 });
 
-test('shows the cause of an error with a stack with --debug', async () => {
+test('prints the cause of an error with its stack with --debug', async () => {
   const { env } = await serve(['--fault', '*:hang']);
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
@@ -49,7 +49,7 @@ test('shows the cause of an error with a stack with --debug', async () => {
 });
 
 // USER is missing in containers and with cron; a relative HOME would put keys into the folder that this is.
-test('reads user and folders from the account without USER and with a relative HOME', async () => {
+test('takes the user name and the home folder from the account if USER or an absolute HOME is missing', async () => {
   const own = userInfo();
   const env = { HOME: 'nowhere', PETSTOCK_CONFIG_DIR: undefined };
   const { stdout } = await runProgram('config path', { env });
@@ -61,7 +61,7 @@ test('reads user and folders from the account without USER and with a relative H
 });
 
 // With that variable Node expects its parent to listen, which there is none of here. Other runtimes don't know it.
-test.runIf(isScript)('exits with 1 if nothing is left that a command could wait for', async () => {
+test.runIf(isScript)('exits with 1 if the event loop runs empty before a command has finished', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });
 });

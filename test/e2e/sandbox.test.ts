@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, temporaryHome } from '../support/program.ts';
 
-test('stores the sandbox only where XDG says in the home folder', async () => {
+test('stores the sandbox in ~/.local/state, and nothing else in the home folder', async () => {
   const home = temporaryHome();
   const env = { PETSTOCK_CONFIG_DIR: undefined, PETSTOCK_STATE_DIR: undefined };
   const { code, stdout } = await runProgram('sandbox info --json', { home, env });
@@ -26,7 +26,7 @@ test('creates one key and one stock for several first commands at once', async (
   expect(names).toEqual(['sandbox.key']);
 });
 
-test('stores files that hold a key privately, whatever the umask', async () => {
+test('creates state and configuration files with mode 600, whatever the umask', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
   expect((await runProgram('--env sandbox inventory list', { home, through })).code).toBe(0);
@@ -37,7 +37,7 @@ test('stores files that hold a key privately, whatever the umask', async () => {
   expect(files.map(mode)).toEqual(['600', '600', '600']);
 });
 
-test('accepts names and bar codes of the practice shop, and totals its writes', async () => {
+test('accepts names and bar codes in the sandbox, and adds up its writes in history totals', async () => {
   const home = temporaryHome();
   const run = (words: string, stdin?: string) => runProgram(`--env sandbox ${words}`, { home, stdin });
   const set = await run('inventory set rabbit 4 --read-first --json');

@@ -59,7 +59,7 @@ test('ends sandbox serve at once on a second Ctrl-C', async () => {
   expect(await answer).toBe(undefined);
 });
 
-test('waits for the requests of an apply in flight, exits with 143 and hints how to resume after SIGTERM', async () => {
+test('exits with 143 after SIGTERM once requests in flight are answered, and suggests a resume', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const stdin = `petId,quantity\n${Array.from({ length: 20 }, (_, index) => `${index + 1},77\n`).join('')}`;
   const program = startProgram('inventory apply - --yes --json --concurrency 2', { env, stdin });
@@ -76,7 +76,7 @@ test('waits for the requests of an apply in flight, exits with 143 and hints how
 test.each([
   ['SIGINT', 0],
   ['SIGTERM', 143],
-] as const)('ends watch on %s with %i', async (signal, code) => {
+] as const)('watch exits on %s with %i', async (signal, code) => {
   const { env, untilSeen } = await serve();
   const program = startProgram('inventory watch --interval 0.2', { env });
   await untilSeen(2);
@@ -89,7 +89,7 @@ test.each([
   ['SIGTERM', ''],
   ['SIGINT', ' --json'],
   ['SIGTERM', ' --json'],
-] as const)('ends at once on a second %s a write%s, and records it as unknown', async (signal, json) => {
+] as const)('quits at once on a second %s during a set%s, and lists the row as unknown', async (signal, json) => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);
   const home = temporaryHome();
   const program = startProgram(`inventory set 1 5 --timeout 600${json}`, { env, home });
@@ -107,7 +107,7 @@ test.each([
   expect(JSON.parse(listed.stdout)[0].counts).toMatchObject({ unknown: 1, applied: 0 });
 });
 
-test('ends a write on SIGHUP as on Ctrl-C, however often the signal comes', async () => {
+test('finishes requests in flight after SIGHUP, even if it comes twice, and exits with 129', async () => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:delay=1500']);
   const program = startProgram('inventory apply - --yes --format csv', { env, stdin: 'petId,quantity\n1,5\n2,6\n' });
   await untilSeen(2);
@@ -167,12 +167,12 @@ function fifo(home: Home): string {
 
 describe.runIf(canMakeFifos)('a closed terminal', () => {
   test.each([
-    ['while it waits for an answer', 'get 1', true],
+    ['while it waits for a response', 'get 1', true],
     ['at a question', 'set 4=5 5=6', true],
     ['at a question, and no signal comes', 'set 4=5 5=6', false],
     // It is no Ctrl-D either.
     ['in a count, and no signal comes', 'count --yes', false],
-  ])('ends a command by SIGHUP if its terminal is closed: %s', async (_when, command, passesOn) => {
+  ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);
     const home = temporaryHome();
     const ended = fifo(home);
@@ -192,7 +192,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
   });
 });
 
-test('ends retries on Ctrl-C', async () => {
+test('stops retrying on Ctrl-C', async () => {
   const env = { PETSTOCK_URL_STAGING: `http://127.0.0.1:${await freePort()}/v1`, PETSTOCK_API_KEY: 'psk_0123456789' };
   const program = startProgram('inventory list --debug', { env });
   await program.until('stderr', '< failed GET');

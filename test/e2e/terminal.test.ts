@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { runProgram, serve, startProgram, temporaryHome } from '../support/program.ts';
 import { openShop } from '../support/shop.ts';
 
-test('prints help in the width of the terminal', async () => {
+test('prints help as wide as the terminal', async () => {
   const { code, stdout } = await runProgram('inventory apply --help', { terminal: 61 });
   const fromSources = await (await openShop()).run('inventory apply --help', { terminal: 61 });
   const plain = (text: string) => stripVTControlCharacters(text).replaceAll('\r\n', '\n');
@@ -13,7 +13,7 @@ test('prints help in the width of the terminal', async () => {
 });
 
 // test/cli/commands/terminal.test.ts tests the decision; this tests that the program sees its streams and variables.
-test('colours stdout in a file and stderr on the terminal independently', async () => {
+test('decides on colour separately for stdout in a file and stderr on a terminal', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];
   const run = async (command: string, env = {}) => {
@@ -30,7 +30,7 @@ test('colours stdout in a file and stderr on the terminal independently', async 
 
 const key = 'psk_SecretSecretSecretSecret1234';
 
-test('shows nothing of the key at the prompt of config set-key', async () => {
+test('does not show a typed key at the prompt of config set-key', async () => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, terminal: 80 });
   await program.until('stdout', 'API key for staging');
@@ -48,7 +48,7 @@ test.each([
   ['Ctrl-C', '\x03'],
   ['Ctrl-D', '\x04'],
   ['Escape', '\x1b'],
-])('stores nothing after %s at the prompt', async (_name, typed) => {
+])('stores no key after %s at the prompt', async (_name, typed) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, terminal: 80 });
   await program.until('stdout', 'API key for staging');
@@ -64,7 +64,7 @@ function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));
 }
 
-test('counts a wait for the rate limit down on one line, and removes it', async () => {
+test('counts down a wait for the rate limit on one line, and removes the line afterwards', async () => {
   const { env } = await serve(['--fault', 'GET /inventory:first=1:status=429:retry-after=1']);
   const { code, stdout } = await runProgram('inventory get 1 --color never', { env, terminal: 60 });
   expect(code).toBe(0);
@@ -77,7 +77,7 @@ test('counts a wait for the rate limit down on one line, and removes it', async 
   expect(rest[0]).not.toContain('Rate limited');
 });
 
-test('asks in plain lines and draws nothing with TERM=dumb', async () => {
+test('asks on plain lines without escape sequences if TERM is dumb', async () => {
   const { env: served } = await serve();
   const home = temporaryHome();
   const env = { ...served, TERM: 'dumb' };

@@ -23,7 +23,7 @@ test('installs and builds a clone with npm', async ({ machine, clone }) => {
   expect((await runOn(machine, ['git', 'status', '--porcelain'], clone)).stdout).toBe('');
 });
 
-test('builds a clone and links it for all projects with npm', async ({ machine, clone }) => {
+test('builds a clone and installs it globally with npm', async ({ machine, clone }) => {
   const prefix = join(machine.folder, 'prefix');
   await runOn(machine, ['npm', 'install', '--global', '--prefix', prefix, '.'], clone);
   await usesProgram((...args) => runOn(machine, [join(prefix, 'bin/petstock'), ...args]));
@@ -38,7 +38,7 @@ test.for([
   await built(machine, clone);
 });
 
-test('builds a clone with yarn 4 without a node_modules', async ({ machine, clone, manager }) => {
+test('builds a clone with yarn 4 without node_modules', async ({ machine, clone, manager }) => {
   // Without one it takes the folder above, where the machine has a package of its own, for the project.
   writeFileSync(join(clone, 'yarn.lock'), '');
   await runOn(machine, [...manager.yarn4, 'install'], clone);
@@ -47,7 +47,7 @@ test('builds a clone with yarn 4 without a node_modules', async ({ machine, clon
   await built(machine, clone);
 });
 
-test('refuses at once a Node that is too old for the tools', async () => {
+test('npm ci refuses a Node version that is too old for the tools', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const machine = newMachine([nodeRelease(folder, '20.18.1')]);

@@ -12,11 +12,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The floor, the last release without an SQLite of its own that will do, the first with one, and the line after. */
 const releases = ['20.18.1', '22.17.1', '22.18.0', '24'];
 
-test('includes the oldest Node that the package supports in these tests', () => {
+test('tests the oldest Node version that the package supports', () => {
   expect(manifest.engines.node).toBe(`>=${releases[0]}`);
 });
 
-test.each(releases)('installs the tarball and runs program and library on Node %s', async (release) => {
+test.each(releases)('installs the tarball and runs its program and library on Node %s', async (release) => {
   const bin = nodeRelease(join(folder, release), release);
   const machine = newMachine([bin]);
   const project = newProject(machine);

@@ -5,7 +5,7 @@ import { openApiDocument } from '../../src/service/index.ts';
 import { runOn } from '../support/installation.ts';
 import { test } from './usage.ts';
 
-test('passes Redocly with its OpenAPI document, by the meta-schema and its own rules', async ({ machine }) => {
+test('has an OpenAPI document that the Redocly linter accepts', async ({ machine }) => {
   const file = join(machine.folder, 'openapi.json');
   const lint = () => runOn(machine, ['npx', '--yes', '@redocly/cli@2.77.0', 'lint', file]);
   const document = JSON.stringify(openApiDocument('http://127.0.0.1/v1'));

@@ -27,7 +27,7 @@ test('packs the bundle and the documents, and nothing else', async ({ machine })
   expect(statSync(inject('tarball')).size).toBeLessThan(12_000_000);
 });
 
-test('installs the tarball with npm, and nothing else', async ({ machine, project }) => {
+test('installs the tarball with npm without any dependency', async ({ machine, project }) => {
   const { stderr } = await runOn(machine, ['npm', 'install', inject('tarball')], project);
   // Newer releases of npm run no script of a package that was not asked for, and say so.
   expect(stderr).not.toMatch(/install-scripts|allow-?scripts|EBADENGINE|deprecated/i);
@@ -43,7 +43,7 @@ test('installs the tarball with npm, and nothing else', async ({ machine, projec
   expect((await runOn(machine, ['node', 'bundled.cjs'], project)).stdout).toBe('runs\n');
 });
 
-test('installs the program with its manual for all projects with npm, and removes both', async ({ machine }) => {
+test('installs the program and its manual globally with npm, and removes both', async ({ machine }) => {
   const prefix = join(machine.folder, 'prefix');
   const npm = ['npm', '--global', '--prefix', prefix];
   await runOn(machine, [...npm, 'install', inject('tarball')]);
@@ -59,7 +59,7 @@ test('runs the tarball with npx', async ({ machine, project }) => {
   await usesProgram((...args) => runOn(machine, ['npx', '--yes', './petstock.tgz', ...args], project));
 });
 
-test('exports every type of its signatures, so that programs can name them', async ({ machine }) => {
+test('exports every type that it declares', async ({ machine }) => {
   await runOn(machine, ['tar', '-xzf', inject('tarball')]);
   const declarations = readFileSync(join(machine.folder, 'package/dist/index.d.ts'), 'utf8');
   const exported = /^export \{(.*)\};$/m.exec(declarations)?.[1]?.split(',') ?? [];

@@ -19,7 +19,7 @@ function stepOf(job: string, words: string): string {
   return step?.run ?? `echo "release.yml has no step ${words}"; false`;
 }
 
-test('makes and publishes a release by the steps of the workflow, with npm and gh replaced', {
+test('builds and publishes a release with the steps of the workflow (npm and gh replaced)', {
   timeout: 1_200_000,
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-workflow-'));

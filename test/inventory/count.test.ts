@@ -49,12 +49,12 @@ test.each([
   '42*',
   '- 42',
   'done 42',
-])('reports how to write %j', (line) => {
+])('refuses %j, and explains what to write', (line) => {
   const { kind, problem } = parseScanLine(line, noCodes);
   expect({ kind, problem }).toEqual({ kind: 'wrong', problem: expect.stringContaining('write ') });
 });
 
-test('reads a whole line as a code if it is a known code', () => {
+test('reads a whole line as a code if the code is known', () => {
   const codes = new Set(['42*3', 'A x2', '007']);
   for (const code of codes) {
     expect(parseScanLine(code, (text) => codes.has(text))).toEqual({ kind: 'add', code, units: 1 });
@@ -62,7 +62,7 @@ test('reads a whole line as a code if it is a known code', () => {
   expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
 });
 
-test('removes long runs of control characters in linear time', () => {
+test('removes 300,000 control characters around a code, and replaces those inside it', () => {
   const run = '\x02'.repeat(300_000);
   expect(codeText(`${run}42${run}`)).toBe('42');
   expect(codeText(`4${run}2`)).toBe(`4${'␂'.repeat(300_000)}2`);
@@ -104,7 +104,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-property('counts the steps that were not undone', [fc.array(step)], (steps) => {
+property('counts only the steps that were not undone', [fc.array(step)], (steps) => {
   const tally = new Tally();
   const kept: Exclude<Step, { kind: 'back' }>[] = [];
   for (const one of steps) {

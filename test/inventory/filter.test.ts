@@ -18,7 +18,7 @@ test.each<FilterCriteria>([
   // The same last nine digits.
   { petIds: new Set([254740993n, 8007199254740993n]) },
   { petIds: new Set() },
-])('admits nothing by %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
+])('matches no item with %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
 
 const sets = fc.record({
   statuses: fc.option(
@@ -33,7 +33,7 @@ const sets = fc.record({
   maxQuantity: fc.option(fc.integer({ min: -5, max: 9 }), { nil: undefined }),
 });
 
-property('admits exactly the items that meet every criterion', [sets, itemLists], (criteria, list) => {
+property('keeps exactly the items that meet every criterion', [sets, itemLists], (criteria, list) => {
   const expected = list.filter(
     ({ petId, quantity, status }) =>
       (criteria.petIds?.has(petId) ?? true) &&
@@ -51,7 +51,7 @@ const unreadable = fc.oneof(
 );
 
 property(
-  'keeps an unreadable stock exactly if it may meet a limit',
+  'keeps an unreadable stock only if it may be within the limits',
   [unreadable, limits, limits],
   (stock, minQuantity, maxQuantity) => {
     const given = { petId: 1n, status: 'sold', number: `${stock}`, nearest: Number(stock), problem: 'out of range' };

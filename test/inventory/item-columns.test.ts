@@ -18,7 +18,7 @@ const ids = fc.oneof(
     ),
 );
 
-property('finds the ids that a Set finds', [ids, fc.array(int64)], runs, (some, others) => {
+property('PetIdSet finds the same ids as a Map', [ids, fc.array(int64)], runs, (some, others) => {
   const set = new PetIdSet();
   const model = new Map<bigint, number>();
   const added = [...some, ...some.slice(0, 5)];
@@ -33,7 +33,7 @@ property('finds the ids that a Set finds', [ids, fc.array(int64)], runs, (some, 
 
 // If all ids shared a few slots of the table, this would take minutes.
 test.each([1n, 64n, 1000n, 65_536n, 1_000_000n, 1_000_000_000n, 2n ** 40n])(
-  'finds 100,000 ids again that are %i apart, and no others',
+  'finds 100,000 ids that are %i apart, and no others',
   (step) => {
     const set = new PetIdSet();
     for (let index = 0n; index < 100_000n; index += 1n) set.add(5n + index * step);
@@ -59,7 +59,7 @@ property('keeps the order after keep and truncate', [itemLists, choices, fc.nat(
   expect(columns.items()).toEqual(kept.slice(0, most));
 });
 
-test('numbers statuses as they appear', () => {
+test('numbers statuses in the order in which they appear', () => {
   const names = new StatusNames();
   expect(['sold', '', 'sold', '__proto__'].map((text) => names.codeOf(text))).toEqual([0, 1, 0, 2]);
   expect([0, 1, 2].map((code) => names.textOf(code))).toEqual(['sold', '', '__proto__']);
@@ -99,7 +99,7 @@ const anyIds = fc.oneof(
   fc.array(near, { maxLength: 40 }).map((all) => all.sort((a, b) => Number(a - b))),
 );
 
-property('detects of every id whether it was added before, in any order', [anyIds], { numRuns: 500 }, (petIds) => {
+property('detects whether an id was added before, in any order', [anyIds], { numRuns: 500 }, (petIds) => {
   const seen = new SeenPets();
   const known = new Set<bigint>();
   for (const petId of petIds) {

@@ -20,7 +20,7 @@ test.each<readonly [Parser, string, bigint | number]>([
   ['parsePetId', '-9223372036854775808', -9223372036854775808n],
   ['parseDelta', '5', 5],
   ['parseDelta', '+0', 0],
-])('accepts in %s the text %s', (name, text, value) => expect(parsers[name](text)).toEqual({ ok: true, value }));
+])('%s accepts %s', (name, text, value) => expect(parsers[name](text)).toEqual({ ok: true, value }));
 
 const number = 'a pet id is a whole number such as 42';
 const range = 'is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807';
@@ -63,7 +63,7 @@ test.each<readonly [Parser, string, string | RegExp]>([
   ['parseDelta', '9007199254740992', /range/],
   ['parseDelta', '\u22125', '"\u22125" is not a change: write its minus sign as "-"'],
   ['parseDelta', '+1,200', '"+1,200" is not a change: if +1200 is meant, write it without a separator'],
-])('refuses in %s the text %.60j', (name, text, fault) => {
+])('%s refuses %.60j', (name, text, fault) => {
   const told = typeof fault === 'string' ? fault : expect.stringMatching(fault);
   expect(parsers[name](text)).toEqual({ ok: false, problem: told });
 });
@@ -75,7 +75,7 @@ property('reads back every int64 with parsePetId', [int64], (id) => {
 describe('parseQuantity, parseDelta and addDelta', () => {
   const safe = fc.maxSafeInteger();
 
-  test.each(Object.entries(parsers))('refuses in %s every text that is not an integer', (_name, parse) => {
+  test.each(Object.entries(parsers))('%s refuses every text that is not an integer', (_name, parse) => {
     const notInteger = fc
       .oneof(anyText(), fc.string({ unit: fc.constantFrom(...'0159+-.eE, x１\t\u00a0') }))
       .filter((text) => !/^[+-]?\d+$/.test(text));
@@ -124,7 +124,7 @@ test.each([
   ['1 234 567', 'if 1234567 is meant, write it without a separator'],
   ['12.0', 'write 12, without decimals'],
   ['12,00', 'write 12, without decimals'],
-])('refuses a quantity or delta with separators or decimals, with advice: %s', (text, advice) => {
+])('explains how to write a quantity or delta that has separators or decimals: %s', (text, advice) => {
   expect(parseQuantity(text)).toEqual({ ok: false, problem: `"${text}" is not a quantity: ${advice}` });
   expect(parseDelta(text)).toEqual({ ok: false, problem: `"${text}" is not a change: ${advice}` });
 });
@@ -132,7 +132,7 @@ test.each([
 const separators = [',', '.', ' ', "'", '\u202f'].flatMap((mark) => [`0${mark}000`, `12${mark}120${mark}999`]);
 const mistyped = ['', '+', '-'].flatMap((sign) => [...separators, '0.0', '7,00'].map((digits) => sign + digits));
 
-test.each(Object.entries(parsers))('accepts in %s the spelling that its error suggests', (_name, parse) => {
+test.each(Object.entries(parsers))('%s accepts the spelling that its error suggests', (_name, parse) => {
   for (const text of mistyped) {
     const advised = /(?:if|write) ([+-]?\d+)(?: is meant|, without)/.exec(faultOf(parse(text)) ?? '')?.[1];
     if (advised !== undefined) expect(parse(advised), text).toMatchObject({ ok: true });

@@ -18,17 +18,17 @@ test.each<[string, Partial<Change>, Partial<BulkRow>]>([
   ['a quantity', { quantity: 12, ref: '' }, { before: 7, after: 12, result: 'planned', ref: '' }],
   ['a delta', { delta: 5, reason: 'count' }, { before: 7, after: 12, result: 'planned', reason: 'count' }],
   [
-    'a quantity for another stock than the expected one',
+    'a conflict if a quantity expects another stock',
     { quantity: 1, expected: 9 },
     { before: 7, after: 1, result: 'conflict', error: differs(9) },
   ],
   [
-    'a delta for another stock than the expected one',
+    'a conflict if a delta expects another stock',
     { delta: 1, expected: 9 },
     { before: 7, after: 10, result: 'conflict', error: differs(9) },
   ],
   [
-    'a quantity if 0 is expected',
+    'a conflict if a quantity expects 0',
     { quantity: 7, expected: 0 },
     { before: 7, after: 7, result: 'conflict', error: differs(0) },
   ],
@@ -85,19 +85,15 @@ const stocks = fc.dictionary(fc.integer({ min: 0, max: 9 }).map(String), quantit
 const stocked = (all: readonly Change[], levels: Record<string, number>, skipUnknown: boolean) =>
   planChanges(all, { get: (petId) => levels[`${petId}`] }, { skipUnknown, env: 'staging' });
 
-property(
-  'makes a row or a fault of each change, in their order',
-  [changes, stocks, fc.boolean()],
-  (all, levels, skips) => {
-    const { rows, problems } = stocked(all, levels, skips);
-    const lines = rows.map(({ line }) => line);
-    const faulty = problems.map(({ line }) => line);
-    expect(lines).toEqual(lines.toSorted((a, b) => a - b));
-    expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
-    expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
-    for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
-  },
-);
+property('turns each change into a row or a fault, in order', [changes, stocks, fc.boolean()], (all, levels, skips) => {
+  const { rows, problems } = stocked(all, levels, skips);
+  const lines = rows.map(({ line }) => line);
+  const faulty = problems.map(({ line }) => line);
+  expect(lines).toEqual(lines.toSorted((a, b) => a - b));
+  expect(faulty).toEqual(faulty.toSorted((a, b) => a - b));
+  expect([...lines, ...faulty].sort((a, b) => a - b)).toEqual(all.map(({ line }) => line));
+  for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
+});
 
 property('plans a write only if the stock differs from the wanted one', [changes, stocks], (all, levels) => {
   const { rows, problems } = stocked(all, levels, true);
@@ -141,7 +137,7 @@ const row = (before: number, after: number, result: BulkRow['result'] = 'planned
 });
 const largest = Number.MAX_SAFE_INTEGER;
 
-test('totals exactly the planned rows, and nothing else', () => {
+test('adds up only the planned rows, and keeps every digit', () => {
   const results = ['applied', 'unchanged', 'failed', 'conflict', 'notAttempted'] as const;
   const others = results.map((result) => row(5, 0, result));
   const totals = { changes: 4, toZero: 2, belowZero: 1, added: 5n, removed: 8n };
@@ -154,18 +150,19 @@ const rows = [...Array.from({ length: 1200 }, () => row(1, 0)), row(0, 0, 'uncha
 const changed = '1,200 rows would be changed, but max-changes allows';
 const emptied = '1,200 pets would go to 0, but max-zero allows';
 test.each([
-  [undefined, undefined, rows, []],
-  [1200, 1200, rows, []],
-  [1199, undefined, rows, [`${changed} 1,199`]],
-  [undefined, 1199, rows, [`${emptied} 1,199`]],
-  [0, 0, rows, [`${changed} 0`, `${emptied} 0`]],
+  ['no limits', undefined, undefined, rows, []],
+  ['limits that it just meets', 1200, 1200, rows, []],
+  ['a limit of changes', 1199, undefined, rows, [`${changed} 1,199`]],
+  ['a limit of pets at zero', undefined, 1199, rows, [`${emptied} 1,199`]],
+  ['limits of 0', 0, 0, rows, [`${changed} 0`, `${emptied} 0`]],
   [
+    'limits of 0, with a single row',
     0,
     0,
     [row(1, 0)],
     ['1 row would be changed, but max-changes allows 0', '1 pet would go to 0, but max-zero allows 0'],
   ],
-])('checks a plan against its limits: %s changes, %s to zero', (maxChanges, maxZero, rows, faults) => {
+])('checks a plan against %s', (_what, maxChanges, maxZero, rows, faults) => {
   expect(guardProblems({ rows }, { maxChanges, maxZero })).toEqual(faults);
 });
 

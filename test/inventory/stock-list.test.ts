@@ -20,7 +20,7 @@ const items = fc.record({
 });
 const lists = fc.uniqueArray(items, { selector: ({ petId }) => petId, maxLength: 40 });
 
-test('finds the differences that a naive model finds, in any order of the lists', () => {
+test('finds the same differences as a naive model, whatever the order of the lists', () => {
   const fields = fc.constantFrom<ComparedField | undefined>(undefined, 'quantity', 'status');
   return fc.assert(
     fc.asyncProperty(lists, lists, fields, async (left, right, only) => {
@@ -31,7 +31,7 @@ test('finds the differences that a naive model finds, in any order of the lists'
   );
 });
 
-test('orders ids as bigints, and finds a repeated one', () => {
+test('orders ids as bigints, and finds a repeated id', () => {
   return fc.assert(
     fc.asyncProperty(fc.array(items, { maxLength: 60 }), async (gathered) => {
       const list = await listOf(gathered);

@@ -5,7 +5,7 @@ import { itemLists } from './arbitraries.ts';
 import { batchesOf, columnsOf } from './columns.ts';
 
 describe('summarize', () => {
-  it('contains the three known statuses even without a pet', async () => {
+  it('contains the three known statuses even if there are no pets', async () => {
     expect(await summarize(batchesOf([], 1))).toEqual({
       pets: 0,
       units: 0n,
@@ -40,7 +40,7 @@ describe('summarize', () => {
     },
   );
 
-  it('adds up batches that have other codes for the same statuses', async () => {
+  it('adds up batches that number the same statuses differently', async () => {
     const other = { petId: 3n, quantity: 0, status: 'pending' };
     async function* batches() {
       yield columnsOf([{ petId: 1n, quantity: 5, status: 'sold' }]);

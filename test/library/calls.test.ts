@@ -11,7 +11,7 @@ import { until } from '../support/scripted-service.ts';
 import { openShop, temporaryFolders, test } from '../support/shop.ts';
 import { clientOf, open } from './rig.ts';
 
-test('ends one call with the reason of its signal, and leaves the others', async () => {
+test("ends one call with its signal's reason, and leaves other calls alone", async () => {
   const client = clientOf(await openShop({ faults: ['GET /store/orders:hang'] }));
   const controller = new AbortController();
   const reason = new Error('enough');
@@ -25,7 +25,7 @@ test('ends one call with the reason of its signal, and leaves the others', async
   await client.probe();
 });
 
-test("ends all calls with the reason of the client's signal, and begins no other", async () => {
+test("ends all calls with the reason of the client's signal, and refuses later ones", async () => {
   const all = new AbortController();
   const shop = await openShop({ faults: ['*:hang'] });
   const client = clientOf(shop, { signal: all.signal });
@@ -37,7 +37,7 @@ test("ends all calls with the reason of the client's signal, and begins no other
   await expect(client.probe()).rejects.toBe(reason);
 });
 
-test('ends a write that waits for the rate limit by its signal', async () => {
+test('aborts a write that waits for the rate limit', async () => {
   const waits: number[] = [];
   const hanging = { ...createTestClock(), sleep: hangingSleep };
   const faults = ['*:first=1:status=429:retry-after=60'];
@@ -52,7 +52,7 @@ test('ends a write that waits for the rate limit by its signal', async () => {
   expect(await Promise.all([refused, writing])).toEqual([reason, reason]);
 });
 
-test('ends a list by its signal, or early, and leaves no listener behind', async () => {
+test('stops a list by its signal or an early exit, and leaves no listener behind', async () => {
   const all = new AbortController();
   const client = clientOf(await openShop({ pets: 5000 }), { signal: all.signal });
   for await (const _batch of client.listInventory()) break;
@@ -65,7 +65,7 @@ test('ends a list by its signal, or early, and leaves no listener behind', async
   expect(getEventListeners(all.signal, 'abort')).toEqual([]);
 });
 
-test('waits in close for calls in flight, and refuses later ones', async () => {
+test('close waits for calls in flight, and later calls are refused', async () => {
   const { shop, client } = await open();
   const written = client.updateInventory(1, 5);
   await Promise.all([client.close(), client.close()]);
@@ -76,7 +76,7 @@ test('waits in close for calls in flight, and refuses later ones', async () => {
   await clientOf(shop).close();
 });
 
-test('starts a sandbox with a URL and a key for clients, and with faults that a test sets', async () => {
+test('startSandbox returns a URL and a key for clients, and lets a test set faults', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
   const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
@@ -97,7 +97,7 @@ test.each([
   ['in a folder', async () => ({ stateFolder: (await temporaryFolders()).state })],
   ['in a database', async () => ({ stateUrl: await temporaryDatabase() })],
 ])(
-  'lets a program exit that has not closed a client with its state %s',
+  'lets a program exit without closing a client that keeps its state %s',
   async (_place, state) => {
     const { service } = await openShop();
     const script = `import { createPetstoreClient } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)};
@@ -110,7 +110,7 @@ test.each([
   60_000,
 );
 
-test('writes one pet in the order of the calls, and sends none that is aborted before its turn', async () => {
+test('writes a pet in the order of the calls, and does not send a call aborted before its turn', async () => {
   const { shop, client } = await open({ clock: undefined }, { limits: { minute: 1000, day: 1000 } });
   const controller = new AbortController();
   const reason = new Error('enough');

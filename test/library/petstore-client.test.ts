@@ -18,7 +18,7 @@ import { answer, openServer, stock } from '../api/server.ts';
 import { openShop, temporaryFolders, test } from '../support/shop.ts';
 import { clientOf } from './rig.ts';
 
-test('lists, sets and reads, and keeps no state unless it is asked for', async ({ shop }) => {
+test('lists, sets and reads without creating a state folder', async ({ shop }) => {
   const client = clientOf(shop);
   const items: InventoryItem[] = [];
   for await (const batch of client.listInventory()) items.push(...batch);
@@ -33,7 +33,7 @@ test('lists, sets and reads, and keeps no state unless it is asked for', async (
   expect(() => readdirSync(shop.folders.state)).toThrow('ENOENT');
 });
 
-test('sends key and user agent, and leaves no connection open once it is closed', async () => {
+test('sends the key and the user agent, and leaves no connection open after close', async () => {
   const server = await openServer(answer(200, stock));
   const client = createPetstoreClient({ baseUrl: `${server.url}/`, key: ' psk_key\n' });
   await client.probe();
@@ -52,7 +52,7 @@ test.each([
   ['a 500', {}, ['*:status=500'], UnavailableError],
   ['no JSON', {}, ['*:malform'], FailureError],
   ['a wait that is too long', { maxWait: 1000 }, ['*:status=429:retry-after=60'], RateLimitedError],
-])('throws the error class of %s', async (_what, options, faults, type) => {
+])('throws the matching error class: %s', async (_what, options, faults, type) => {
   const client = clientOf(await openShop({ faults }), options);
   const petId = type === NotFoundError ? 424_242n : 9007199254740993n;
   const error = await client.updateInventory(petId, 1).catch((reason) => reason);
@@ -61,7 +61,7 @@ test.each([
   expect(error.name).toBe(type.name);
 });
 
-test.each([0, 2])('resends a read %i times after a network failure, and a write never', async (retries) => {
+test.each([0, 2])('retries a read %i times after a network failure, but never a write', async (retries) => {
   const shop = await openShop({ faults: ['*:reset'] });
   const client = clientOf(shop, { retries });
   await expect(client.probe()).rejects.toBeInstanceOf(UnavailableError);
@@ -70,7 +70,7 @@ test.each([0, 2])('resends a read %i times after a network failure, and a write 
   expect(shop.service.journal()).toHaveLength(2 + retries);
 });
 
-test('announces each wait, and limits the wait of each request, however long the client lives', async () => {
+test('announces each wait, and applies maxWait to each request separately', async () => {
   const shop = await openShop({ limits: { minute: 1, day: 1000 } });
   const waits: number[] = [];
   const client = clientOf(shop, { onWait: (ms) => waits.push(Math.round(ms / 1000)) });
@@ -79,7 +79,7 @@ test('announces each wait, and limits the wait of each request, however long the
   expect(waits).toEqual([40, 60, 60, 60]);
 });
 
-test('replaces its guess of the clock by the first Date of the service', async () => {
+test("replaces its guess of the clock with the service's first Date", async () => {
   const later = Date.now() + 2 * 86_400_000;
   const [date, end] = [later, later + 60_000].map((time) => new Date(time).toUTCString());
   const server = await openServer(answer(200, stock), answer(429, '', { date: `${date}`, 'retry-after': `${end}` }));
@@ -114,7 +114,7 @@ describe('stateFolder', () => {
   });
 
   test.each([{}, { stateFolder: '/dev/null', onFallback: () => {} }])(
-    'keeps a gate without a state (%o) for all clients, threads and later processes',
+    'shares a gate without a usable state (%o) among clients, threads and later processes',
     async (state) => {
       vi.stubEnv('PETSTOCK_RUNTIME_DIR', (await temporaryFolders()).state);
       onTestFinished(() => void vi.unstubAllEnvs());

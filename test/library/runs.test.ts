@@ -6,7 +6,7 @@ import { clientOf, open } from './rig.ts';
 const patches = ({ service }: Shop) =>
   service.journal().flatMap(({ method, path, body }) => (method === 'PATCH' ? [`${path} ${body}`] : []));
 
-test('applies what differs and undoes it, in the history that the command line shows', async () => {
+test('applies and undoes changes as runs that the command line lists', async () => {
   const { shop, client } = await open();
   const applied = await client.apply([
     { petId: 1n, quantity: 15, expected: 12 },
@@ -36,7 +36,7 @@ test('applies what differs and undoes it, in the history that the command line s
   ]);
 });
 
-test('writes nothing and has no run in a dry run', async () => {
+test('neither writes nor records a run in a dry run', async () => {
   const { shop, client } = await open();
   const report = await client.apply([{ petId: 1, quantity: 15 }], { dryRun: true });
   expect(report).toMatchObject({ run: undefined, dryRun: true, rows: [{ result: 'planned', before: 12, after: 15 }] });
@@ -50,7 +50,7 @@ test.each<[ChangeInput, string]>([
   [{ petId: 1, quantity: 2, expected: 1.5 }, 'change 2: expected'],
   [{ petId: '2', quantity: 3 }, 'change 2: pet 2 is already in change 1'],
   [{ petId: 1, delta: 1, reason: 'a\0b' }, 'change 2: reason contains a NUL character'],
-])('refuses the change %o, and sends nothing', async (change, words) => {
+])('refuses the change %o without sending a request', async (change, words) => {
   const { shop, client } = await open();
   const message = expect.stringContaining(words);
   await expect(client.apply([{ petId: 2, quantity: 2 }, change])).rejects.toMatchObject({
@@ -60,7 +60,7 @@ test.each<[ChangeInput, string]>([
   expect(shop.service.journal()).toEqual([]);
 });
 
-test('refuses all changes, and writes none, if a pet is unknown or a guard is exceeded', async () => {
+test('refuses all changes if one pet is unknown or a guard is exceeded', async () => {
   const { shop, client } = await open();
   const changes = [1, 8].map((petId) => ({ petId, quantity: 0 }));
   await expect(client.apply([...changes, { petId: 4242, quantity: 1 }])).rejects.toBeInstanceOf(UsageError);
@@ -69,7 +69,7 @@ test('refuses all changes, and writes none, if a pet is unknown or a guard is ex
   expect(patches(shop)).toEqual([]);
 });
 
-test('reports a conflict, as the error if nothing was written, and writes the other rows after a failed one', async () => {
+test('reports a conflict if nothing was written, and a partial failure if one row failed', async () => {
   const { shop, client } = await open({}, { faults: ['PATCH /inventory/8:status=400'] });
   const report = await client.apply([{ petId: 1, quantity: 15, expected: 7 }]);
   expect(report.error).toBeInstanceOf(ConflictError);
@@ -81,7 +81,7 @@ test('reports a conflict, as the error if nothing was written, and writes the ot
   expect(partly.rows.map(({ result }) => result)).toEqual(['applied', 'failed']);
 });
 
-test('refuses to undo an unknown run, or one that was undone', async () => {
+test('refuses to undo an unknown run, or a run that was already undone', async () => {
   const { client } = await open();
   await expect(client.undo('20260310T120000Z-zzzz')).rejects.toBeInstanceOf(NotFoundError);
   const { run = '' } = await client.apply([{ petId: 1, quantity: 15 }]);
@@ -89,7 +89,7 @@ test('refuses to undo an unknown run, or one that was undone', async () => {
   await expect(client.undo(run)).rejects.toThrow("can't be undone");
 });
 
-test('refuses apply without a state folder, and sends nothing', async ({ shop }) => {
+test('refuses apply without a state folder before sending a request', async ({ shop }) => {
   await expect(clientOf(shop).apply([{ petId: 1, quantity: 15 }])).rejects.toBeInstanceOf(UsageError);
   expect(shop.service.journal()).toEqual([]);
 });

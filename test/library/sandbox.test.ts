@@ -22,7 +22,7 @@ test('adds and removes pets, and restores a snapshot', async () => {
   await sandbox.close();
 });
 
-test('advances the clock of its clients, so that a wait for the next minute ends', async () => {
+test("advances its clients' clock, so that a wait for the next minute ends", async () => {
   const sandbox = await startSandbox({ limits: { minute: 1, day: 100 } });
   const waits: number[] = [];
   const client = sandbox.client({

@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const open = (own: OwnOptions) => openWith({ stateFolder: undefined, ...own });
 
-test('records apply and undo in the history of all who share the database', async () => {
+test('records a run in the history of everyone who shares the database', async () => {
   const stateUrl = await temporaryDatabase();
   const { shop, client } = await open({ stateUrl });
   const report = await client.apply([{ petId: 1, quantity: 15 }]);
@@ -25,7 +25,7 @@ test('records apply and undo in the history of all who share the database', asyn
 
 const unreachable = 'postgresql://ann:secret@127.0.0.1:1/pets';
 
-test("fails each request if the database can't be reached, and does not show its password", async () => {
+test("fails each request if the database can't be reached, and hides the database password", async () => {
   const { shop, client } = await open({ stateUrl: unreachable });
   const error = await client.probe().catch((reason) => reason);
   expect(error).toBeInstanceOf(UnavailableError);
@@ -33,7 +33,7 @@ test("fails each request if the database can't be reached, and does not show its
   expect(shop.service.journal()).toEqual([]);
 });
 
-test('reads with the limits that a folder has, and writes nothing, while the database can’t be reached', async () => {
+test("reads with the limits in a folder, but does not write, while the database can't be reached", async () => {
   const warnings: string[] = [];
   const { shop, client } = await openWith({ stateUrl: unreachable, onWarning: (line) => warnings.push(line) });
   await client.probe();
@@ -57,7 +57,7 @@ test('saves a gate reported by another machine to a file on this one', async () 
   expect(readdirSync(runtime).filter((name) => name.startsWith('told-'))).toHaveLength(1);
 });
 
-test('uses a database that becomes reachable later: its gates hold, and writes are in its history', async () => {
+test('obeys gates and records writes in a database that becomes reachable later', async () => {
   const database = await temporaryDatabase();
   const { stateUrl, listen } = await laterDatabase(database);
   const { shop, client: other } = await open({ stateUrl: database, maxWait: 0 });

@@ -5,7 +5,7 @@ import { type OwnOptions, open as openWith } from './rig.ts';
 
 const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
 
-test('adds up ten adjusts at once on one client', async () => {
+test('adds up ten simultaneous adjusts of one client', async () => {
   // Ten that wait would pass the time of a test's own clock ten times as fast.
   const { client } = await open({ clock: undefined });
   const items = await Promise.all(Array.from({ length: 10 }, () => client.adjust(4, 1)));
@@ -14,7 +14,7 @@ test('adds up ten adjusts at once on one client', async () => {
   expect((await client.adjust(4n, '-10')).quantity).toBe(39);
 });
 
-test('adds up ten deltas that are applied at once', async () => {
+test('adds up the deltas of ten simultaneous applies', async () => {
   const { client } = await open();
   const changes = [1, 2].map((delta) => ({ petId: 3 + delta, delta }));
   const reports = await Promise.all(Array.from({ length: 10 }, () => client.apply(changes)));
@@ -24,7 +24,7 @@ test('adds up ten deltas that are applied at once', async () => {
   expect([stock.get(4n), stock.get(5n)]).toEqual([49, 21]);
 });
 
-test('records updateInventory as a run, which an undo of an earlier run does not overwrite', async () => {
+test('records updateInventory as a run that the undo of an earlier run does not overwrite', async () => {
   const { shop, client } = await open();
   await shop.run('inventory adjust 4 +1');
   const written = await client.updateInventory(4, 12);
@@ -37,7 +37,7 @@ test('records updateInventory as a run, which an undo of an earlier run does not
   expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);
 });
 
-test('names the run of an interrupted apply, and resumes it', async () => {
+test('reports the run of an interrupted apply, and resumes that run', async () => {
   const { shop, client } = await open();
   const controller = new AbortController();
   const changes = Array.from({ length: 20 }, (_, index) => ({ petId: index + 1, delta: 1 }));
@@ -84,7 +84,7 @@ test('reports an error of a listener as a process warning, and still returns the
   await vi.waitFor(() => expect(new Set(warned)).toEqual(new Set(['a mistake of onLimit', 'a mistake of onWait'])));
 });
 
-test('reports in whole sentences that the limit stops a write', async () => {
+test('reports in whole sentences that a 429 stopped a write', async () => {
   const { shop, client } = await open({ maxWait: 0 });
   shop.service.setFaults(['PATCH /inventory/4:status=429:retry-after=3600']);
   await expect(client.updateInventory(4, 5)).rejects.toThrow(
@@ -100,7 +100,7 @@ test('sets one pet without a state, and refuses to adjust', async () => {
   await expect(client.probe()).rejects.toThrow('closed');
 });
 
-test('returns payloads as plain data with every digit of an id', async () => {
+test('returns payloads as plain data with every digit of each id', async () => {
   const { client } = await open();
   const { value } = await client.getPet(9007199254740993n);
   expect(value).toMatchObject({ petId: 9007199254740993n });

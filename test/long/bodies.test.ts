@@ -71,14 +71,14 @@ describe('a response without end', () => {
     ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
     ['inventory get 1', '[{"note":"', item(1)],
-  ])('fails at the limit of an endless response: %s after %s', async (command, beginning, message) => {
+  ])('%s fails at the size limit of an endless response that begins with %s', async (command, beginning, message) => {
     const { result, grown } = await measured(`${command} --json`, await endless(beginning));
     expect(result).toMatchObject({ code: 1, requests: [expect.anything()] });
     expect(errorJson(result.stderr).error.message).toContain(message);
     expect(grown).toBeLessThan(300 * MiB);
   });
 
-  test('fails at 16 MiB of an endless response in api on a terminal', async () => {
+  test('api fails at 16 MiB of an endless response on a terminal', async () => {
     const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
@@ -91,7 +91,7 @@ describe('a compressed bomb', () => {
     ['gzip', gzipSync(bomb)],
     ['deflate', deflateSync(bomb)],
     ['br', brotliCompressSync(bomb)],
-  ])('fails before it unpacks a compressed bomb: %s', async (encoding, packed) => {
+  ])('fails before a compression bomb is unpacked whole: %s', async (encoding, packed) => {
     const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
     const before = process.memoryUsage().rss;
     expect((await run('orders list', url)).code).toBe(1);
@@ -99,7 +99,7 @@ describe('a compressed bomb', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
   });
 
-  test('reports the status of an error whose body is a bomb', async () => {
+  test('reports the status of an error response whose body is a bomb', async () => {
     const packed = gzipSync(bomb);
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
@@ -108,7 +108,7 @@ describe('a compressed bomb', () => {
   });
 });
 
-test('reads back a write whose response is too long', async () => {
+test('reads the stock back after a write whose response is too long', async () => {
   const quantities = [10];
   const url = await served((response, method) => {
     if (method === 'GET') return response.end(`[{"petId":1,"quantity":${quantities.at(-1)},"status":"available"}]`);
@@ -121,7 +121,7 @@ test('reads back a write whose response is too long', async () => {
   expect(JSON.parse(result.stdout).counts).toMatchObject({ applied: 1, unknown: 0 });
 });
 
-test('reads a head of 60 KiB, and fails at once on one of 70 KiB', async () => {
+test('reads a response header of 60 KiB, and fails at once on one of 70 KiB', async () => {
   const write = (size: number) => (response: ServerResponse) =>
     response.writeHead(200, { 'x-long': 'x'.repeat(size) }).end('[]');
   expect((await run('inventory list', await served(write(60 * 1024)))).code).toBe(0);
@@ -131,20 +131,20 @@ test('reads a head of 60 KiB, and fails at once on one of 70 KiB', async () => {
   expect(result.requests).toHaveLength(1);
 });
 
-test('reads a list without limit, whatever its statuses', async () => {
+test('reads a list of 60 MB in less than 100 MiB of memory', async () => {
   const { result, grown } = await measured('inventory list --summary --status sold', await manyItems(60, 500, true));
   expect(result.code).toBe(0);
   expect(grown).toBeLessThan(100 * MiB);
 });
 
-test('keeps no text in memory that a table truncates', { timeout: 300_000 }, async () => {
+test('does not keep text in memory that a table truncates', { timeout: 300_000 }, async () => {
   const { result, grown } = await measured('inventory list', await manyItems(230, 1000), { terminal: 80 });
   expect(result.code).toBe(0);
   expect(result.stdout.split('\n')).toHaveLength(232);
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('streams with api, and prints the first bytes before the last have come', async () => {
+test('api prints the first bytes of a response before the last arrive', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');
@@ -180,7 +180,7 @@ describe('a body in tiny chunks', () => {
     ['api GET /x', '200 OK', 0, 80],
     ['api GET /x', '400 Bad Request', 10, undefined],
   ])(
-    'keeps memory low with a body in tiny chunks: %s after %s',
+    '%s keeps memory low if the body of a %s comes in tiny chunks',
     { timeout: 300_000 },
     async (command, status, code, terminal) => {
       const url = await raw(status);

@@ -4,7 +4,7 @@ import { cachesIn, commands, damages, runCached, warmHome } from '../support/cod
 
 const runs = Number(process.env.RUNS ?? 1000);
 
-test(`ends ${runs} runs with damaged caches as without a cache`, { timeout: 1_800_000 }, async () => {
+test(`prints the same in ${runs} runs with damaged caches as without a cache`, { timeout: 1_800_000 }, async () => {
   const { home, printed } = await warmHome();
   const random = seeded(22);
   const kinds = Object.entries(damages);
@@ -16,7 +16,7 @@ test(`ends ${runs} runs with damaged caches as without a cache`, { timeout: 1_80
   }
 });
 
-test('leaves sound caches after 32 processes created them at once', { timeout: 600_000 }, async () => {
+test('prints the same with caches that 32 processes created at once', { timeout: 600_000 }, async () => {
   const { home, printed } = await warmHome();
   for (let round = 0; round < 3; round += 1) {
     for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
@@ -28,7 +28,7 @@ test('leaves sound caches after 32 processes created them at once', { timeout: 6
   }
 });
 
-test('prints the same as without a code cache on a full disk', async () => {
+test('prints the same on a full disk as without a code cache', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   // No file may grow beyond so many KiB; Node ignores SIGXFSZ.

@@ -210,7 +210,7 @@ const draw = <T>(random: () => number, from: readonly T[]): T => {
   return drawn;
 };
 
-test(`keeps its promises in ${rounds} rounds of kill -9 on one machine that forgets (seed ${seed})`, async () => {
+test(`records rows as the service saw them in ${rounds} rounds of kill -9 with a state that forgets (seed ${seed})`, async () => {
   const random = seeded(seed);
   const service = await scriptedService({
     stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])),
@@ -223,7 +223,7 @@ test(`keeps its promises in ${rounds} rounds of kill -9 on one machine that forg
   }
 }, 3_600_000);
 
-test(`keeps its promises in ${Math.ceil(rounds / 4)} rounds of kill -9 beside a database that is killed too (seed ${seed})`, async () => {
+test(`records rows as the service saw them in ${Math.ceil(rounds / 4)} rounds of kill -9 with a database that is killed too (seed ${seed})`, async () => {
   const random = seeded(seed);
   const [service, server] = await Promise.all([
     scriptedService({ stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])) }),

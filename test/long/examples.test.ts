@@ -35,12 +35,12 @@ const documents = [
 ];
 
 describe('examples', () => {
-  test('runs the examples of the documents as they stand', { timeout: 120_000 }, async () => {
+  test('runs the examples in the documents with the expected exit codes', { timeout: 120_000 }, async () => {
     const home = await examplesHome();
     expect(await failures(home, documents.flatMap(examplesOfDocument))).toEqual([]);
   });
 
-  test('runs the examples of the help as they stand', { timeout: 180_000 }, async () => {
+  test('runs the examples in the help with the expected exit codes', { timeout: 180_000 }, async () => {
     const home = await examplesHome();
     const examples = await examplesOfHelp();
     expect(examples.length).toBeGreaterThan(60);

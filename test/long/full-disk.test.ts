@@ -23,7 +23,7 @@ async function opened(quantityOf: (index: number) => number) {
   return { served, petstock, file: petstock.file('changes.csv', ['petId,quantity', ...lines]) };
 }
 
-test('sends nothing without its intent if the disk fills up during a run, and resumes it', async () => {
+test('sends no row without its intent if the disk fills up during a run, and resumes the run', async () => {
   const { served, petstock, file } = await opened((index) => index + 1000);
   const sent = async () => (await served.journal()).filter(({ method }) => method === 'PATCH').length;
 
@@ -58,7 +58,7 @@ test('sends nothing without its intent if the disk fills up during a run, and re
 });
 
 const sizes = [390, 395, 400, 405, 410, 415];
-test.each(sizes)('ends a run on a disk that is full at %i KiB, and hints at how to resume', async (kibibytes) => {
+test.each(sizes)('exits with 8 and prints a resume command if the disk is full at %i KiB', async (kibibytes) => {
   const { petstock, file } = await opened(() => 1000);
   const apply = petstock.run(`inventory apply ${file} --yes --json --concurrency 4`, limited(kibibytes));
   const full = await within(20_000, 'apply', apply);

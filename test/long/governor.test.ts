@@ -56,7 +56,7 @@ function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
 const endOfWindow = (time: number) => (Math.floor(time / windowMs) + 1) * windowMs;
 
 describe('one user of a key', () => {
-  test('gets no 429 in one bulk-like loop, 10 at a time', async () => {
+  test('gets no 429 with 70 requests, 10 at a time', async () => {
     const served = await serve(window(20));
     const loaded = Date.now();
     await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
@@ -73,7 +73,7 @@ describe('one user of a key', () => {
     await unrefused(served, 80);
   });
 
-  test.each(sharedLimits)('gets no 429 with 16 single commands at once on a limit of %i', async (limit) => {
+  test.each(sharedLimits)('gets no 429 with 16 commands at once and a limit of %i', async (limit) => {
     const served = await serve(['--window-seconds', '1', '--limit-minute', `${limit}`]);
     const options = { env: served.env, home: temporaryHome() };
     const results = await Promise.all(Array.from({ length: 16 }, () => runProgram('inventory list -q', options)));
@@ -81,7 +81,7 @@ describe('one user of a key', () => {
     await unrefused(served, 16);
   });
 
-  test('gets no 429 with xargs -P 32 of single commands', async () => {
+  test('gets no 429 with 40 commands under xargs -P 32', async () => {
     const served = await serve(window(10));
     const through = ['sh', '-c', `seq 1 40 | xargs -P 32 -I{} "$@" {} 7 --quiet`, 'sh'];
     // Pets that are not there are answered with 404, which counts as well.
@@ -90,7 +90,7 @@ describe('one user of a key', () => {
   });
 });
 
-test('lets others continue while the process with the first request is suspended', async () => {
+test('lets other processes continue while the one with the first request is suspended', async () => {
   const served = await serve([...window(20), '--fault', '*:first=1:hang']);
   const options = { env: served.env, home: temporaryHome() };
   const prober = startProgram('inventory list --timeout 2', options);
@@ -103,7 +103,7 @@ test('lets others continue while the process with the first request is suspended
   await unrefused(served, 3);
 });
 
-test('sends nothing from two state folders during a Retry-After', async () => {
+test('sends nothing from two state folders for the rest of a window that had a 429', async () => {
   const served = await serve(window(20));
   const stateFolders = [temporaryHome().state, temporaryHome().state];
   await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));
@@ -126,7 +126,7 @@ describe('the first request of a key', () => {
     return { served, options, program };
   };
 
-  test('lets others go on when the process of the first request is killed', async () => {
+  test('lets other processes continue if the one with the first request is killed', async () => {
     const { options, program } = await hanging();
     program.kill('SIGKILL');
     await program.result;
@@ -136,7 +136,7 @@ describe('the first request of a key', () => {
     expect(Date.now() - started).toBeLessThan(15_000);
   });
 
-  test('holds others up behind a first request for no longer than --max-wait', async () => {
+  test('exits with 6 after --max-wait if the first request of another process hangs', async () => {
     const { served, options, program } = await hanging();
     const { code, stderr } = await runProgram('inventory list --max-wait 3', options);
     expect(code).toBe(6);

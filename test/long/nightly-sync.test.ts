@@ -29,7 +29,7 @@ async function exported(petstock: Petstock, after?: number): Promise<readonly Se
         .map((line) => JSON.parse(line)) as SettledRow[]);
 }
 
-test('exports by cursor the whole history of a sync of 20,000 pets that is killed and resumed', async () => {
+test('exports by cursor all rows of a sync of 20,000 pets that was killed and resumed', async () => {
   const stock = Object.fromEntries(Array.from({ length: pets }, (_, index) => [`${index + 1}`, 100]));
   const service = await scriptedService({ stock, limit });
   const petstock = petstockAt(service);

@@ -149,17 +149,17 @@ const check = (
     async ({ scenario, server }) => judge(await stores(server)((open) => simulate(scenario, open))),
   );
 
-check('machines whose clocks have nothing in common: no 429', fc.record(team([1, 20], plain)), expectNoRefusals);
+check('gets no 429 on machines whose clocks have nothing in common', fc.record(team([1, 20], plain)), expectNoRefusals);
 // A probe that was lost with its process may have been counted, which a limit of 1 would not bear.
-check('machines that are killed and stopped: no 429', fc.record(team([8, 28], rough)), expectNoRefusals);
+check('gets no 429 even if machines are killed and stopped', fc.record(team([8, 28], rough)), expectNoRefusals);
 check(
-  'after a 429 that others have brought about nothing leaves any machine that could know of it',
+  'sends nothing before Retry-After has passed from any machine that could know of the 429',
   fc.record({ ...team([4, 20], plain), ...besideOthers }),
   expectNoneInside,
   asFar,
 );
 check(
-  'nor after a crash of the database, which may lose what no commit has waited for',
+  'sends nothing before Retry-After has passed even if the database crashes and loses commits',
   fc.record({ ...team([4, 20], early), ...besideOthers }),
   expectNoneInside,
   crashing,

@@ -204,9 +204,9 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     return outcome;
   }
 
-  describe('alone on the key: no 429', () => {
+  describe('requests alone on a key', () => {
     check(
-      'whatever the windows, the latency, the clocks and the number of processes',
+      'gets no 429 alone on its key, whatever the windows, latency, clocks and processes',
       fc.record({
         ...always,
         connecting,
@@ -226,7 +226,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
 
     check(
-      'with a limit per day that is spent on the way',
+      'gets no 429 even if the daily limit runs out on the way',
       fc.record({
         ...always,
         processes: upTo(3),
@@ -242,7 +242,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
 
     check(
-      'with processes that are killed, stopped and started, lost requests and stepped clocks',
+      'gets no 429 even if processes are killed or stopped, requests lost and clocks stepped',
       fc.record({ ...always, service: lossyService, connecting, storeLatency, lost, processes: upTo(4, rough) }),
       expectNoRefusals,
     );
@@ -256,7 +256,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     });
     const rest = { requests: 20, concurrency: 5, startsAt: 1000 };
     check(
-      'with processes that are killed with answers that no other has seen',
+      'gets no 429 even if processes are killed before others see their responses',
       fc.record({
         service: lossyService,
         skew,
@@ -269,7 +269,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
   });
 
-  describe('alone, with fixed windows: as fast as can be', () => {
+  describe('requests alone on a key with fixed windows', () => {
     const share = fc.record({ requests: integer(1, 60), concurrency: integer(1, 12) });
     const atOnce = (min: number, max: number) =>
       fc.record({
@@ -285,21 +285,21 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     const over = ({ endedAt }: Outcome, scenario: Scenario) => endedAt - (optimum(scenario) ?? 0) - 1000;
 
     check(
-      'one process: at most 1 s over the optimum, and a probe at the start and at the end',
+      'one process takes at most a second and a few round trips longer than the optimum',
       atOnce(1, 1),
       (outcome, scenario) => expect(over(outcome, scenario)).toBeLessThanOrEqual(4 * scenario.latency[0] + 20),
       { isMeant },
     );
 
     check(
-      'several processes: at most a look at the store more',
+      'several processes take at most 1.5 s and a few round trips longer than the optimum',
       atOnce(2, 4),
       (outcome, scenario) => expect(over(outcome, scenario)).toBeLessThanOrEqual(6 * scenario.latency[0] + 2 * 250),
       { isMeant },
     );
   });
 
-  describe('whatever happens, nothing is sent inside a Retry-After', () => {
+  describe('requests beside others or during failures', () => {
     // A process that is banned without being told for how long can't know it.
     const ways = fc.constantFrom(
       { refusal: 'all' as const, strikes: 10 },
@@ -308,7 +308,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       { refusal: 'nothing' as const },
     );
     check(
-      'with others on the key, a late service, bare 429s, several machines, kills and lost requests',
+      'sends nothing before Retry-After has passed, despite other users, kills and lost requests',
       fc.record({
         ...always,
         connecting,
@@ -336,7 +336,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
 
     check(
-      'others of 2 requests a second on the key: at most one episode per window',
+      'gets 429s at most once per window beside others who send 2 requests a second',
       fc.record({
         ...always,
         foreign: fc.constant(2),

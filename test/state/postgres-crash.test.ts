@@ -100,7 +100,7 @@ const recorded = async (url: string) => {
   return rows.map(({ result }) => result);
 };
 
-it('begins a run with its first intent once, though the answer to both was lost', async ({ url, machine }) => {
+it('begins a run only once, with its first intent, even if the reply to both is lost', async ({ url, machine }) => {
   const log = await machine.state.history.beginLater(headOf(), rowsFor(1n));
   expect(log.hasBegun).toBe(false);
   // A second later its id would be another one.
@@ -113,7 +113,7 @@ it('begins a run with its first intent once, though the answer to both was lost'
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('counts a run as begun whose response was lost, though another of its file has begun', async ({
+it('counts a run as begun even if the reply was lost and another run of its file has begun', async ({
   machine,
   other,
 }) => {
@@ -131,7 +131,7 @@ it('counts a run as begun whose response was lost, though another of its file ha
   expect(runs.map(({ run }) => run)).toEqual([expect.any(String), log.run]);
 });
 
-it('ends a client that is stopped in a transaction before others give up waiting', async ({ machine, other }) => {
+it('ends the transaction of a suspended client before others give up waiting', async ({ machine, other }) => {
   const log = await begin(machine, 1);
   let theirs: RunLog | undefined;
   machine.loseAnswerOf('FOR UPDATE', async () => {
@@ -141,14 +141,14 @@ it('ends a client that is stopped in a transaction before others give up waiting
   expect(theirs?.hasBegun).toBe(true);
 });
 
-it('ends a presence with the last run, though the connection breaks before that', async ({ url, machine }) => {
+it('ends presence with the last run even if the connection breaks first', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   machine.breakBefore('DELETE FROM petstock.presence');
   await log.end();
   expect(await runSql(url, 'SELECT id FROM petstock.presence')).toEqual([]);
 });
 
-it('reports no loss after an intent whose answer was an error', async ({ url, machine }) => {
+it('does not report a loss after an intent that failed', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
@@ -167,7 +167,7 @@ it('stores limits again once the database no longer refuses them', async ({ url,
   expect(await state.limits.fold('key', [start])).toMatchObject({ env: 'staging' });
 });
 
-it('notices that a failover lost a write, though the last intent had failed', async ({ url, machine }) => {
+it('notices that a failover lost a write even if the last intent had failed', async ({ url, machine }) => {
   const log = await begin(machine, 2);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1)]);
@@ -178,7 +178,9 @@ it('notices that a failover lost a write, though the last intent had failed', as
   await expect(log.end()).rejects.toThrow('has lost confirmed writes');
 });
 
-it('sends nothing while the database is silent, nor after a notice until it has asked', async ({ machine }) => {
+it('holds requests back while the database is silent, or after a NOTIFY until it has asked again', async ({
+  machine,
+}) => {
   const { state, clock, notice } = machine;
   const sent = { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false } as const;
   await state.limits.fold('key', [start, sent]);
@@ -193,7 +195,7 @@ it('sends nothing while the database is silent, nor after a notice until it has 
   await vi.waitFor(() => expect(mayLeave()).toBe(true));
 });
 
-it('keeps a gate that a crash takes before it is on the disk', async ({ url, machine: one, other }) => {
+it('writes a gate again if a crash loses it before it is on disk', async ({ url, machine: one, other }) => {
   await one.state.limits.fold('key', [start]);
   let hasCrashed = false;
   one.loseAnswerOf('pg_logical_emit_message', async () => {
@@ -205,7 +207,7 @@ it('keeps a gate that a crash takes before it is on the disk', async ({ url, mac
   expect(await isClosed(other)).toBe(true);
 });
 
-it('keeps a second intent of a row that was not sent, though the answer to it was lost', async ({ url, machine }) => {
+it('keeps the second intent of an unsent row even if the reply to it is lost', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
@@ -215,7 +217,7 @@ it('keeps a second intent of a row that was not sent, though the answer to it wa
   expect(await runSql(url, 'SELECT pet_id::integer AS pet FROM petstock.leases')).toEqual([{ pet: 1 }]);
 });
 
-it('writes an outcome again, but not over a later intent of its row', async ({ url, machine }) => {
+it('does not write an outcome again over a later intent of its row', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   log.settle([outcomeOf(1, 'void')]);
@@ -228,7 +230,7 @@ it('writes an outcome again, but not over a later intent of its row', async ({ u
 });
 
 const parts = ['BEGIN', 'INSERT INTO petstock.runs', 'COMMIT'];
-it.for(parts)('begins a run once, though the connection breaks after %s', async (statement, { machine }) => {
+it.for(parts)('begins a run only once even if the connection breaks after %s', async (statement, { machine }) => {
   machine.loseAnswerOf(statement);
   await (await begin(machine, 3)).end();
   expect(await machine.state.describe()).toMatchObject({ runs: 1, rows: 3 });
@@ -240,7 +242,7 @@ it('fails to begin a run that only the primary server has', async ({ machine }) 
   await expect(begin(machine, 1)).rejects.toThrow('on its primary server only');
 });
 
-it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
+it('writes outcomes again if a crash has lost them', async ({ url, machine }) => {
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   // An outcome that waits longer than others is written by itself.
@@ -263,7 +265,7 @@ it('writes outcomes again that a crash has taken', async ({ url, machine }) => {
   expect(await machine.state.check()).toEqual([]);
 });
 
-it('notices that an intent is missing which the database had confirmed', async ({ url, machine }) => {
+it('notices that a confirmed intent is missing', async ({ url, machine }) => {
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
   await runSql(url, "UPDATE petstock.rows SET result = 'pending', token = NULL");
@@ -286,7 +288,7 @@ it('supersedes a row by a write after a crash that reset the sequence', async ({
   expect(await ours.intend(intents(1), readVersion)).toMatchObject([{ kind: 'superseded', run: theirs.run }]);
 });
 
-it('notices a gate that reuses a version number lost in a crash', async ({ url, machine: one, other }) => {
+it('keeps a gate whose version number was already used before a crash', async ({ url, machine: one, other }) => {
   await one.state.limits.fold('key', [start]);
   await one.state.limits.fold('key', [start]);
   // Only the first of the two was on the disk; what the other machine writes then has the number of the second.
@@ -297,7 +299,7 @@ it('notices a gate that reuses a version number lost in a crash', async ({ url, 
   expect(await isClosed(other)).toBe(true);
 });
 
-it('notices an older copy of the database, which lacks numbers it relies on', async ({ url, machine: one, other }) => {
+it('refuses an intent if the database is a copy older than its read version', async ({ url, machine: one, other }) => {
   await runSql(url, 'UPDATE petstock.sequence SET last = last + 20');
   const readVersion = await markOf(one.state);
   await runSql(url, `UPDATE petstock.sequence SET last = ${readVersion.sequence - 10}`);
@@ -307,7 +309,7 @@ it('notices an older copy of the database, which lacks numbers it relies on', as
   await ours.end();
 });
 
-it('exports no row while one with a lower number is still to commit', async ({ url, machine, other }) => {
+it('does not export a row before every row with a lower number is committed', async ({ url, machine, other }) => {
   const sending = async ({ state }: Machine, petId: bigint) => {
     const log = await state.history.begin(headOf(), rowsFor(petId));
     await log.intend([intentOf({ row: 1, petId }, 31_000)], undefined);
@@ -371,7 +373,7 @@ async function openOutage(url: string, interruptedAt: number) {
 }
 
 it.for([
-  ['for its time-out once, and not again to end the run', Number.POSITIVE_INFINITY, 60_000, 70_000, "can't be reached"],
+  ['up to the time-out, and not again when the run ends', Number.POSITIVE_INFINITY, 60_000, 70_000, "can't be reached"],
   ['only until Ctrl-C', 20_000, 20_000, 30_000, 'Ctrl-C'],
 ] as const)('waits for an unreachable database %s', async ([_what, interruptedAt, least, most, words], { url }) => {
   const { log, waited } = await openOutage(url, interruptedAt);
@@ -381,7 +383,7 @@ it.for([
   expect(waited()).toBeLessThan(most);
 });
 
-it('writes outcomes from an outage if the database is back after Ctrl-C', async ({ url }) => {
+it('writes outcomes after Ctrl-C if the database is back by then', async ({ url }) => {
   const { state, log, database } = await openOutage(url, 8000);
   await expect(log.intend(intents(2), undefined)).rejects.toThrow('Ctrl-C');
   database.isAway = false;
@@ -390,7 +392,7 @@ it('writes outcomes from an outage if the database is back after Ctrl-C', async 
   expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });
 });
 
-it('does not take the state for an older copy while another service is written', async ({ url }) => {
+it('does not mistake the state for an older copy while another service is written', async ({ url }) => {
   const folder = newFolder();
   const warnings: string[] = [];
   const other = await stateAt(url, 1, { folder });

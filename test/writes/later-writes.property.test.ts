@@ -60,7 +60,7 @@ property(
 );
 
 property(
-  'undoes a row only if no later run has written the pet',
+  "undoes a row only if no later run has changed the pet's stock",
   [quantity, quantity, fc.boolean(), fc.boolean(), laterWrites],
   propertyRuns(1500),
   (before, after, isCommitted, isKnown, later) => {
@@ -96,7 +96,7 @@ function happen(start: number, events: readonly Event[]) {
 }
 
 property(
-  'counts a sent row as applied only if it was carried out, and always if the next run read its quantity',
+  'reports a sent row as applied only if it was carried out, and always if the next run read it',
   [fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
   propertyRuns(1500),
   (ours, events) => {
@@ -117,7 +117,7 @@ property(
 );
 
 property(
-  'counts a delta once: as applied only if it was carried out, and as owed only if it was not',
+  'reports a delta as applied only if it was carried out, and as open only if it was not',
   [
     fc.integer({ min: 1, max: 3 }),
     fc.constantFrom('never sent', 'lost', 'committed'),

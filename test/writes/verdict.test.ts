@@ -24,7 +24,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
   ['as wanted, which another run has written', 7, wrote({}), byAnother],
   ['as before', 5, {}, 'open'],
   [
-    'moved from what it should stay, by another run',
+    'changed by another run, where no change was wanted',
     9,
     { write: { ...set, before: 7 }, ...wrote({ before: 7 }) },
     byAnother,
@@ -47,12 +47,12 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
   ['another, for a plain set', 9, { write: plain }, 'open'],
   ['another, for a plain set that is resumed', 9, { write: plain, ...resumed }, 'conflict the stock is 9, not 7'],
   ['another, for a resumed plain set that was never sent', 9, { write: plain, ...resumed, ...notSent }, 'open'],
-  ['not there, of a plain set', undefined, { write: plain }, 'conflict'],
-  ['anything, of an increment that was never sent', 9, { write: add, ...notSent }, 'open'],
-  ['not there, of an increment that was never sent', undefined, { write: add, ...notSent }, 'conflict'],
-  ['the sum, for an increment', 7, { write: add }, 'applied'],
-  ['the one before the increment', 5, { write: add }, 'open'],
-  ['neither, of an increment', 9, { write: add }, 'conflict the stock is 9, neither 5 as before nor 7'],
+  ['not there, for a plain set', undefined, { write: plain }, 'conflict'],
+  ['anything, for a delta that was never sent', 9, { write: add, ...notSent }, 'open'],
+  ['not there, for a delta that was never sent', undefined, { write: add, ...notSent }, 'conflict'],
+  ['the sum, for a delta', 7, { write: add }, 'applied'],
+  ['the one before a delta', 5, { write: add }, 'open'],
+  ['neither, for a delta', 9, { write: add }, 'conflict the stock is 9, neither 5 as before nor 7'],
   ['not there, and the next run had read it', undefined, { write: add, ...wrote({}) }, 'conflict'],
   ['anything, and the next run had read the sum', 9, { write: add, ...wrote({ before: 7 }, {}) }, 'applied'],
   ['anything, and the next run had read the one before', 9, { write: add, ...wrote({}, { before: 7 }) }, 'open'],
@@ -68,7 +68,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     { write: { ...add, before: undefined }, ...wrote({ before: undefined }) },
     'conflict',
   ],
-])('judges an unanswered row if the stock is %s', (_what, found, facts, expected) => {
+])('judges an unanswered row by its stock: %s', (_what, found, facts, expected) => {
   const row: UnansweredRow = {
     write: set,
     wasSent: true,
@@ -89,7 +89,7 @@ test.each<[number, number, number, number, object | string]>([
   [2, -2, 3, 0, 'the stock is 2 now, and 2 -2 would be 0: more than max-zero allows'],
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
-])('rebases on %i, for delta %i to %i, with %i zeros left: %j', (found, delta, after, left, expected) => {
+])('rebases on stock %i: delta %i, planned stock %i, %i zeros left: %j', (found, delta, after, left, expected) => {
   const write = { petId: 4n, before: 9, after, delta } as RowWrite;
   const zeros = { left };
   expect(rebase(write, found, zeros)).toEqual(
@@ -98,14 +98,14 @@ test.each<[number, number, number, number, object | string]>([
   expect(zeros.left).toBe(left === 1 ? 0 : left);
 });
 
-test.each<[object, number | undefined, object]>([
+test.each<[object, number | 'missing', object]>([
   [set, 5, { kind: 'open', write: set }],
   [set, 7, { kind: 'unchanged' }],
   [set, 9, { kind: 'conflict', message: 'the stock is 9, neither 5 as before nor 7 as requested' }],
   [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as requested' }],
   [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
   [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
-  [add, undefined, { kind: 'conflict', message: 'pet 4 no longer exists' }],
+  [add, 'missing', { kind: 'conflict', message: 'pet 4 no longer exists' }],
 ])('rechecks %o if the stock is %s: %o', (write, found, expected) => {
-  expect(recheck(write as RowWrite, stockOf(found), { left: 0 })).toEqual(expected);
+  expect(recheck(write as RowWrite, stockOf(found === 'missing' ? undefined : found), { left: 0 })).toEqual(expected);
 });

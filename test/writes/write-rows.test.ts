@@ -19,7 +19,7 @@ const scripts = fc.array(
 type Shop = ReturnType<typeof simulatedShop>;
 
 property(
-  'overwrites no unseen stock, sends nothing without its intent, and reports what was written',
+  'overwrites no unseen stock, and reports what was written',
   [scripts, fc.integer({ min: 1, max: 8 }), fc.boolean()],
   { numRuns, testTimeout: 5000 + numRuns * 20 },
   async (script, concurrency, failFast) => {
@@ -88,7 +88,7 @@ describe('writeRows of a plain set', () => {
     ['committed, 206', 1],
     // Not again while its first request may still arrive.
     ['late', 1],
-  ])('applies a plain set after %s, with %i requests', async (behaviour, times) => {
+  ])('applies a plain set after %s (requests: %i)', async (behaviour, times) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
     const { settled } = await writeRows(plain, shop.options);
     expect(settled.get(1)).toEqual({ result: 'applied' });
@@ -97,7 +97,7 @@ describe('writeRows of a plain set', () => {
   });
 
   test.each(['400', '401'] as const)(
-    'leaves a plain set unknown that was lost first, and then met a %s',
+    'leaves a plain set unknown if its first request was lost and the next one gets a %s',
     async (refusal) => {
       const shop = simulatedShop(plain, { requests: new Map([[1, ['lost', refusal]]]) });
       const { unknown, settled } = await writeRows(plain, shop.options);
@@ -129,8 +129,8 @@ test('sends a row only after another intent if its lease ended after the first',
 
 describe("writeRows of a run that can't continue", () => {
   test.each([
-    ['after as many fruitless tries as a request has', 4, { status: 503 }, 20, 20],
-    ['without trying every row if none is answered any more', 500, { notCarriedOut: true }, 1, 59],
+    ['after as many failed tries as a single request gets', 4, { status: 503 }, 20, 20],
+    ['before it has tried every row if none is answered any more', 500, { notCarriedOut: true }, 1, 59],
   ])('stops %s', async (_when, count, details, least, most) => {
     const down = new UnavailableError('down', details);
     let requests = 0;
@@ -172,14 +172,14 @@ describe('a row whose pet another command has', () => {
 
   test.each<[string, (tries: number) => Grant, string, number[], string | undefined]>([
     [
-      'makes a row a conflict that names the run if another run wrote its pet',
+      'reports a conflict that names the run if another run has written the pet',
       () => ({ kind: 'superseded', run, command: 'inventory adjust' }),
       'conflict',
       [1, 3],
       `${run} (inventory adjust)`,
     ],
     [
-      'waits with a row whose pet is locked for a moment',
+      'sends a row later if its pet is locked for a moment',
       (tries) => (tries < 4 ? busy() : free),
       'applied',
       [1, 3, 2],
@@ -202,7 +202,7 @@ describe('a row whose pet another command has', () => {
     expect(delays).toEqual([expect.stringMatching(/^A request of run .* continuing in 5 s$/)]);
   });
 
-  test('does not attempt a row whose pet stays locked, and hints to resume the run', async () => {
+  test('does not attempt a row whose pet stays locked, and suggests a resume', async () => {
     const { shop, ...progress } = await written(
       3,
       grantingTwo(() => busy(run)),

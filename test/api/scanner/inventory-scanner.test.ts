@@ -56,7 +56,7 @@ describe('InventoryScanner and the JSON parser', () => {
       expect(outcome(() => scan(inPieces(body, lengths)))).toEqual(expected);
   });
 
-  test('rejects a list that ends too early, wherever it ends', () => {
+  test('rejects a list that is cut off at any byte', () => {
     const body = Buffer.from(
       ' [{"petId":1,"quantity":2,"status":"sold"} , {"petId":3.0,"x":["]"],"quantity":4,"status":"a"}]',
     );
@@ -106,7 +106,7 @@ describe('errors of InventoryScanner', () => {
     expect(failure(body, [1])).toBe('The response of the service is not UTF-8 text');
   });
 
-  test('numbers items over all batches in an error', () => {
+  test('counts items across chunks in an error', () => {
     const items = Array.from({ length: 25 }, () => one);
     expect(failure(`[${items.join(',')},5]`, [64])).toContain('item 26');
   });
@@ -124,7 +124,7 @@ test('reads an item that is larger than any chunk', () => {
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
 
-test('keeps a bounded number of statuses, however many there are', () => {
+test('keeps fewer than 2,000 statuses in a batch, however many there are', () => {
   const scanner = new InventoryScanner(exactDecoder(operation), 500);
   expect([...scanner.read(Buffer.from('['))]).toEqual([]);
   let most = 0;

@@ -58,7 +58,7 @@ test.each([200, 302, 400, 401, 404, 429, 503])(
   },
 );
 
-test('prints words with a line end about an unknown outcome without forged lines', async () => {
+test('prints a message with a line end about an unknown outcome without forged lines', async () => {
   const message = `done.\n${forged}`;
   const url = await answering(503, JSON.stringify({ code: 'x', message, status: 503 }), { 'retry-after': '30' });
   const shop = await openShop();
@@ -81,7 +81,7 @@ test.each([
   ['the status of a write', item({ status: forged })],
   ['the quantity of a write', item({ quantity: forged })],
   ['the field of a record', item({ [forged]: forged })],
-])('prints %s of the service without forged lines', async (_name, body) => {
+])('prints %s from the service without forged lines', async (_name, body) => {
   const url = await answering(200, body);
   const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'watch --now --for 1'];
   let shop = await openShop();
@@ -96,7 +96,7 @@ test.each([
   }
 });
 
-test.each(widths)('prints the history of others in %i columns without forged lines', async (terminal) => {
+test.each(widths)('prints runs of other users in %i columns without forged lines', async (terminal) => {
   const shop = await openShop();
   const error = { code: forged, message: forged };
   const run = await recordRun(shop, [
@@ -127,7 +127,7 @@ test.each([
   ['an open quote', `petId,quantity\n1,"${forged}\n`],
   ['a JSON field', `[{"petId":1,"${forged}":2}]`],
   ['a JSON value', `[{"petId":"${forged}","quantity":2,"reason":["${forged}"]}]`],
-])('prints %s of a file without forged lines', async (_name, body) => {
+])('prints %s from a file without forged lines', async (_name, body) => {
   const shop = await openShop({ quantityBounds: { max: 1000n } });
   const file = changeFile(shop, body);
   for (const command of ['apply FILE --dry-run', 'diff FILE staging', 'count --codes FILE', 'apply FILE']) {
@@ -135,7 +135,7 @@ test.each([
   }
 });
 
-test.each(widths)('prints names and codes of a codes file in %i columns without forged lines', async (terminal) => {
+test.each(widths)('prints names and codes from a codes file in %i columns without forged lines', async (terminal) => {
   const shop = await openShop();
   const codes = changeFile(shop, `code,petId,name\nA1,1,${forged}\nA2,2,${forged}\n`);
   await shop.run(['config', 'set', 'codes', codes]);
@@ -158,7 +158,7 @@ test('prints a configuration file without forged lines', async ({ shop }) => {
   }
 });
 
-test('wraps the words of strangers so that no terminal wraps them again', async ({ shop }) => {
+test("wraps the service's message so that no line is wider than the terminal", async ({ shop }) => {
   const wide = `${'का'.repeat(30)} ${'👩‍👩‍👧'.repeat(9)} 𛀀𛀀 ${'⟨x⟩〈〉'.repeat(9)} Hint: petstock`;
   const body = JSON.stringify({ code: 'bad_request', message: wide, status: 400 });
   const env = { PETSTOCK_URL_STAGING: await answering(400, body) };

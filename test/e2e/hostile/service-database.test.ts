@@ -24,7 +24,7 @@ const traps = (trap: string) =>
     'set_config(text, text, boolean)',
   ].map((name) => `CREATE FUNCTION public.${name} RETURNS text LANGUAGE plpgsql AS $$ ${trap} $$`);
 
-test('runs no function that another role creates in public, and gives that role no right', async () => {
+test('neither runs functions that another role creates in public nor lets that role read keys', async () => {
   const url = await temporaryDatabase();
   const trap = "BEGIN INSERT INTO public.caught VALUES (current_user); RETURN 'x'; END";
   await runSql(
@@ -72,7 +72,7 @@ test('runs no function that another role creates in public, and gives that role 
   await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
 });
 
-test('serves with the documented roles, of which only one can create, drop or alter tables', async () => {
+test('serves with the documented roles, and only the owner can create, drop or alter tables', async () => {
   const server = await temporaryPostgres();
   const document = readFileSync(join(import.meta.dirname, '../../../docs/hosting/roles.sql'), 'utf8');
   const [before = '', after = ''] = document.split(/^-- 2\..*$/m);
@@ -109,7 +109,7 @@ test('serves with the documented roles, of which only one can create, drop or al
   await expect(runSql(as(url, 'nobody_else'), 'SELECT 1')).rejects.toThrow();
 });
 
-test('refuses a pooler in transaction mode without a change for its other clients', async () => {
+test('refuses a pooler in transaction mode before it runs any other statement', async () => {
   const { url, statements } = await transactionPooler();
   await expect(start(url)).rejects.toThrow(/pooler in transaction mode .*session mode/);
   const asks = 'SELECT pg_catalog.pg_backend_pid() AS pid';

@@ -24,7 +24,7 @@ test('opens a state whose first command was killed while it created the state', 
   expect((await petstock.run('history list')).stderr).toContain('damaged');
 });
 
-describe('a run whose state folder goes away', () => {
+describe('a run that loses its state folder', () => {
   test.each<[what: string, away: (state: string) => void]>([
     ['is removed', (state) => rmSync(state, { recursive: true })],
     ['is moved', (state) => renameSync(state, `${state}-2`)],
@@ -32,7 +32,7 @@ describe('a run whose state folder goes away', () => {
       'loses its write-ahead log',
       (state) => ['-wal', '-shm'].forEach((end) => void rmSync(join(state, `state.db${end}`))),
     ],
-  ])('stops a run with 8 if its state folder %s', async (_what, away) => {
+  ])('stops a run with exit code 8 if its state folder %s', async (_what, away) => {
     const { service, result } = await applyWithout(away, 200, '--concurrency 1');
     const sent = service.seen('PATCH').length;
     // Intents are written for a few rows at once.
@@ -61,7 +61,7 @@ describe('a run whose state folder goes away', () => {
     return { service, result: await program.result };
   }
 
-  test('sends nothing and exits with 1 if the state folder goes before the first row', async () => {
+  test('exits with 1 and sends no PATCH if the state folder is removed before the first row', async () => {
     const service = await scriptedService();
     const petstock = petstockAt(service);
     const file = petstock.file('a.csv', ['petId,quantity', '1,50']);
@@ -75,9 +75,9 @@ describe('a run whose state folder goes away', () => {
 });
 
 test.each<[what: string, at: (petstock: Petstock) => string]>([
-  ['a file in place of the state folder', (petstock) => petstock.file('state', ['not a folder'])],
-  ['a state folder below /proc', () => '/proc/petstock'],
-])('shares the limit among 8 processes, each with a warning, if the state folder %s', async (_what, at) => {
+  ['is a file', (petstock) => petstock.file('state', ['not a folder'])],
+  ['is below /proc', () => '/proc/petstock'],
+])('shares the limit among 8 processes, which all warn, if the state folder %s', async (_what, at) => {
   const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
   const petstock = petstockAt(service);
   const runtime = join(petstock.home.folder, 'runtime');

@@ -9,7 +9,7 @@ const container = pidNamespace ?? [];
 const describeContained = describe.runIf(pidNamespace !== undefined);
 
 describeContained('containers that share one state folder', () => {
-  test('adds up 8 adjusts of one pet at once, each in a pid namespace of its own', async () => {
+  test('adds up 8 simultaneous adjusts of one pet, each in its own pid namespace', async () => {
     const service = await scriptedService({ stock: { 1: 0 } });
     service.always('GET', slowly(20));
     const petstock = petstockAt(service);

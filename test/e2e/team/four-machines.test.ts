@@ -26,7 +26,7 @@ const inTurn = async (machine: Machine, commands: readonly string[]) => {
   return codes;
 };
 
-test('gets no 429, and loses no adjust, with one key on four machines whose clocks are off by 30 s', async () => {
+test('gets no 429 and loses no adjust with four machines whose clocks are up to 30 s off', async () => {
   const { machines, service } = await openFour();
   const [apply, set, adjust, other] = machines;
   const before = await stockOf(apply);
@@ -56,7 +56,7 @@ test('gets no 429, and loses no adjust, with one key on four machines whose cloc
   expect(await adjust.run('state check')).toMatchObject({ code: 0 });
 });
 
-test('sends nothing from any machine after a 429 to one until the wait is over', async () => {
+test('stops all machines until the wait is over after one of them gets a 429', async () => {
   const { machines, service, env } = await openFour();
   await machines[0].run('inventory get 1');
   service.setFaults(['*:first=1:status=429:retry-after=3']);
@@ -88,7 +88,7 @@ async function noticesOf(url: string): Promise<readonly number[]> {
   return notices;
 }
 
-test('shows and undoes the run of a colleague, but not with --mine or --last', async () => {
+test("shows and undoes a colleague's run, but not with --mine or --last", async () => {
   const { machines } = await openFour();
   const [ann, ben] = machines;
   const [petId] = (await stockOf(ann)).keys();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { listening } from '../../support/answering.ts';
 import { openTeam } from '../../support/team.ts';
 
-test('sends one request at a time from a machine without the database', async () => {
+test("sends one request at a time from a machine that can't reach the database", async () => {
   let [underWay, most, answered] = [0, 0, 0];
   const url = await listening(
     createServer((_request, response) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from '../../support/new-folder.ts';
 
-test('builds once, and again after a change of a source or of the build', () => {
+test('builds again only after a source or the build output has changed', () => {
   const { at, builds, age } = project();
   const change = (name: string) => writeFileSync(at(name), 'changed');
   expect([builds(), builds()]).toEqual([1, 1]);

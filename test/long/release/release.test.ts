@@ -22,7 +22,7 @@ const changelog = `# Changelog
 `;
 
 describe('CHANGELOG.md', () => {
-  test('moves the unreleased notes under their version', () => {
+  test('moves unreleased notes under the heading of their version', () => {
     const released = releasedChangelog(changelog, '0.2.0', '2026-03-04');
     expect(released).toContain('## Unreleased\n\n## 0.2.0 - 2026-03-04\n\n### Added\n\n- A thing.\n\n## 0.1.0');
     expect(notesOf(released, '0.2.0')).toBe('### Added\n\n- A thing.\n');
@@ -31,11 +31,11 @@ describe('CHANGELOG.md', () => {
   });
 
   const empty = ['# Changelog\n', '## Unreleased\n', '## Unreleased\n\n### Added\n\n## 0.1.0\n\n- The first.\n'];
-  test.each(empty)('refuses a changelog with nothing to release: %j', (text) => {
+  test.each(empty)('finds no notes in a changelog with nothing to release: %j', (text) => {
     expect(() => notesOf(text)).toThrow('Unreleased');
   });
 
-  test('keeps a section for unreleased changes in CHANGELOG.md', () => {
+  test('has a section for unreleased changes in CHANGELOG.md', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });
@@ -62,34 +62,39 @@ test.each([
   ['ssh://git@github.com/ann/petstock.git', 'https://github.com/ann/petstock'],
   ['/home/ann/petstock', undefined],
   ['https://github.com.example/ann/petstock', undefined],
-])('finds the page of the remote %s: %s', (remote, page) => expect(pageOf(remote)).toBe(page));
+])('derives the GitHub page, if any, from the remote %s', (remote, page) => expect(pageOf(remote)).toBe(page));
 
 test.each([
-  ['of no version', ['--dry-run'], () => {}, 'Name one version'],
-  ['of a version that is none', ['next', '--dry-run'], () => {}, '"next" is not a version'],
-  ['of a version that was there', ['0.1.0', '--dry-run'], () => {}, '0.1.0 does not come after 0.1.0'],
+  ['without a version', ['--dry-run'], () => {}, 'Name one version'],
+  ['with an invalid version', ['next', '--dry-run'], () => {}, '"next" is not a version'],
+  ['of a version that already exists', ['0.1.0', '--dry-run'], () => {}, '0.1.0 does not come after 0.1.0'],
   [
-    'of a tag that is there',
+    'whose tag already exists',
     ['0.2.0', '--dry-run'],
     (run: Git) => run('tag', 'v0.2.0'),
     'The tag v0.2.0 already exists',
   ],
   [
-    'of a dirty tree',
+    'with uncommitted changes',
     ['0.2.0', '--dry-run'],
     (_: Git, folder: string) => put(folder, 'README.md', 'x'),
     'in no commit',
   ],
   [
-    'of nothing',
+    'without notes',
     ['0.2.0', '--dry-run'],
     (run: Git, folder: string) => emptied(run, folder),
     'nothing under "## Unreleased"',
   ],
-  ['of a tag that is not there', ['0.1.0', '--tagged', '--dry-run'], () => {}, 'has no tag v0.1.0'],
-  ['of a tag of another version', ['0.2.0', '--tagged', '--dry-run'], () => {}, 'is 0.1.0, not 0.2.0'],
-  ['by nobody', ['0.2.0', '--dry-run'], (run: Git) => run('config', 'user.name', ''), "git config user.name '<yours>'"],
-  ['to nowhere', ['0.2.0'], () => {}, 'git remote add origin'],
+  ['of a tag that does not exist', ['0.1.0', '--tagged', '--dry-run'], () => {}, 'has no tag v0.1.0'],
+  ['of a tag with another version', ['0.2.0', '--tagged', '--dry-run'], () => {}, 'is 0.1.0, not 0.2.0'],
+  [
+    'without a git user name',
+    ['0.2.0', '--dry-run'],
+    (run: Git) => run('config', 'user.name', ''),
+    "git config user.name '<yours>'",
+  ],
+  ['without a git remote', ['0.2.0'], () => {}, 'git remote add origin'],
 ])('refuses a release %s, and changes nothing', (_what, args, prepare, message) => {
   const { folder, run } = repository();
   prepare(run, folder);

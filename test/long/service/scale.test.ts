@@ -32,7 +32,7 @@ function peakMb(pid: number | undefined): number {
 }
 
 test.runIf(process.platform === 'linux')(
-  'streams a list in little memory, however slowly it is read, and updates pets meanwhile',
+  'streams lists to slow readers in little memory, and updates pets meanwhile',
   { timeout: 60_000 },
   async () => {
     const key = generateKey();
@@ -53,7 +53,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('answers other requests between the pages of a list that is read as fast as it comes', async () => {
+test('answers other requests between the pages of a list, however fast it is read', async () => {
   const service = await start({ file: temporaryFile(), pets: MANY });
   const reader = new Worker(
     `const { get } = require('node:http');
@@ -83,7 +83,7 @@ test('answers other requests between the pages of a list that is read as fast as
   expect(new Set(await Promise.all(others))).toEqual(new Set([200]));
 });
 
-test('cuts off a client that stops reading a list, and lets its snapshot go', async () => {
+test('disconnects a client that stops reading a list, and releases its snapshot', async () => {
   const file = temporaryFile();
   const timeouts = { headersMs: 60_000, requestMs: 300_000, readMs: 50 };
   const service = await start({ file, pets: MANY, timeouts });

@@ -10,7 +10,7 @@ const text = readFileSync(new URL('../../../docs/guide/team.md', import.meta.url
 const blocks = (kind: string) =>
   [...text.matchAll(new RegExp(`\`\`\`${kind}\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, body = '']) => body);
 
-test('sets up a team by the commands of docs/guide/team.md as they stand', async () => {
+test('sets up a team with the commands from docs/guide/team.md', async () => {
   const access = ['host all petstock,staging 127.0.0.1/32 scram-sha-256'];
   const { url: socket, port } = await temporaryPostgres({ tcp: 'plain', access });
   for (const statement of blocks('sql').join('').split(';\n')) {

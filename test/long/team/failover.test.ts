@@ -50,7 +50,7 @@ async function synchronousPair(): Promise<Pair> {
   return pair;
 }
 
-test.each(oneMoment)('loses and doubles nothing in a failover once %i rows are answered', async (count) => {
+test.each(oneMoment)('neither loses nor doubles a write in a failover after %i responses', async (count) => {
   const given = await settingWith(synchronousPair);
   const { standby, failOver } = given.server;
   const program = given.begin();
@@ -66,7 +66,7 @@ test.each(oneMoment)('loses and doubles nothing in a failover once %i rows are a
   expect(last?.value).toBeGreaterThan(1_000_000);
 });
 
-test('moves from a hanging primary to the standby that takes over', async () => {
+test('resumes a run on the promoted standby after the primary hung', async () => {
   const given = await settingWith(synchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -84,7 +84,7 @@ const untilWaiting = ({ url }: PostgresServer, what: string) =>
   eventually(async () => expect(await runSql(url, `SELECT ${what} ${waiting}`)).not.toEqual([]));
 const endWait = 'pg_cancel_backend(pid)';
 
-test('sends nothing for a commit that the standby lacks', async () => {
+test('does not send a write whose commit the standby lacks', async () => {
   const { machine, server, service } = await settingWith(synchronousPair);
   const till = machine();
   await till.run('inventory list -q');
@@ -106,7 +106,7 @@ async function openRefused({ url }: Pair) {
   return { till, office, refuse: () => service.setFaults(['*:status=429:retry-after=3600']) };
 }
 
-test('keeps a gate over a failover to a synchronous standby', async () => {
+test('keeps a gate through a failover to a synchronous standby', async () => {
   const pair = await synchronousPair();
   const { till, office, refuse } = await openRefused(pair);
   refuse();
@@ -137,7 +137,7 @@ const leaveBehind = async ({ primary, standby }: Pair) => {
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
 };
 
-test('sends nothing more and doubles nothing after a failover that loses confirmed writes', async () => {
+test('stops a run and doubles no write after a failover that lost confirmed writes', async () => {
   const given = await settingWith(asynchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, 30);
@@ -158,7 +158,7 @@ test('sends nothing more and doubles nothing after a failover that loses confirm
   await expectResumed(given);
 });
 
-test('warns in state info of an asynchronous standby', async () => {
+test('state info warns about an asynchronous standby', async () => {
   const { machine, server } = await settingWith(asynchronousPair);
   const { standby, url, failOver } = server;
   await machine().run('inventory list -q');
