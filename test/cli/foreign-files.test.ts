@@ -43,7 +43,7 @@ describe('a configuration that is not ours alone', () => {
     },
   );
 
-  test('refuses a configuration behind a symbolic link in a folder of all users', async () => {
+  test('refuses a configuration through a symbolic link in a world-writable folder', async () => {
     const { shop, file } = await shopWithFile();
     const shared = join(shop.folders.config, '..', 'shared');
     const link = join(shop.folders.config, 'linked');
@@ -57,7 +57,7 @@ describe('a configuration that is not ours alone', () => {
   });
 });
 
-test('refuses only commands that need a damaged configuration', async () => {
+test('refuses only the commands that need the configuration if it is damaged', async () => {
   const { shop, file } = await shopWithFile();
   await shop.run('inventory set 4 1');
   fs.writeFileSync(file, '{"settings":');
@@ -69,7 +69,7 @@ test('refuses only commands that need a damaged configuration', async () => {
   }
 });
 
-test('refuses config commands, but no sandbox command, if the configuration is damaged', async () => {
+test('refuses config commands but runs sandbox commands if the configuration is damaged', async () => {
   const { shop, file } = await shopWithFile();
   fs.writeFileSync(file, '{"settings":');
   const warning = `Warning: The configuration file ${file} is not valid JSON.`;
@@ -81,7 +81,7 @@ test('refuses config commands, but no sandbox command, if the configuration is d
   expect(fs.readFileSync(file, 'utf8')).toBe('{"settings":');
 });
 
-test("writes nothing through another user's link, wherever it is in the path", async ({ shop }) => {
+test('refuses to export through a symbolic link that another user could have made', async ({ shop }) => {
   const shared = join(shop.folders.config, '..', 'shared');
   fs.mkdirSync(join(shared, '..', 'ours'));
   fs.mkdirSync(shared);
@@ -126,7 +126,7 @@ test('refuses a sandbox key that others can write to', async ({ shop }) => {
 });
 
 describe('sudo with the folders of the user who ran it', () => {
-  test('refuses sudo by the owner of the nearest existing folder', async () => {
+  test('decides on sudo by the owner of the nearest existing folder', async () => {
     const folders = await temporaryFolders();
     const owner = fs.statSync(dirname(folders.config)).uid;
     const refuse = (caller: string | undefined, user: number) => () =>
@@ -138,7 +138,7 @@ describe('sudo with the folders of the user who ran it', () => {
     expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
   });
 
-  test.runIf(isRoot)("refuses sudo in the user's home with a hint, and changes nothing", async ({ shop }) => {
+  test.runIf(isRoot)("refuses to run under sudo in the user's home, and changes nothing there", async ({ shop }) => {
     const home = `${shop.folders.config}/home`;
     fs.mkdirSync(home, { recursive: true, mode: 0o700 });
     fs.chownSync(home, 4321, 4321);
@@ -175,26 +175,29 @@ test.for([
   ['inventory', 'stock.csv'],
   ['history', 'history.ndjson'],
   ['sandbox', 'stock.csv'],
-] as const)('replaces without --force in %s export only what petstock wrote', async ([group, name], { shop }) => {
-  await shop.run('inventory list --env sandbox');
-  await shop.run('inventory set 4 9');
-  const file = join(shop.folders.state, '..', name);
-  const words = [group, 'export', file];
-  fs.writeFileSync(file, 'hours of work\n');
-  expect((await shop.refused(words)).replaceAll(/\s+/g, ' ')).toContain('may hold the only copy of its content');
-  expect(fs.readFileSync(file, 'utf8')).toBe('hours of work\n');
+] as const)(
+  '%s export replaces only files that petstock wrote, unless --force is given',
+  async ([group, name], { shop }) => {
+    await shop.run('inventory list --env sandbox');
+    await shop.run('inventory set 4 9');
+    const file = join(shop.folders.state, '..', name);
+    const words = [group, 'export', file];
+    fs.writeFileSync(file, 'hours of work\n');
+    expect((await shop.refused(words)).replaceAll(/\s+/g, ' ')).toContain('may hold the only copy of its content');
+    expect(fs.readFileSync(file, 'utf8')).toBe('hours of work\n');
 
-  await shop.exits([...words, '--force'], 0);
-  const written = fs.readFileSync(file, 'utf8');
-  expect(written).toMatch(/petId/);
-  await shop.exits(words, 0);
-  expect(fs.readFileSync(file, 'utf8')).toBe(written);
-  fs.appendFileSync(file, 'more work\n');
-  await shop.refused(words);
-  expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
-});
+    await shop.exits([...words, '--force'], 0);
+    const written = fs.readFileSync(file, 'utf8');
+    expect(written).toMatch(/petId/);
+    await shop.exits(words, 0);
+    expect(fs.readFileSync(file, 'utf8')).toBe(written);
+    fs.appendFileSync(file, 'more work\n');
+    await shop.refused(words);
+    expect(fs.readFileSync(file, 'utf8')).toBe(`${written}more work\n`);
+  },
+);
 
-test('hints at --force for an existing file by a command that runs, even if it stands behind --', async ({ shop }) => {
+test('prints a hint with --force that runs even if the file follows --', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   fs.writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(['inventory', 'export', '--', file]);
@@ -209,7 +212,7 @@ describe('a file that an option of the sandbox names', () => {
   const faults: [string, (file: string) => void, RegExp][] = [
     ['others can write to', (file) => fs.chmodSync(file, 0o620), /others can write to it/],
     [
-      'is a link of others',
+      "is another user's link",
       (file) => {
         const shared = join(dirname(file), 'shared');
         fs.mkdirSync(shared, { recursive: true });
@@ -222,7 +225,7 @@ describe('a file that an option of the sandbox names', () => {
       /is a symbolic link that another user may have put there/,
     ],
     [
-      'is a link to nowhere',
+      'is a dangling link',
       (file) => {
         fs.rmSync(file);
         fs.symlinkSync('/nowhere/else', file);
@@ -231,10 +234,10 @@ describe('a file that an option of the sandbox names', () => {
     ],
   ];
   if (isRoot) {
-    faults.push(['is of another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
+    faults.push(['belongs to another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
   }
 
-  test.for(faults)('refuses a file of a sandbox option that %s', async ([, spoil, words], { shop }) => {
+  test.for(faults)('refuses a file for the sandbox that %s', async ([, spoil, words], { shop }) => {
     const at = (name: string) => join(shop.folders.state, '..', name);
     const [key, stock] = [at('key.txt'), at('stock.db')];
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o600 });
@@ -255,7 +258,7 @@ describe('a file that an option of the sandbox names', () => {
     }
   });
 
-  test('makes a key file private, with a warning, if others could read it', async ({ shop }) => {
+  test('makes a key file private, and warns, if others could read the file', async ({ shop }) => {
     const key = join(shop.folders.state, '..', 'key.txt');
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
     const { stderr } = await served(shop, `--key-file ${key}`);

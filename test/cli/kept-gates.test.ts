@@ -52,10 +52,10 @@ const copy = ({ folders }: Shop) => cp(folders.state, `${folders.state}.copy`, {
 
 test.each<[string, before: (shop: Shop) => Promise<void>, after: (shop: Shop) => Promise<void>]>([
   ['was removed', nothing, ({ folders }) => rm(folders.state, { recursive: true })],
-  ['can not be used any more', nothing, blockFolder],
+  ['becomes unusable', nothing, blockFolder],
   ['was set aside as damaged', nothing, damage],
   ['is restored from an older copy', copy, (shop) => bringBack(shop, '.copy')],
-  ['can be used again, if it came up meanwhile', blockFolder, (shop) => bringBack(shop, '.away')],
+  ['becomes usable after the gate was set', blockFolder, (shop) => bringBack(shop, '.away')],
 ])('keeps a gate of 120 s if the state folder %s', async (_how, before, after) => {
   const shop = await shopWithState();
   await before(shop);
@@ -68,11 +68,11 @@ test.each<[string, before: (shop: Shop) => Promise<void>, after: (shop: Shop) =>
 
 describe('a gate in a shared state', () => {
   test.each([
-    ['away', 'back'],
-    ['there', 'away'],
-  ])('keeps a gate if the shared state is %s when the gate comes up, and then %s', async (first) => {
+    ['down', 'up again'],
+    ['up', 'down'],
+  ])('keeps a gate that is set while the shared state is %s, even once the state is %s', async (first) => {
     const there = await temporaryDatabase();
-    const [before, after] = first === 'away' ? [away, there] : [there, away];
+    const [before, after] = first === 'down' ? [away, there] : [there, away];
     const shop = await shopWithState({ PETSTOCK_STATE_URL: there });
     await refuse(shop, { PETSTOCK_STATE_URL: before });
     await expectGate(shop, { PETSTOCK_STATE_URL: after });
@@ -86,7 +86,7 @@ describe('a gate in a shared state', () => {
   });
 });
 
-test('shows a gate that only its file has, and clears it with the rest', async () => {
+test('limits shows a gate that only its file knows, and limits clear removes the gate', async () => {
   const shop = await shopWithState();
   await refuse(shop);
   await rm(shop.folders.state, { recursive: true });
@@ -104,7 +104,7 @@ describe('a program', () => {
     return runtime;
   }
 
-  test('obeys a gate of the command in a program with a state folder of its own', async () => {
+  test('obeys a gate of the command line in a program with its own state folder', async () => {
     const { run, service, clock } = await shopWithState();
     await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;
@@ -113,7 +113,7 @@ describe('a program', () => {
     await client.close();
   });
 
-  test('obeys a gate in a program whose listener throws on a 429, or that has no state', async () => {
+  test('obeys a gate in a program whose listener throws, and in one without a state', async () => {
     const { service, clock } = await shopWithState();
     await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
@@ -175,7 +175,7 @@ describe('gate files of a state that fails', () => {
     await vi.waitFor(() => expect(other.peek(scope).gate.at).toBe(61_000));
   });
 
-  test('flushes gate files to disk before the state keeps the gate', async () => {
+  test('flushes gate files to disk before the state stores the gate', async () => {
     const { folder, open, state } = await rig();
     const events: string[] = [];
     Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
@@ -202,7 +202,7 @@ describe('gate files of a state that fails', () => {
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
-  test('keeps a gate file after a restart by the wall clock, and no longer than at first', async () => {
+  test('keeps a gate after a restart by the wall clock, but no longer than its original length', async () => {
     const { clock, folder, open } = await rig();
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {
@@ -236,7 +236,7 @@ describe('gate files of a state that fails', () => {
     expect(open().peek(scope).gate.at).toBe(121_000);
   });
 
-  test('writes gate files that a stopped process has locked, but does not remove them', async () => {
+  test('writes gate files while another process holds the lock, but does not remove them', async () => {
     const { open, clock, folder, failToFold } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await mkdir(folder, { mode: 0o700, recursive: true });
@@ -250,7 +250,7 @@ describe('gate files of a state that fails', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('writes gates of other machines into gate files if the state is shared', async () => {
+  test('saves gates of other machines in gate files if the state is shared', async () => {
     const { open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
@@ -260,14 +260,10 @@ describe('gate files of a state that fails', () => {
   });
 
   test.each([
-    ['a login that began since', ['tmp'], ['tmp', 'run']],
-    ['a login that has ended since', ['tmp', 'run'], ['tmp']],
-    [
-      'a login that has ended since, if one folder is closed to us',
-      ['/proc/tmp', 'run', 'home'],
-      ['/proc/tmp', 'home'],
-    ],
-    ['a variable that is not there any more', ['tmp', 'session', 'run'], ['tmp', 'run']],
+    ['a new login', ['tmp'], ['tmp', 'run']],
+    ['the end of a login', ['tmp', 'run'], ['tmp']],
+    ['the end of a login, if one folder is unwritable', ['/proc/tmp', 'run', 'home'], ['/proc/tmp', 'home']],
+    ['the removal of a variable', ['tmp', 'session', 'run'], ['tmp', 'run']],
   ])('keeps a gate after %s', async (_what, before, after) => {
     const { openWith, folder } = await rig();
     const paths = (names: readonly string[]) => names.map((name) => (name[0] === '/' ? name : join(folder, name)));
@@ -276,7 +272,7 @@ describe('gate files of a state that fails', () => {
   });
 
   property(
-    'keeps a gate for each login and each job, whichever folders come and go meanwhile',
+    'keeps a gate for every login and job, even if folders come and go',
     [fc.array(fc.subarray(['session', 'run']), { minLength: 2, maxLength: 6 }), fc.nat(4)],
     { numRuns: 30 },
     async (views, at) => {
@@ -293,7 +289,7 @@ describe('gate files of a state that fails', () => {
     },
   );
 
-  test('writes gate files into two folders and no more', async () => {
+  test('writes gate files into at most two folders', async () => {
     const { openWith, folder } = await rig();
     const folders = ['a', 'b', 'c'].map((name) => join(folder, name));
     await openWith(...folders).fold(scope, [gate]);
@@ -306,7 +302,7 @@ describe('gate files of a state that fails', () => {
     expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);
   });
 
-  test('warns and waits in a command if neither state nor files can keep a gate', async () => {
+  test('a command warns and waits if neither the state nor a file can keep a gate', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([
@@ -316,7 +312,7 @@ describe('gate files of a state that fails', () => {
     expect(clock.sleeps).toEqual([60_000]);
   });
 
-  test('reports no gate again that the state knows from a drifting clock', async () => {
+  test('does not report a known gate again if its time drifts', async () => {
     const { open, state, lines, clock } = await rig();
     state.failure = full();
     let at = 61_000;
@@ -344,7 +340,7 @@ describe('gate files of a state that fails', () => {
     '{"boot":"test","env":7,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":7,"env":"","at":1e9,"wall":0,"length":0,"reason":"refused"}',
     '{"boot":"x","env":"","windows":null,"at":1e9,"wall":0,"length":0,"reason":"refused"}',
-  ])('ignores a gate file with %s', async (text) => {
+  ])('ignores a gate file with the content %j', async (text) => {
     const { open, folder } = await rig();
     await mkdir(folder, { mode: 0o700, recursive: true });
     await writeFile(join(folder, `gate-${scope}.json`), text);
@@ -373,10 +369,13 @@ describe('a forged gate in the shared state', () => {
   }
 
   test.each<[how: string, repair: (machine: Awaited<ReturnType<typeof machineWith>>) => Promise<unknown>]>([
-    ['its row was removed', ({ url }) => runSql(url, 'DELETE FROM petstock.limits')],
-    ['its row was put right', ({ url }) => write(url, JSON.stringify({ gate: { at: 0, wall: 0, length: 0 } }))],
-    ['another machine has cleared it', ({ shop, other }) => shop.exits('limits clear --yes', 0, [], { env: other })],
-  ])('ignores a forged gate in the files once %s', async (_how, repair) => {
+    ['its row is removed', ({ url }) => runSql(url, 'DELETE FROM petstock.limits')],
+    ['its row is corrected', ({ url }) => write(url, JSON.stringify({ gate: { at: 0, wall: 0, length: 0 } }))],
+    [
+      'another machine has cleared the gate',
+      ({ shop, other }) => shop.exits('limits clear --yes', 0, [], { env: other }),
+    ],
+  ])('ignores a forged gate in the gate files once %s', async (_how, repair) => {
     const machine = await machineWith(gateFor(600_000));
     const { shop, env, other } = machine;
     await expectGate(shop, env);
@@ -385,7 +384,7 @@ describe('a forged gate in the shared state', () => {
     for (const by of [other, env]) await shop.exits('inventory list', 0, [], { env: by });
   });
 
-  test('keeps a gate that this machine met once the forged state is repaired', async () => {
+  test('keeps a real gate of this machine after a forged state is repaired', async () => {
     const { shop, env, url } = await machineWith('{}');
     shop.service.setFaults(['GET /inventory:first=1:status=429:retry-after=120']);
     await refuse(shop, env);
@@ -395,7 +394,7 @@ describe('a forged gate in the shared state', () => {
     await shop.exits('inventory list', 6, 'again in 2 min', { env });
   });
 
-  test('holds a key for a forged gate 32 days at most', async () => {
+  test('shortens a forged gate of 400 days to at most two months', async () => {
     const { shop, env } = await machineWith(gateFor(400 * 86_400_000));
     const { stderr } = await shop.run('limits', { env });
     const [, year, month] = /nothing is sent before (\d+)-(\d+)/.exec(stderr) ?? [];
@@ -415,7 +414,7 @@ describe('a forged gate in the shared state', () => {
     '{"inFlight":[7,null,["a",null]]}',
     '{"env":{"a":1},"boot":7}',
     '{"episodes":"3","halfOpen":"yes"}',
-  ])('shows no failure and no impossible time for a forged state of %s', async (facts) => {
+  ])('prints no failure or impossible time for the forged state %s', async (facts) => {
     const { shop, env } = await machineWith(facts);
     for (const command of ['limits', 'limits --json', 'status', 'inventory list', 'limits clear --yes']) {
       const { stdout, stderr } = await shop.exits(command, 0, [], { env });

@@ -30,7 +30,7 @@ test('exits with 5 after five tries if the service is down', async ({ shop }) =>
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
 });
 
-test('reports an address that speaks no TLS without words of OpenSSL', async ({ shop }) => {
+test("hides OpenSSL's error text if the server does not speak TLS", async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: shop.service.url.replace('http:', 'https:') };
   const words = 'no TLS connection can be made (wrong version number)';
   const { stderr } = await shop.exits('inventory list', 5, words, { env });
@@ -50,7 +50,7 @@ test.for([
   ['inventory set 4 12 --read-first', atConnection, 1, short],
   ['inventory set 4 12', atConnection, 1, short],
   ['inventory set 4 12', later, 8, 'It is not known whether'],
-] as const)('exits %s short of memory (%s) with %i: %s', async ([command, message, code, said], { shop }) => {
+] as const)('%s with the memory error "%s" exits with %i: %s', async ([command, message, code, said], { shop }) => {
   const around = async () => {
     throw new RangeError(message);
   };
@@ -66,7 +66,7 @@ async function openTlsShop() {
 }
 
 test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - --yes'])(
-  'exits at once for a certificate that is not trusted, with a hint: %s',
+  'exits after one connection if the certificate is not trusted: %s',
   async (command) => {
     const { shop, connections } = await openTlsShop();
     const said = ['is not trusted', 'Nothing was sent', /^Hint: petstock config set ca-file '<file with/m];
@@ -75,12 +75,12 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
   },
 );
 
-test('stops the rows that come after a certificate that is not trusted', () => {
+test('classifies an untrusted certificate as not sent, and stops the run', () => {
   const failure = classifyFailure(new CertificateError('not trusted', { notCarriedOut: true }));
   expect(failure).toEqual({ kind: 'notSent', stop: true, mayBeInFlight: false, isReadable: false });
 });
 
-test('trusts an authority by ca-file, and refuses a missing file before anything is sent', async () => {
+test('trusts the authority in ca-file, and refuses to run if the file is missing', async () => {
   const { shop } = await openTlsShop();
   const file = join(newFolder(), 'ca.pem');
   copyFileSync(authorityFile, file);
@@ -93,7 +93,7 @@ test('trusts an authority by ca-file, and refuses a missing file before anything
 test.for([
   ['that others can write to', (file: string) => chmodSync(file, 0o666), 'others can write to it'],
   ...(isRoot ? [['of another user', (file: string) => chownSync(file, 4321, 4321), 'uid 4321'] as const] : []),
-  ['that is a link of others', linkFromShared, 'is a symbolic link that another user may have put there'],
+  ["that is another user's link", linkFromShared, 'is a symbolic link that another user may have put there'],
 ] as const)('refuses a ca-file %s, and sends nothing', async ([, change, words]) => {
   const { shop } = await openTlsShop();
   const file = join(newFolder(), 'ca.pem');
@@ -128,7 +128,7 @@ test.for([
   expect((await shop.run('config get ca-file')).stdout).toBe('');
 });
 
-test('refuses writes and warns of reads with NODE_TLS_REJECT_UNAUTHORIZED=0, but not with 1', async ({ shop }) => {
+test('refuses writes and warns on reads with NODE_TLS_REJECT_UNAUTHORIZED=0', async ({ shop }) => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
   const said = 'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the certificate check';
   for (const command of ['inventory set 1 5', 'inventory adjust 1 +1', 'api PATCH /inventory/1 --data {"quantity":1}'])
@@ -154,7 +154,7 @@ async function openFarShop(refusal?: string) {
 }
 
 describe('a proxy', () => {
-  test('tunnels requests through a proxy with its credentials, which status does not show', async () => {
+  test('sends credentials to the proxy, but does not show them in status', async () => {
     const { shop, proxy } = await openFarShop();
     for (const command of ['inventory get 1', 'inventory set 1 5']) await shop.exits(command, 0);
     const authorization = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;
@@ -166,7 +166,7 @@ describe('a proxy', () => {
     expect(table.stdout + table.stderr + stdout).not.toContain('s3cret');
   });
 
-  test('checks the certificate of the service behind a proxy', async () => {
+  test('checks the certificate of the service through a proxy', async () => {
     const { shop } = await openFarShop();
     await shop.run('config unset ca-file');
     expect((await shop.exits('inventory set 1 5', 5, 'is not trusted')).requests.length).toBe(1);
@@ -187,7 +187,7 @@ describe('a proxy', () => {
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
     ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. Requests are possible again in 1 min'],
     ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
-  ] as const)('calls a proxy once after %s, whichever command follows', async ([refusal, code, words]) => {
+  ] as const)('does not call a proxy again after %j, whichever command follows', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -224,13 +224,13 @@ describe('the choice of a proxy', () => {
     ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: proxy }, undefined],
     ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
     ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
-  ])('chooses for %s with %j the proxy of %s', (url, env, source) => {
+  ])('resolves the proxy for %s from %j', (url, env, source) => {
     const found = resolveProxy(url, env);
     expect(found?.source).toBe(source);
     if (source !== undefined) expect(found?.shown).toBe(proxy);
   });
 
-  plain('refuses a proxy that speaks no HTTP, and names NO_PROXY', () => {
+  plain('refuses a proxy other than HTTP, and suggests NO_PROXY', () => {
     const env = { ALL_PROXY: 'socks5://me:secret@proxy.example:1080' };
     const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* add stock\.example to NO_PROXY\.$/;
     expect(() => resolveProxy(stock, env)).toThrow(words);
@@ -250,7 +250,7 @@ describe('the choice of a proxy', () => {
     ...['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443'].map((list) => ['[fe80::1]', list, false]),
     ['[fe80::1]:8443', '[FE80:0:0:0::0.0.0.1]:8443', true],
     ['[fe80::1:443]', 'fe80:0::1:443', true],
-  ] as [string, string, boolean][])('decides for %s whether NO_PROXY=%s exempts it: %j', (host, list, isExempt) => {
+  ] as [string, string, boolean][])('exempts %s with NO_PROXY=%s: %j', (host, list, isExempt) => {
     const found = resolveProxy(`https://${host}/v1`, { HTTPS_PROXY: proxy, NO_PROXY: list });
     expect(found === undefined).toBe(isExempt);
   });

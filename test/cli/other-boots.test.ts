@@ -9,7 +9,7 @@ import { type Shop, stockOf, test } from '../support/shop.ts';
 /** A container of the same machine whose boot has a name of its own. */
 const container = ({ clock }: Shop) => ({ host: 'box', clock: { ...clock, boot: () => 'box' } });
 
-test('adds up on one pet from containers that each have a boot of their own', async ({ shop }) => {
+test('adds up adjusts of one pet from several containers', async ({ shop }) => {
   // Real clocks, so that the others continue while one waits.
   const clock = createSystemClock(hrtime.bigint);
   const adjust = (host: string) =>
@@ -24,29 +24,26 @@ const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 test.for([
   ['another boot', container],
   ['another host name', sameBoot],
-] as const)(
-  'counts a run of %s as running while its lease is renewed, and waits for it once it is killed',
-  async ([, other], { shop }) => {
-    const { host, clock } = other(shop);
-    let sentAt = 0;
-    await useState(shop, async ({ history }) => {
-      const row = plannedRow({ petId: 4n, before: 39, after: 40, result: 'pending' }, 0);
-      const log = await history.begin({ ...headOf(shop), serviceName: serviceNameOf(shop.service.url) }, [row]);
-      sentAt = shop.clock.monotonic();
-      await log.intend([{ row: 1, petId: 4n, inFlightUntil: sentAt + 30_000 }], undefined);
-      expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);
-      /** While one process of it waits, those of others go on. */
-      const sleep = async (ms: number) => {
-        await shop.clock.sleep(ms);
-        shop.clock.expireDeadlines(5000);
-        await setImmediate();
-      };
-      const resume = `inventory apply --resume ${log.run} --yes`;
-      await shop.exits(resume, 7, ['Waiting up to 15 s', 'still running'], { host, clock: { ...clock, sleep } });
-      // The process dies with its request on the way.
-      Object.assign(log, { end: async () => {}, flush: async () => {} });
-    });
-    await shop.exits('inventory adjust 4 +1', 0, [], { host, clock });
-    expect(shop.clock.monotonic() - sentAt).toBeGreaterThanOrEqual(30_000);
-  },
-);
+] as const)('lists a run of %s as running, and waits for its request after a kill', async ([, other], { shop }) => {
+  const { host, clock } = other(shop);
+  let sentAt = 0;
+  await useState(shop, async ({ history }) => {
+    const row = plannedRow({ petId: 4n, before: 39, after: 40, result: 'pending' }, 0);
+    const log = await history.begin({ ...headOf(shop), serviceName: serviceNameOf(shop.service.url) }, [row]);
+    sentAt = shop.clock.monotonic();
+    await log.intend([{ row: 1, petId: 4n, inFlightUntil: sentAt + 30_000 }], undefined);
+    expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);
+    /** While one process of it waits, those of others go on. */
+    const sleep = async (ms: number) => {
+      await shop.clock.sleep(ms);
+      shop.clock.expireDeadlines(5000);
+      await setImmediate();
+    };
+    const resume = `inventory apply --resume ${log.run} --yes`;
+    await shop.exits(resume, 7, ['Waiting up to 15 s', 'still running'], { host, clock: { ...clock, sleep } });
+    // The process dies with its request on the way.
+    Object.assign(log, { end: async () => {}, flush: async () => {} });
+  });
+  await shop.exits('inventory adjust 4 +1', 0, [], { host, clock });
+  expect(shop.clock.monotonic() - sentAt).toBeGreaterThanOrEqual(30_000);
+});

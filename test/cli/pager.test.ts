@@ -29,7 +29,7 @@ async function longList(pets: number, options: ShopRunOptions, status?: string) 
   return shop.run('inventory list --color never', { ...screen, ...options });
 }
 
-test('shows a table that is longer than the terminal through less, as git starts it', async () => {
+test('shows a table that is longer than the terminal in less', async () => {
   const { stdout, stderr, pager, plain } = await list();
   expect(stdout).toBe('');
   expect(pager.text()).toBe(plain);
@@ -59,7 +59,7 @@ test.each<[string, ShopRunOptions, string]>([
   ['TERM=dumb', { env: { TERM: 'dumb' } }, ''],
   ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
   ['nobody at the keyboard', { terminals: ['stdout', 'stderr'] }, ''],
-])('starts no pager: %s', async (_why, options, flags) => {
+])('starts no pager with %s', async (_why, options, flags) => {
   const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
   expect(pager.commands).toEqual([]);
@@ -81,7 +81,7 @@ test.each([
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
 ] as const)(
-  'prints everything without a pager that is missing, seen %s, and warns of a named one (%s)',
+  'prints the list itself if the pager is missing (noticed %s), and warns about a named pager',
   async (...row) => {
     const [isMissing, PAGER, said] = row;
     const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });
@@ -90,7 +90,7 @@ test.each([
   },
 );
 
-test('prints a long list whole if the pager is missing', async () => {
+test('prints the whole of a long list if the pager is missing', async () => {
   const whole = await longList(3000, { rows: undefined });
   for (const isMissing of ['at once', 'in the end'] as const) {
     const { openPager } = createTestPager({ isMissing });
@@ -98,7 +98,7 @@ test('prints a long list whole if the pager is missing', async () => {
   }
 });
 
-test('ends a list without an error if the pager is left before the service ends it', async ({ shop }) => {
+test('ends a list without an error if the pager is closed before the response ends', async ({ shop }) => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(10_000)}`);
   });
@@ -113,7 +113,7 @@ test('ends a list without an error if the pager is left before the service ends 
 });
 
 test.each([{ readsOnly: 1000 }, {}])(
-  'stops the list on Ctrl-C, and waits until the pager is left: %o',
+  'stops the list on Ctrl-C, and waits until the pager is closed: %o',
   async (reads) => {
     const interruption = new AbortController();
     const left: string[] = [];
@@ -138,7 +138,7 @@ test.each([{ readsOnly: 1000 }, {}])(
   },
 );
 
-test('writes nothing to the terminal while the pager has it', async () => {
+test('writes nothing to the terminal while the pager is open', async () => {
   const written: string[] = [];
   const pager = createTestPager({ stays: true, onRead: () => setImmediate(() => pager.leave()) });
   const onRead = (stream: string) => (text: string) => void written.push(`${stream} ${text.slice(0, 12)}`);
@@ -155,7 +155,7 @@ test('reports an incomplete list on stderr after the pager', async () => {
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 
-test('shows neither a report of writes nor a preview in the pager', async ({ shop }) => {
+test('opens no pager for a report or a preview', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
   const stdin = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
   for (const mode of ['--dry-run', '--yes']) {

@@ -37,7 +37,7 @@ test('stores state-url privately, and never shows its password', async ({ shop: 
   for (const command of ['config unset state-url', 'inventory set 4 2']) await exits(command, 0);
 });
 
-test('writes nothing while the database can’t be reached, and warns of it in reads', async ({ shop }) => {
+test('does not write while the database is unreachable, and warns on reads', async ({ shop }) => {
   const away = withEnv(shop, { PETSTOCK_STATE_URL: secret });
   expect((await away.exits('inventory set 4 2', 5, 'Nothing was sent')).requests).toEqual([]);
   await away.exits('inventory get 4', 0, 'only the rate limits known on this machine');
@@ -48,7 +48,7 @@ test('writes nothing while the database can’t be reached, and warns of it in r
   expect((await away.run('history list --env sandbox')).stdout).toContain('inventory adjust');
 });
 
-test('creates the tables with the first command, and refuses those of another version', async ({ shared }) => {
+test('creates the tables with the first command, and refuses tables of another version', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   shared.service.setFaults(['PATCH /inventory/6:status=401']);
   expect((await shared.exits('state info --json', 0)).stdout).toContain('"engine":null');
@@ -72,7 +72,7 @@ test('creates the tables with the first command, and refuses those of another ve
   }
 });
 
-test('migrates a database of 0.2.0, but not while a process of 0.2.0 uses it', async ({ shared }) => {
+test('migrates a database of 0.2.0 once no process of 0.2.0 uses the database', async ({ shared }) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   await shared.exits('inventory adjust 4 +2', 0);
   await runSql(
@@ -92,7 +92,7 @@ test('migrates a database of 0.2.0, but not while a process of 0.2.0 uses it', a
   expect(await shared.json('state info --json')).toMatchObject({ schema: 6, runs: 3, rows: 3 });
 });
 
-test('creates one whole database from several processes, and reports its weaknesses in state info', async ({
+test('creates the tables once from five simultaneous commands, and warns in state info about fsync', async ({
   shared,
 }) => {
   await Promise.all([1, 2, 3, 4, 5].map(() => shared.exits('inventory get 4', 0)));
@@ -103,7 +103,7 @@ test('creates one whole database from several processes, and reports its weaknes
   expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
 });
 
-test('checks the stock-takes of this machine in state check', async ({ shared: { run, exits, folders } }) => {
+test('state check reports a damaged local file of stock-takes', async ({ shared: { run, exits, folders } }) => {
   await run('inventory count --new --yes -q', { stdin: '4\n' });
   expect(await run('state check')).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
   const file = join(folders.state, 'state.db');
@@ -116,7 +116,7 @@ test('checks the stock-takes of this machine in state check', async ({ shared: {
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('reports a wrong password, and a missing database', async ({ shop }) => {
+test('reports a wrong password or a missing database', async ({ shop }) => {
   const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
   await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   for (const [place, code, said] of [
@@ -129,7 +129,7 @@ test('reports a wrong password, and a missing database', async ({ shop }) => {
   }
 });
 
-test('follows sslmode as libpq does', async ({ shop }) => {
+test('interprets sslmode as libpq does', async ({ shop }) => {
   const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
   for (const [parameters, code] of [
     ['sslmode=prefer', 0],
@@ -152,14 +152,14 @@ test('follows sslmode as libpq does', async ({ shop }) => {
   expect(requests).toEqual([]);
 });
 
-test('stores times in full in a database whose settings would cut digits off', async ({ shared }) => {
+test('adjusts a stock even if the database cuts digits off by default', async ({ shared }) => {
   const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
   const statement = `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`;
   await runSql(shared.env.PETSTOCK_STATE_URL ?? '', statement);
   await shared.exits('inventory adjust 4 +1', 0);
 });
 
-test('reports the right that a role lacks, and runs with a role that has it', async ({ shop }) => {
+test('reports which privilege a role lacks, and runs once the privilege is granted', async ({ shop }) => {
   const server = await temporaryPostgres();
   const roles = ['ann', 'ben', 'guest'].map((name) => `CREATE ROLE ${name} LOGIN`);
   await runSql(server.url, ...roles, 'CREATE DATABASE pets OWNER ann');
@@ -219,7 +219,7 @@ test('waits for a server whose connections are all in use, and gives up after 5 
   });
 });
 
-test('obeys gates in a watch begun without its database once the database is back', async ({
+test('obeys gates in a watch that began without its database, once the database is reachable', async ({
   shop: { exits, service, clock },
 }) => {
   const database = await temporaryDatabase();
@@ -288,7 +288,7 @@ test('adjusts, undoes and checks with state and service behind a pooler', async 
     await shop.exits(command, 0, [], { env: other });
 });
 
-test('puts no forged id of a run into a command to copy, nor an impossible time', async ({ shared }) => {
+test('never prints a forged run id or an impossible time from a shared state', async ({ shared }) => {
   const stdin = 'petId,quantity\n1,50\n2,50\n3,50\n';
   shared.service.setFaults(['PATCH /inventory/2:status=401']);
   await shared.exits('inventory apply - --yes', 8, [], { stdin });

@@ -20,7 +20,7 @@ const stockOf = async ({ service }: Shop) => {
   return [...stock.items].slice(0, 8).map(({ quantity }) => Number(quantity));
 };
 
-test('resumes a run that 0.2.0 has left, and recognizes a file that it has applied', async ({ shop }) => {
+test('resumes an unfinished run of 0.2.0, and recognizes a file that 0.2.0 applied', async ({ shop }) => {
   const quantities = [20, 20, 15, 15, 10, 10, 10, 10];
   for (const [index, quantity] of quantities.entries())
     await shop.service.controls.setPet(BigInt(index + 1), { quantity: BigInt(quantity) });

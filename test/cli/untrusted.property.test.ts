@@ -48,7 +48,7 @@ const evil = fc.constantFrom(
 );
 const evilText = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), anyText({ maxLength: 40 }));
 
-test('writes nothing to a terminal that moves or hides anything, in whatever pieces', options, async () => {
+test('removes what moves the cursor or hides text before writing to a terminal', options, async () => {
   const pieces = fc.array(fc.oneof(evilText, fc.uint8Array({ maxLength: 20 })), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(pieces, fc.boolean(), async (written, cutsCharacters) => {
@@ -68,7 +68,7 @@ test('writes nothing to a terminal that moves or hides anything, in whatever pie
   );
 });
 
-test('writes nothing that moves or hides to a terminal through a pager', options, async () => {
+test('removes what moves the cursor or hides text before a pager shows it', options, async () => {
   await fc.assert(
     fc.asyncProperty(evilText, async (text) => {
       const shown: string[] = [];
@@ -81,7 +81,7 @@ test('writes nothing that moves or hides to a terminal through a pager', options
   );
 });
 
-test('reads a body whole up to its limit, or fails, however it is compressed, cut and damaged', options, async () => {
+test('reads a compressed, cut or damaged body up to its limit, or fails', options, async () => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
     fc
@@ -117,7 +117,7 @@ test('reads a body whole up to its limit, or fails, however it is compressed, cu
   );
 });
 
-test('redacts a key in any mixture of forms, and nothing else', options, () => {
+test('redacts a key in any mixture of encodings, and nothing else', options, () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const secret = fc.array(character, { minLength: 16, maxLength: 40 }).map((characters) => characters.join(''));
   const form = fc.tuple(fc.nat(8), fc.boolean(), fc.constantFrom('', '', '', '\u200b', '\u202e', '\x07', '\\u200b'));

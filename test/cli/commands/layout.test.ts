@@ -27,7 +27,7 @@ test('fits status, settings, limits and lists into 40 columns', async () => {
   }
 });
 
-test('prints the report of a bulk change, and the history of a long one, as records', async () => {
+test('prints reports and long runs as records on a terminal of 40 columns', async () => {
   const shop = await shopWithRun(250);
   const file = changeFile(shop, rowsOf(4).replace('9999', '9998'));
   const short = await shop.exits(['inventory', 'apply', file, '--yes'], 10, [], options);
@@ -44,7 +44,7 @@ test('prints the report of a bulk change, and the history of a long one, as reco
   expectNarrow(stdout);
 });
 
-test('breaks an error and a note between words, and keeps a hint whole', async ({ shop }) => {
+test('wraps errors and notes between words, and keeps hints on one line', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n5,1.5\n');
   const { stderr } = await shop.run(['inventory', 'apply', file], options);
   expect(stderr).toMatch(/^Error:\s+\S+/);
@@ -58,7 +58,7 @@ test('breaks an error and a note between words, and keeps a hint whole', async (
 });
 
 test.each([0n, 9_223_372_036_854_775_000n])(
-  'truncates nothing in a list of low stock at 40 columns: %s',
+  'truncates nothing in a list of low stock at 40 columns (ids from %s)',
   async (from) => {
     const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
     const shop = await openShopAnswering(200, `[${items.join(',')}]`);
@@ -72,7 +72,7 @@ test.each([0n, 9_223_372_036_854_775_000n])(
   },
 );
 
-test('begins a message after Ctrl-C on a line of its own on a terminal', async ({ shop }) => {
+test('begins the error after Ctrl-C on a new line on a terminal', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   const command = ['inventory', 'apply', file, '--yes'];
   const said = '\n\nError: Interrupted. Nothing was written.\nHint: petstock inventory apply ';
@@ -92,7 +92,7 @@ const emoji = '😀'.repeat(20_000);
 const family = '👩‍👩‍👧'.repeat(5_000);
 const marks = `e${'\u0301'.repeat(20_000)}`;
 
-test.each([cjk, emoji, family, marks])('lays out and truncates a long text: %#', async (text) => {
+test.each([cjk, emoji, family, marks])('lays out and truncates a very long text (case %#)', async (text) => {
   const shown = await laidOut('inventory list', [{ petId: 1, quantity: 2, status: text }], 60);
   expect(shown.length).toBeLessThan(text === marks ? 50_000 : 1000);
   expect(shown).toContain('…');
@@ -108,7 +108,7 @@ test('prints objects without a common field as JSON, not as a table', async () =
   expect(JSON.parse(shown.replace(/^│ /gm, '').replaceAll('\n', ''))).toEqual(orders);
 });
 
-test('stops a long layout on the first Ctrl-C', async () => {
+test('stops printing a long table on the first Ctrl-C', async () => {
   const orders = Array.from({ length: 10_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const shop = await openShopAnswering(200, JSON.stringify(orders));
   const interrupt = new AbortController();

@@ -16,7 +16,7 @@ import { openTill, test } from '../../support/till.ts';
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
 // A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
-test('waits for the end of a spent window and reports it, or exits with 6 at once, without a 429', async () => {
+test('waits for the end of a used-up window, or exits with 6 if --max-wait is shorter', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');
   const said = 'Requests are possible again in 41 s, at 07:01:01.\nHint: petstock limits\n';
@@ -42,7 +42,7 @@ describe('a 429', () => {
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
-  test('exits the next command after a 429 with 6, and sends nothing', async () => {
+  test('the next command after a 429 exits with 6, and sends nothing', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
@@ -53,7 +53,7 @@ describe('a 429', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('reports after a 503 that it waits for the service, not for the rate limit', async () => {
+  test('reports a wait for the service, and not for the rate limit, after a 503', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=503:retry-after=9'] });
     await shop.exits('inventory get 1', 0, /^Waiting for the service: continuing in (9|10) s \(/m);
   });
@@ -77,7 +77,7 @@ describe('a 429', () => {
   test.for([
     ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
     ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
-  ] as const)('waits a minute after a 429 with a %s that has passed already', async ([_name, headers]) => {
+  ] as const)('waits a minute after a 429 whose %s has already passed', async ([_name, headers]) => {
     const shop = await openShopAnswering(429, '{"code":"slow_down","message":"Too many.","status":429}', headers);
     const { stderr } = await shop.exits('inventory get 1 --max-wait 20 --json', 6);
     expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(60);
@@ -85,22 +85,19 @@ describe('a 429', () => {
 
   test.for([
     ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
-    ['until a date by our clock, beside a Date that is an hour ahead', { until: 120_000, ahead: 3_600_000 }],
-    ['until a date by its own Date, if our clock is an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
-  ] as const)(
-    'holds the key for at least 120 s after a 429 with %s, and reports it',
-    async ([_what, how], { till }) => {
-      const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
-      const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
-      till.service.next('PATCH', answers(429, headers));
-      await till.exits('inventory set 1 5 --max-wait 1', 6);
-      const { stderr } = await till.exits('inventory set 1 5 --json --max-wait 1', 6);
-      expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
-      till.clock.advance(119_000);
-      await till.exits('inventory set 1 5 --max-wait 0', 6);
-      expect(till.service.seen('PATCH')).toHaveLength(1);
-    },
-  );
+    ['until a date by our clock, with a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
+    ['until a date by its own Date, with our clock an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
+  ] as const)('blocks the key for at least 120 s after a 429 %s', async ([_what, how], { till }) => {
+    const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
+    const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
+    till.service.next('PATCH', answers(429, headers));
+    await till.exits('inventory set 1 5 --max-wait 1', 6);
+    const { stderr } = await till.exits('inventory set 1 5 --json --max-wait 1', 6);
+    expect(errorJson(stderr).error.retryAfterSeconds).toBeGreaterThanOrEqual(120);
+    till.clock.advance(119_000);
+    await till.exits('inventory set 1 5 --max-wait 0', 6);
+    expect(till.service.seen('PATCH')).toHaveLength(1);
+  });
 
   test('exits with 6 after three 429s in a row', async () => {
     const shop = await openShop({ faults: ['GET /inventory:status=429:retry-after=1'] });
@@ -131,14 +128,14 @@ test.for([
   [2, 'GET PATCH GET PATCH GET PATCH'],
   [4, 'GET PATCH PATCH GET PATCH'],
   [5, 'GET PATCH PATCH PATCH'],
-] as const)('ends a bulk run under a limit of %i a minute', async ([minute, requests]) => {
+] as const)('finishes a bulk run under a limit of %i requests a minute', async ([minute, requests]) => {
   const shop = await openShop({ limits: { minute, day: 1000 } });
   const result = await apply(shop, 'petId,delta\n4,+1\n5,+1\n6,+1\n');
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });
   expect(result.requests.map(({ method }) => method).join(' ')).toBe(requests);
 });
 
-test('reports on a terminal that it waits for a service that takes more than a second', async ({ shop }) => {
+test('reports the wait on a terminal if the service takes more than a second', async ({ shop }) => {
   const onSent = () => shop.clock.expireDeadlines(1000);
   const said = `Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`;
   await shop.exits('inventory get 4', 0, said, { terminal: 100, onSent });
@@ -151,7 +148,7 @@ test.for([
   ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service returned 503 \(".+"\); .+\.$/m],
   ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service returned 503 \("\S.*…; reading its stock/],
 ] as const)(
-  'reports the reason of a retry of %s: inventory %s at %s columns',
+  'reports the reason for retrying %s by inventory %s (case %#)',
   async ([request, command, terminal, said]) => {
     const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
     await shop.exits(`inventory ${command}`, 0, said, { terminal });
@@ -170,7 +167,7 @@ const gated = (seconds: string, status = 429) => ({
 });
 
 describe('limits', () => {
-  test('shows in limits the last response without a request, and only the limit of an ended window', async () => {
+  test('limits shows the last known values without a request, and only the limit of an ended window', async () => {
     const shop = await asked();
     const { code, stdout, requests } = await shop.run('limits --json');
     expect({ code, requests }).toEqual({ code: 0, requests: [] });
@@ -189,7 +186,7 @@ describe('limits', () => {
   test.each([
     [429, /^staging: after a 429 nothing is sent before 08:00:2\d\.$/m],
     [503, /^staging: while the service is unavailable nothing is sent before 0\d:00:2\d\.$/m],
-  ])('shows in limits the wait after a %i', async (status, words) => {
+  ])('limits shows the wait after a %i', async (status, words) => {
     const shop = await asked(gated('3600', status));
     await shop.exits('limits', 0, words);
     // A step of the wall clock opens no gate, and hides none.
@@ -206,7 +203,7 @@ describe('limits', () => {
     expect((await shop.run('limits')).stderr).not.toContain('nothing is sent');
   });
 
-  test('shows in limits a wait without known limits, and one that was met without a state', async () => {
+  test('limits shows a wait even if no limits are known or the state is removed', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     shop.clock.advance(120_000);
@@ -219,7 +216,7 @@ describe('limits', () => {
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
   });
 
-  test('shows no environment in limits for the wait of another configuration, and does not clear it', async () => {
+  test('limits shows a wait of another configuration, and limits clear keeps the wait', async () => {
     const shop = await openShop(gated('3600'));
     await shop.run('inventory get 1 --max-wait 0');
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
@@ -242,13 +239,13 @@ describe('limits', () => {
     await shop.exits('limits clear --yes', 0, 'Cleared', { env });
   });
 
-  test('sends one request in limits --refresh', async ({ shop }) => {
+  test('limits --refresh sends one request', async ({ shop }) => {
     const result = await shop.run('limits --refresh --json');
     expect(result.sent).toEqual(['GET /v1/inventory']);
     expect(JSON.parse(result.stdout)).toMatchObject([{ env: 'staging', limit: 1000, remaining: 999 }]);
   });
 
-  test('shows in limits on a terminal how full each window is', async () => {
+  test('limits shows on a terminal how much of each window is used', async () => {
     const shop = await asked({ limits: { minute: 4, day: 2000 } });
     for (const _request of [2, 3]) await shop.run('inventory get 1');
     const { stdout } = await shop.run('limits --color never', { terminal: 80 });
@@ -264,7 +261,7 @@ describe('limits', () => {
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });
 
-  test('lists in limits a key of another configuration without an environment, and filters keys by --env', async () => {
+  test('limits lists a key of another configuration without an environment, and filters by --env', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
@@ -287,7 +284,7 @@ describe('limits', () => {
 });
 
 describe('limits clear', () => {
-  test('removes a wait with limits clear, and names it', async () => {
+  test('limits clear prints and removes a wait', async () => {
     const shop = await openShop(gated('9999999999'));
     await shop.exits('inventory get 1', 6, 'petstock waits at most 32 days. To clear the wait: petstock limits clear');
     const { stdout, requests } = await shop.exits('limits clear --yes', 0, [
@@ -298,7 +295,7 @@ describe('limits clear', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('asks in limits clear, and removes nothing after a no or in another environment', async () => {
+  test('limits clear asks first, and keeps the limits after a no or in another environment', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
     expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production.\n' });

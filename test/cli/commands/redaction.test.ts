@@ -32,7 +32,7 @@ async function openShopWithKey(...response: Parameters<typeof openShopAnswering>
   return withEnv(await openShopAnswering(...response), { PETSTOCK_API_KEY_STAGING: key });
 }
 
-test.each(forms)('hides everywhere a key that the service repeats %s', async (_name, json) => {
+test.each(forms)('hides a key that the service repeats %s', async (_name, json) => {
   // The message is cut after 1,000 characters, in the middle of the key.
   const body = `{"code":"bad ${json}","message":"${'x'.repeat(980)} The key ${json} is bad","status":401}`;
   const all = [
@@ -65,7 +65,7 @@ test.each([
   ['inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('shows no part of a key in a table that is too wide for it, nor in warnings: %s, %#', async (command, body) => {
+])('shows no part of a key in a table of any width or in warnings: %s, case %#', async (command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
@@ -75,7 +75,7 @@ test.each([
   }
 });
 
-test('keeps the key out of every byte of output and state, taken, refused or unanswered', async () => {
+test('keeps the key out of all output and the state, whether accepted, refused or unanswered', async () => {
   const secret = 'psk_NeverShownNeverShownNeverShown99';
   const commands = [
     'inventory list',
@@ -140,7 +140,7 @@ test('prints the body of api to a pipe unredacted', async () => {
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');
 });
 
-test('redacts a sent key on stderr, but not on stdout off a terminal', async () => {
+test('redacts a sent key on stderr, but not on stdout without a terminal', async () => {
   const shown = { stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr') => ({
     isTerminal: false,
@@ -160,7 +160,7 @@ test('redacts a sent key on stderr, but not on stdout off a terminal', async () 
   expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
 });
 
-test('redacts a long text that nearly has the key many times within 11 s', () => {
+test('redacts a long text with many near matches of the key within 11 s', () => {
   const started = performance.now();
   for (const [secret, text] of [
     ['\\'.repeat(100), '\\'.repeat(1_000)],

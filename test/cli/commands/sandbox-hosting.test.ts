@@ -25,7 +25,7 @@ describe('a stock of one’s own', () => {
     expect(again.stderr).toContain('Warning: The existing stock is kept,');
   });
 
-  test('imports, serves and exports records and orders, there and back', async ({ shop }) => {
+  test('imports, serves and exports pet records and orders without changes', async ({ shop }) => {
     const [one, two] = [join(folderOf(shop), 'one.json'), join(folderOf(shop), 'two.json')];
     const stdin = `{"inventory":[{"petId":9223372036854775807,"quantity":4,"status":"pending"}],
       "pets":[{"id":9223372036854775807,"name":"Rex"}],"orders":[{"order":12345678901234567890,"pet":1}]}`;
@@ -43,7 +43,7 @@ describe('a stock of one’s own', () => {
     expect(asCsv.stdout).toBe('petId,quantity,status\r\n9223372036854775807,4,pending\r\n');
   });
 
-  test('reads what list -o csv and export write, and keeps the rest with --merge', async ({ shop }) => {
+  test('imports the output of list and export, and keeps other pets with --merge', async ({ shop }) => {
     const listed = await shop.run('inventory list -o csv');
     await shop.run('sandbox import -', { stdin: listed.stdout });
     expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
@@ -56,7 +56,7 @@ describe('a stock of one’s own', () => {
     expect(stdout).toContain('\r\n4000,1,available\r\n');
   });
 
-  test('reads a stock in JSON with more values than any response may have', async ({ shop }) => {
+  test('imports a JSON file with more values than a response may have', async ({ shop }) => {
     const file = join(folderOf(shop), 'large.json');
     writeFileSync(file, `{"inventory":[{"petId":1,"quantity":1}],"notes":[${'1,'.repeat(1e6)}1]}`);
     const { code, stderr } = await shop.run(`sandbox import ${file} --yes`);
@@ -91,7 +91,7 @@ describe('a stock of one’s own', () => {
     ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
     ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
   ])(
-    'reports each fault of %j without repeating a line, and imports nothing',
+    'reports the faults of %j without repeating its content, and imports nothing',
     async ([text = '', ...faults], { shop }) => {
       const file = join(folderOf(shop), 'secrets');
       writeFileSync(file, text);
@@ -105,7 +105,7 @@ describe('a stock of one’s own', () => {
     },
   );
 
-  test('empties no store for an invalid import, and imports the export of an empty one', async ({ shop }) => {
+  test('keeps the stock after an invalid import, and imports the export of an empty store', async ({ shop }) => {
     const database = await temporaryDatabase();
     await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
     for (const options of ['--merge', `--database ${database} --yes`]) {
@@ -125,7 +125,7 @@ describe('a stock of one’s own', () => {
   });
 });
 
-test('backs up a file that is served, and serves the copy as it was', async ({ shop }) => {
+test('backs up a store while it is served, and serves the copy', async ({ shop }) => {
   const copy = join(folderOf(shop), 'copy.db');
   await served(shop, '', async (line) => {
     const env = envOf(line);
@@ -141,7 +141,7 @@ test('backs up a file that is served, and serves the copy as it was', async ({ s
   });
 });
 
-test('serves and fills PostgreSQL, resets it after a question, and lists its keys', {
+test('serves, fills and resets a stock in PostgreSQL', {
   timeout: 60_000,
 }, async ({ shop }) => {
   const database = await temporaryDatabase();

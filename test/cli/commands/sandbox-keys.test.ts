@@ -12,7 +12,7 @@ async function printed(shop: Shop, command: string) {
 }
 
 describe('sandbox keys', () => {
-  test('shows a key once in create, and no key in list, in all formats', async ({ shop }) => {
+  test('prints a new key only in sandbox keys create, and never in sandbox keys list', async ({ shop }) => {
     expect(await printed(shop, 'sandbox keys list')).toEqual([]);
     await shop.exits('sandbox keys revoke 000000000000', 9);
     expect(existsSync(shop.folders.state)).toBe(false);
@@ -44,7 +44,7 @@ describe('sandbox keys', () => {
     expect(own).toMatchObject({ plan: 'enterprise', limitMinute: 5000, limitDay: 1_000_000 });
   });
 
-  test('shows the name of a sandbox key in lists, administration and metrics', async ({ shop }) => {
+  test('shows the name of a sandbox key in lists, the admin API and metrics', async ({ shop }) => {
     const name = 'till 3 "north"';
     const { id } = JSON.parse(
       (await shop.run(['sandbox', 'keys', 'create', '--plan', 'pro', '--name', name, '--json'])).stdout,
@@ -64,7 +64,7 @@ describe('sandbox keys', () => {
     });
   });
 
-  test('accepts a key that is issued while the sandbox is served, until it is revoked', async ({ shop }) => {
+  test('accepts a key created while the sandbox is served, until the key is revoked', async ({ shop }) => {
     const { code } = await served(shop, '', async (line) => {
       const { key, id } = await printed(shop, 'sandbox keys create --plan pro');
       const env = envOf({ ...line, key });
@@ -75,7 +75,7 @@ describe('sandbox keys', () => {
     expect(code).toBe(0);
   });
 
-  test('refuses a key in place of its id in sandbox keys revoke, and does not repeat it', async ({ shop }) => {
+  test('sandbox keys revoke refuses a key instead of its id, and does not print the key', async ({ shop }) => {
     const { key } = await printed(shop, 'sandbox keys create --plan pro');
     for (const given of [key, 'abcdefghijklmnop', '!only#signs$in%it']) {
       const stderr = await shop.refused(['sandbox', 'keys', 'revoke', given]);
@@ -84,7 +84,7 @@ describe('sandbox keys', () => {
     }
   });
 
-  test("puts no sandbox key into a copy, and refuses to revoke the sandbox's own key", async ({ shop }) => {
+  test("revokes every key of a backup, but not the sandbox's own key", async ({ shop }) => {
     await shop.run('-e sandbox inventory get 1');
     const [own] = await printed(shop, 'sandbox keys list');
     expect(await shop.refused(`sandbox keys revoke ${own.id}`)).toContain("This is the sandbox's own key");
@@ -104,7 +104,7 @@ describe('sandbox keys', () => {
     ['list --file :memory:', 2, '--file :memory: stores nothing between commands'],
     ['list --file /etc/hostname', 2, "The sandbox can't use /etc/hostname: "],
     ['revoke 000000000000', 9, 'There is no key 000000000000'],
-  ] as const)('exits sandbox keys %s with %i', async ([command, expected, message], { shop }) => {
+  ] as const)('sandbox keys %s exits with %i', async ([command, expected, message], { shop }) => {
     expect((await shop.exits(`sandbox keys ${command}`, expected, `Error: ${message}`)).stdout).toBe('');
   });
 });
@@ -112,7 +112,7 @@ describe('sandbox keys', () => {
 describe('the plan of the sandbox key', () => {
   const info = (shop: Shop) => printed(shop, 'sandbox info');
 
-  test('keeps plan and stock of the sandbox if sandbox serve has another plan', async ({ shop }) => {
+  test('keeps the plan and stock of the sandbox if sandbox serve uses another plan', async ({ shop }) => {
     await shop.run('-e sandbox inventory set 1 99');
     await served(shop, '--plan free --pets 5', async (line) => {
       expect((await shop.run('inventory set 1 3', { env: envOf(line) })).stdout).toMatch(/^1\t3\t/);
@@ -122,7 +122,7 @@ describe('the plan of the sandbox key', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
   });
 
-  test('resets the sandbox to plan business, full limits and the first stock, and keeps its keys', async ({ shop }) => {
+  test('sandbox reset restores the plan, limits and stock, and keeps the keys', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     const { key } = await info(shop);
     await shop.run('-e sandbox inventory set 1 98');

@@ -4,7 +4,7 @@ import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
 import { folderOf, served } from '../../support/served-shop.ts';
 import { jsonLines, test as shopTest } from '../../support/shop.ts';
 
-test('keeps the newest megabyte for a stalled reader, and reports how many lines it dropped', async () => {
+test('keeps the newest megabyte for a stalled reader, and reports how many lines were dropped', async () => {
   const written: string[] = [];
   let flow = () => {};
   const flows = new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ test('keeps the newest megabyte for a stalled reader, and reports how many lines
   expect(newest.map(({ line }) => line)).toEqual(Array.from({ length: 1_000 }, (_, index) => 14_000 + index));
 });
 
-shopTest('a log has the start with version and store, the drain and the end', async ({ shop }) => {
+shopTest('logs the start with version and store, the drain and the stop', async ({ shop }) => {
   const { code, stderr } = await served(shop, '--file :memory: --log --admin-port 0', async ({ admin }) => {
     await fetch(`${admin}/reset`, { method: 'POST', headers: { Authorization: 'Bearer adm_wrong' } });
   });
@@ -48,7 +48,7 @@ shopTest('a log has the start with version and store, the drain and the end', as
   expect(lines.slice(-2).map(({ message }) => message)).toEqual(['Draining', 'Stopped']);
 });
 
-shopTest('a key that was revoked is served with a warning', async ({ shop }) => {
+shopTest('warns if a revoked key is given to sandbox serve', async ({ shop }) => {
   const file = join(folderOf(shop), 'shop.db');
   const options = `--key a-constant-key-of-ours --file ${file}`;
   await served(shop, options);
@@ -58,7 +58,7 @@ shopTest('a key that was revoked is served with a warning', async ({ shop }) => 
   expect(stderr).toContain('Warning: The key was revoked. Requests with it get a 401');
 });
 
-shopTest('reports off a terminal which command prints the key', async ({ shop }) => {
+shopTest('prints a command that shows the key if there is no terminal', async ({ shop }) => {
   const { stdout, stderr } = await served(shop, '');
   const command = /The key is that of the sandbox: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
   const info = await shop.json(command);

@@ -10,7 +10,7 @@ import { jsonLines, test } from '../../support/shop.ts';
 
 const given = 'a-constant-key-of-ours';
 
-test('creates the sandbox on first use of sandbox info, and shows where it is', async ({ shop }) => {
+test('creates the sandbox on the first sandbox info, and prints its file', async ({ shop }) => {
   const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
   const { code, stdout, stderr } = await shop.run('sandbox info --json', { env: nothing });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -26,7 +26,7 @@ test('creates the sandbox on first use of sandbox info, and shows where it is', 
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('serves any client at the printed address, logs nothing, and exits with 0', async ({ shop }) => {
+test('serves clients at the printed URL, and logs nothing with --quiet', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
@@ -66,15 +66,13 @@ test.for([
   ['--admin-host 127.0.0.2', /no effect without --admin-port/],
   ['--admin-port 0 --admin-host 0.0.0.0', /--admin-host 0.0.0.0 --expose/],
   ['--drain soon', /--drain takes/],
-] as const)('exits sandbox serve %s with 2, and repeats no secret', async ([options, message], { shop }) => {
+] as const)('sandbox serve %s exits with 2 without repeating a secret', async ([options, message], { shop }) => {
   const stderr = await shop.refused(`sandbox serve --port 0 ${options}`);
   expect(stderr).toMatch(message);
   expect(stderr).not.toContain('secret');
 });
 
-test('exits sandbox serve with 5 for an unreachable database, and with 2 for a refused connection', async ({
-  shop,
-}) => {
+test('sandbox serve exits with 5 if the database is unreachable, and with 2 if it is missing', async ({ shop }) => {
   const away = await shop.run('sandbox serve --port 0 --database postgres://me:secret@127.0.0.1:1/x');
   expect(away).toMatchObject({
     code: 5,
@@ -93,23 +91,20 @@ test.for([
   ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach the stock at 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
-] as const)(
-  'logs lines of JSON, the last with the error, if sandbox serve %s does not start',
-  async (row, { shop }) => {
-    const [options, env, message] = row;
-    const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
-    expect(code).toBe(2);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({
-      time: expect.any(String),
-      level: 'error',
-      message: expect.stringMatching(message),
-      exitCode: 2,
-    });
-  },
-);
+] as const)('logs the error as JSON in the last line if sandbox serve %s does not start', async (row, { shop }) => {
+  const [options, env, message] = row;
+  const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
+  expect(code).toBe(2);
+  expect(jsonLines(stderr).at(-1)).toMatchObject({
+    time: expect.any(String),
+    level: 'error',
+    message: expect.stringMatching(message),
+    exitCode: 2,
+  });
+});
 
 test.for(['--port', '--admin-port'])(
-  'reports that the port of %s is taken, and what to do',
+  'reports that the port of %s is in use, and suggests port 0',
   async (option, { shop }) => {
     const port = await portOf(createServer());
     expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({
@@ -122,7 +117,7 @@ test.for(['--port', '--admin-port'])(
 describe('the key of sandbox serve', () => {
   const token = 'sixteen-or-more-letters';
 
-  test('accepts constant --key and --admin-token, and logs neither', async ({ shop }) => {
+  test('accepts --key and --admin-token, and logs neither of them', async ({ shop }) => {
     const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
     const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
       expect([key, adminToken]).toEqual([given, token]);
@@ -137,9 +132,7 @@ describe('the key of sandbox serve', () => {
     expect(lines).toContainEqual(expect.objectContaining({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 }));
   });
 
-  test('creates the key of --key-file once and private, shows it nowhere, and accepts its replacement', async ({
-    shop,
-  }) => {
+  test('creates a private file for --key-file once, and never prints the key', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
     const options = `--key-file ${file} --file ${stock}`;
     const read = () => readFileSync(file, 'utf8').trim();
@@ -166,7 +159,7 @@ describe('the key of sandbox serve', () => {
     expect(again.stderr).not.toContain('Warning');
   });
 
-  test('shows key and token to paste on a terminal, but not on another stderr', async ({ shop }) => {
+  test('prints the key to paste only if stderr is a terminal', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -202,7 +195,7 @@ describe('options by variable', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
   });
 
-  test('prefers the option to the variable of another option that excludes it', async ({ shop }) => {
+  test('prefers an option to the variable of a conflicting option', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -227,7 +220,7 @@ describe('options by variable', () => {
 });
 
 describe('the file of sandbox serve', () => {
-  test('creates missing folders of --file private, and leaves existing ones unchanged', async ({ shop }) => {
+  test('creates missing folders for --file as private, and leaves existing folders unchanged', async ({ shop }) => {
     const folder = join(shop.folders.state, 'new', 'folder');
     expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
     expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
@@ -236,7 +229,7 @@ describe('the file of sandbox serve', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('refuses another number of pets for an existing file, but accepts it in a reset', async ({ shop }) => {
+  test('refuses a new number of pets for an existing file, but accepts one in a reset', async ({ shop }) => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
@@ -249,7 +242,7 @@ describe('the file of sandbox serve', () => {
     await shop.exits('sandbox reset --file /nowhere.db', 2);
   });
 
-  test('serves the fresh stock if the file is reset meanwhile', async ({ shop }) => {
+  test('serves the fresh stock if the sandbox is reset while it is served', async ({ shop }) => {
     const { code } = await served(shop, '', async (line) => {
       const env = envOf(line);
       const quantity = async () => Number((await shop.run('inventory get 1', { env })).stdout.split('\t')[1]);
@@ -264,7 +257,7 @@ describe('the file of sandbox serve', () => {
     expect(code).toBe(0);
   });
 
-  test('replaces a sandbox file that is no database by a reset', async ({ shop }) => {
+  test('replaces a sandbox file that is not a database on reset', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     writeFileSync(file, 'Feed the cats. '.repeat(100));
@@ -273,7 +266,7 @@ describe('the file of sandbox serve', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('hints at no command that would destroy a text file given as --file', async ({ shop }) => {
+  test('prints no hint if the file given as --file is a text file', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {
@@ -281,7 +274,7 @@ describe('the file of sandbox serve', () => {
     }
   });
 
-  test('reports a sandbox file of a later version, which a reset refuses to remove', async ({ shop }) => {
+  test('refuses a sandbox file of a later version, even in a reset', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     const change = (version: number) => {
       const database = new (sqlite().DatabaseSync)(file);
@@ -297,18 +290,15 @@ describe('the file of sandbox serve', () => {
     await shop.exits('-e sandbox inventory get 1', 0);
   });
 
-  test.skipIf(process.platform === 'win32')(
-    'refuses anything but a plain file as a key or a certificate',
-    async ({ shop }) => {
-      // A pipe without a writer would be waited for, and no signal would end that.
-      for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
-        expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
-      }
-    },
-  );
+  test.skipIf(process.platform === 'win32')('refuses a device as a key or certificate file', async ({ shop }) => {
+    // A pipe without a writer would be waited for, and no signal would end that.
+    for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
+      expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
+    }
+  });
 });
 
-test('prints the contract with sandbox openapi', async ({ shop }) => {
+test('prints the OpenAPI document with sandbox openapi', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('sandbox openapi');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({

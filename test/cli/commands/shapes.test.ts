@@ -3,7 +3,7 @@ import { apply, changeFile, errorJson, jsonLines, test } from '../../support/sho
 
 /** The sentences of the contract about JSON, each through the command line. */
 describe('JSON', () => {
-  test('counts only rows that a dry run would write as planned', async ({ shop }) => {
+  test('counts only the rows to write as planned in a dry run', async ({ shop }) => {
     const { report, code } = await apply(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n6,14,\n', ['--dry-run']);
     expect([code, report.run, report.dryRun]).toEqual([8, null, true]);
     expect(report.counts).toMatchObject({ planned: 1, conflict: 1, unchanged: 1, applied: 0 });
@@ -24,7 +24,7 @@ describe('JSON', () => {
     expect(latest.rows[0].run).toBeUndefined();
   });
 
-  test('prints the whole JSON error with the faults of a file as the last line of stderr', async ({ shop }) => {
+  test('prints the faults of a file in the JSON error on stderr', async ({ shop }) => {
     const file = changeFile(shop, 'petId,quantity\n4,x\n,5\n');
     const { stdout, stderr } = await shop.exits(['inventory', 'apply', file, '--yes', '--json'], 2);
     expect([stdout, errorJson(stderr).error]).toEqual([
@@ -54,26 +54,29 @@ describe('JSON', () => {
     ['config get max-zero', 1, 'failure'],
     ['api GET /nothing', 9, 'not-found'],
     ['api PATCH /inventory/4 --data {}', 10, 'rejected'],
-  ] as const)('prints only an error for %s, exit %i, of kind %s', async ([command, code, kind], { shop }) => {
-    const { stdout, stderr } = await shop.exits(`${command} --json`, code);
-    expect(stdout).toBe('');
-    expect(errorJson(stderr).error).toMatchObject({
-      kind,
-      exitCode: code,
-      code: expect.any(String),
-      message: expect.any(String),
-    });
-  });
+  ] as const)(
+    'prints only a JSON error for %s, with exit code %i and kind %s',
+    async ([command, code, kind], { shop }) => {
+      const { stdout, stderr } = await shop.exits(`${command} --json`, code);
+      expect(stdout).toBe('');
+      expect(errorJson(stderr).error).toMatchObject({
+        kind,
+        exitCode: code,
+        code: expect.any(String),
+        message: expect.any(String),
+      });
+    },
+  );
 });
 
-test('sorts stores by name, whichever was set first', async ({ shop }) => {
+test('sorts stores by name in config list', async ({ shop }) => {
   for (const store of ['south', 'north', 'east']) await shop.exits(`config set low-stock 3 --store ${store}`, 0);
   const listed: readonly { readonly name: string }[] = await shop.json('config list --json');
   const stores = listed.flatMap(({ name }) => (name.endsWith('/low-stock') ? [name] : []));
   expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
 });
 
-test('replaces --failed-out again if all rows are conflicts again', async ({ shop }) => {
+test('replaces the --failed-out file each time if all rows are conflicts', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,1\n5,9,77\n');
   const failed = changeFile(shop, '', 'failed.csv');
   const night = ['inventory', 'apply', file, '--yes', '--json', '--failed-out', failed];

@@ -8,7 +8,7 @@ import { changeFile, errorJson, test } from '../../support/shop.ts';
 
 const down = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
 
-test('shows environment, address and key in status, and that the service accepts the key', async ({ shop }) => {
+test('status shows the environment, URL and key, and that the service accepts the key', async ({ shop }) => {
   const result = await shop.run('status --json');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual(['GET /v1/inventory']);
@@ -30,7 +30,7 @@ test('shows environment, address and key in status, and that the service accepts
   });
 });
 
-test('sends nothing in status --offline, and exits with 0 without address and key', async ({ shop }) => {
+test('status --offline sends nothing, and exits with 0 even without a URL and a key', async ({ shop }) => {
   await shop.run('config set-key', { stdin: 'psk_hidden_by_it' });
   expect((await shop.exits('status --offline', 0, 'PETSTOCK_API_KEY_STAGING is set')).requests).toEqual([]);
   const result = await shop.run('status --offline --json --env production');
@@ -38,7 +38,7 @@ test('sends nothing in status --offline, and exits with 0 without address and ke
   expect(JSON.parse(result.stdout)).toMatchObject({ env: 'production', url: null, key: null, reachable: null });
 });
 
-test('reports a wrong key in status, and exits with 4', async ({ shop }) => {
+test('status exits with 4 for a wrong key, and names its source', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' };
   const { stdout } = await shop.exits('status -o table', 4, 'The key came from: PETSTOCK_API_KEY_STAGING.\n', { env });
   expect(stdout).toMatch(/reachable +yes/);
@@ -56,13 +56,13 @@ test.for([
     'Hint: petstock config set-key --env staging\n',
   ],
   ['no address', { PETSTOCK_URL_STAGING: undefined }, 2, { url: null }, 'petstock config set-url'],
-] as const)('reports %s (%o) in status, and exits with %i', async ([what, env, code, found, said], { shop }) => {
+] as const)('status reports %s (%o), and exits with %i', async ([what, env, code, found, said], { shop }) => {
   const { requests } = await shop.exits('status', code, said, { env });
   expect(await shop.json('status --json', { env })).toMatchObject(found);
   if (what !== 'a service that is down') expect(requests).toEqual([]);
 });
 
-test('reads only the beginning of the list in status, and drops the connection', async ({ shop }) => {
+test('status reads only the beginning of an endless list', async ({ shop }) => {
   // Items without an end.
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('[{"petId":0,"quantity":3,"status":"sold"}');
@@ -81,7 +81,7 @@ test('reads only the beginning of the list in status, and drops the connection',
 
 const foreign = ['<!doctype html><title>Log in</title>', '{"status":"ok"}', '[{"name":"Rex"}]', ''];
 
-test.for(foreign)('reports the service as unreachable if the answer is 200 with %j', async (body, { shop }) => {
+test.for(foreign)('status reports the service as unreachable if it returns 200 with %j', async (body, { shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { stdout } = await shop.exits('status -o table', 1, [], { env });
   expect(stdout).toMatch(/^reachable +no$/m);
@@ -89,7 +89,7 @@ test.for(foreign)('reports the service as unreachable if the answer is 200 with 
 });
 
 describe('--verbose', () => {
-  test('prints details with status --verbose after one request, or none with --offline', async ({ shop }) => {
+  test('status --verbose prints details, and sends no request with --offline', async ({ shop }) => {
     const offline = await shop.run('status --verbose --offline --json');
     expect(offline).toMatchObject({ code: 0, requests: [] });
     expect(JSON.parse(offline.stdout).details).toMatchObject({
@@ -135,14 +135,14 @@ describe('--verbose', () => {
     expect(stdout).toMatch(expected);
   });
 
-  test('reports a service that is down, and a missing address, with status --verbose', async ({ shop }) => {
+  test('status --verbose reports a service that is down, and prints details without a URL', async ({ shop }) => {
     const json = await shop.exits('status --verbose --json', 5, [], { env: down });
     expect(JSON.parse(json.stdout)).toMatchObject({ reachable: false, details: { clock: null } });
     const noUrl = await shop.exits('status --verbose -o tsv', 2, [], { env: { PETSTOCK_URL_STAGING: undefined } });
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test('reports an unusable state folder, and a state that is no database', async ({ shop }) => {
+  test('status --verbose --offline exits with 0 even if the state is unusable', async ({ shop }) => {
     const folders = { ...shop.folders, state: changeFile(shop, 'a file', 'state-file') };
     const file = await shop.exits('status --verbose --offline -o tsv', 0, [], { folders });
     expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");
@@ -151,7 +151,7 @@ describe('--verbose', () => {
     await shop.exits('status --verbose --offline --json', 0);
   });
 
-  test('reports with status --verbose where completion is installed', async ({ shop }) => {
+  test('status --verbose reports where completion is installed', async ({ shop }) => {
     const { run, folders } = shop;
     const bashrc = changeFile(
       shop,
@@ -163,38 +163,35 @@ describe('--verbose', () => {
     expect(JSON.parse(stdout).details.completion).toEqual([{ shell: 'bash', path: bashrc }]);
   });
 
-  test.for(['', ' --json', ' --offline --debug'])(
-    'shows no secret with status --verbose%s',
-    async (options, { shop }) => {
-      const secrets = ['k3yof4proxy', 'pa55ofstate', 'tokeninoptions', 'k3yofproduction', shop.service.key];
-      const env = {
-        HTTPS_PROXY: `http://user:${secrets[0]}@proxy.example:3128`,
-        PETSTOCK_STATE_URL: `postgres://ada:${secrets[1]}@127.0.0.1:1/petstock`,
-        NODE_OPTIONS: `--title=${secrets[2]}`,
-        PETSTOCK_API_KEY_PRODUCTION: `psk_${secrets[3]}`,
-        PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
-      };
-      for (const environment of ['staging', 'production']) {
-        // Nothing leaves this machine: the state is opened first, and can't be reached.
-        const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
-        expect(stdout).toContain('127.0.0.1:1');
-        for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
-      }
-      const withUrl = { PETSTOCK_URL_STAGING: `https://ada:${secrets[0]}@shop.example/v1` };
-      const { stdout, stderr } = await shop.run(`status --verbose${options}`, { env: withUrl });
-      expect(stdout + stderr).not.toContain(secrets[0]);
-    },
-  );
+  test.for(['', ' --json', ' --offline --debug'])('status --verbose%s shows no secret', async (options, { shop }) => {
+    const secrets = ['k3yof4proxy', 'pa55ofstate', 'tokeninoptions', 'k3yofproduction', shop.service.key];
+    const env = {
+      HTTPS_PROXY: `http://user:${secrets[0]}@proxy.example:3128`,
+      PETSTOCK_STATE_URL: `postgres://ada:${secrets[1]}@127.0.0.1:1/petstock`,
+      NODE_OPTIONS: `--title=${secrets[2]}`,
+      PETSTOCK_API_KEY_PRODUCTION: `psk_${secrets[3]}`,
+      PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
+    };
+    for (const environment of ['staging', 'production']) {
+      // Nothing leaves this machine: the state is opened first, and can't be reached.
+      const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
+      expect(stdout).toContain('127.0.0.1:1');
+      for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);
+    }
+    const withUrl = { PETSTOCK_URL_STAGING: `https://ada:${secrets[0]}@shop.example/v1` };
+    const { stdout, stderr } = await shop.run(`status --verbose${options}`, { env: withUrl });
+    expect(stdout + stderr).not.toContain(secrets[0]);
+  });
 });
 
-test('shows the local time in status on a terminal, and UTC elsewhere', async ({ shop }) => {
+test('status shows local time on a terminal, and UTC elsewhere', async ({ shop }) => {
   await shop.run('inventory list');
   const shown = await shop.run('status --offline', { terminal: 100 });
   expect(shown.stdout).toMatch(/999 of 1,000 left, resets at 07:01:00\b/);
   expect((await shop.run('status --offline')).stdout).toMatch(/\t1000\t999\t2026-01-15T12:01:00\.000Z\n$/);
 });
 
-test('prints status as JSON even if the service is away or refuses the key', async ({ shop }) => {
+test('prints status as JSON even if the service is down or refuses the key', async ({ shop }) => {
   for (const [env, code, found] of [
     [{ PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' }, 5, { reachable: false, keyAccepted: null }],
     [{ PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghij' }, 4, { reachable: true, keyAccepted: false }],

@@ -24,7 +24,7 @@ test.each([
   'api GET /inventory',
   'orders list',
   'inventory set 1 5',
-])('prints nothing harmful to a terminal in %s', async (command) => {
+])('%s prints nothing harmful to a terminal', async (command) => {
   for (const body of [list, list.replaceAll('\\u001b', '\x1b'), `[{"${hostile}":1}]`]) {
     const shop = await openShopAnswering(200, body);
     for (const debug of ['', ' --debug']) expectHarmless(await shop.run(`${command}${debug}`, { terminal: 80 }));
@@ -39,7 +39,7 @@ test('prints nothing harmful to a terminal with --debug', async () => {
   }
 });
 
-test('prints control characters to a pipe as they came', async () => {
+test('prints control characters to a pipe unchanged', async () => {
   const shop = await openShopAnswering(200, list);
   const pipe = { terminal: 80, terminals: ['stderr'] } as const;
   expect((await shop.run('api GET /inventory', pipe)).stdout).toBe(list);
@@ -47,7 +47,7 @@ test('prints control characters to a pipe as they came', async () => {
   expect(csv.stdout).toBe(`"${hostile}"\n`);
 });
 
-test('asks about a file or path with control characters in one harmless line', async ({ shop }) => {
+test('removes control characters from questions about a file or a path', async ({ shop }) => {
   const file = changeFile(shop, 'mine', 'a\x1b[2J\nb\u202e.csv');
   const { asked, prompts } = confirming(false);
   await shop.exits(['inventory', 'export', file], 2, [], { terminal: 80, prompts });
@@ -66,7 +66,7 @@ test.for([
   [80, ['stdout', 'stderr'], '', {}, [true, true]],
   [80, ['stdout', 'stderr'], '', { NO_COLOR: '1' }, [false, false]],
   [80, ['stderr'], '', {}, [false, true]],
-] as const)('colours a terminal of %s columns on %j,%s %o: %j', async (row, { shop }) => {
+] as const)('colours stdout and stderr by terminal, flag and variables (case %#)', async (row, { shop }) => {
   const [terminal, terminals, flags, env, areColoured] = row;
   const list = await shop.run(`inventory list -o table${flags}`, { env, terminal, terminals });
   const failed = await shop.run(`inventory get 4242${flags}`, { env, terminal, terminals });
@@ -74,7 +74,7 @@ test.for([
   if (areColoured[1]) expect(failed.stderr).toContain('\x1b[31m');
 });
 
-test('shows the source in watch and diff, and production in red', async ({ shop }) => {
+test('names the environment of watch and diff on a terminal, and prints production in red', async ({ shop }) => {
   const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const env = { ...production, NO_COLOR: '1' };
   for (const [command, places] of [
@@ -91,7 +91,7 @@ test('shows the source in watch and diff, and production in red', async ({ shop 
   }
 });
 
-test('groups the digits of the rate limit at a terminal, dim until a quarter is left', async ({ shop }) => {
+test('dims the rate limit on a terminal until only a quarter is left', async ({ shop }) => {
   await shop.exits('inventory list', 0, '\x1b[2mRate limit: 999 of 1,000 left', { terminal: 80 });
   const small = await openShop({ limits: { minute: 4, day: 1000 } });
   const lines: string[] = [];
@@ -99,14 +99,14 @@ test('groups the digits of the rate limit at a terminal, dim until a quarter is 
   expect(lines.map((text) => text.includes('\x1b[2mRate limit'))).toEqual([true, true, false]);
 });
 
-test('reports that nothing was written without a network', async ({ shop }) => {
+test('reports that nothing was written if the service is unreachable', async ({ shop }) => {
   const env = { PETSTOCK_URL_STAGING: 'http://127.0.0.1:1/v1' };
   const said = /Error: Can't reach the service at .*\. Nothing was written\.\n/;
   for (const command of ['set 4 5 --read-first', 'adjust 4 +1', 'set 4=5 5=6 --yes'])
     await shop.exits(`inventory ${command} --retries 0`, 5, said, { env });
 });
 
-test('reports once that nothing was written if the daily limit is used up', async () => {
+test('reports that nothing was written if the daily limit is used up', async () => {
   const shop = await openShop({ limits: { minute: 60, day: 2 } });
   for (const _request of [1, 2]) await shop.run('inventory list');
   const said =
@@ -114,7 +114,7 @@ test('reports once that nothing was written if the daily limit is used up', asyn
   for (const command of ['set 4 5', 'adjust 4 +1']) await shop.exits(`inventory ${command}`, 6, said);
 });
 
-test('marks words of the service with a bar in a cell and in a warning', async () => {
+test("marks the service's words with a bar in a table cell and in a warning", async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
   const { stdout } = await shop.run('inventory set 4=1 5=2 --yes', { terminal: 120, env: { NO_COLOR: '1' } });
   expect(stdout).toMatch(/ failed +│ /);

@@ -5,7 +5,7 @@ import { test } from '../../support/till.ts';
 
 const csv = 'petId,quantity\n4,12\n5,9\n9007199254740993,3\n';
 
-test('undoes the changes of a run as a run of its own', async ({ shop }) => {
+test('undoes the changes of a run in a run of its own', async ({ shop }) => {
   const before = await stockOf(shop);
   const { report } = await apply(shop, csv);
   const undone = withReport(await shop.run(['undo', report.run, '--yes', '--json']));
@@ -43,7 +43,7 @@ test('undoes a row only if the stock is still what was written', async ({ shop }
   expect((await stockOf(shop)).get('5')).toBe(77);
 });
 
-test('undoes no row twice, and a conflict once the later run is undone', async ({ shop }) => {
+test('undoes no row twice, and undoes a conflict once the later run is undone', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const undo = () => shop.json(`undo ${report.run} --yes --json`);
   await shop.run('inventory set 5 77 --read-first');
@@ -55,7 +55,7 @@ test('undoes no row twice, and a conflict once the later run is undone', async (
   expect(await shop.refused(`undo ${report.run} --yes`)).toContain('already undone');
 });
 
-test('refuses undo without --yes, in another environment, and without a run, but not a dry run', async ({ shop }) => {
+test('refuses to undo without --yes, without a run or in another environment', async ({ shop }) => {
   for (const command of ['undo k3x9 --last', 'undo']) await shop.refused(command);
   const { report } = await apply(shop, csv);
   for (const command of [`undo ${report.run}`, `inventory apply --resume ${report.run}`]) {
@@ -67,7 +67,9 @@ test('refuses undo without --yes, in another environment, and without a run, but
   expect((await stockOf(shop)).get('4')).toBe(12);
 });
 
-test('hints at the undo with its environment, but not if nothing was written or with -q', async ({ shop }) => {
+test('prints an undo command that names the environment, except with -q or if nothing was written', async ({
+  shop,
+}) => {
   expect((await apply(shop, 'petId,quantity\n4,39\n')).stderr).not.toContain('Undo:');
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const { report, stderr } = await apply(shop, 'petId,quantity\n4,12\n', ['-e', 'production'], { env });
@@ -75,7 +77,7 @@ test('hints at the undo with its environment, but not if nothing was written or 
   expect((await apply(shop, 'petId,quantity\n4,13\n', ['-q'])).stderr).toBe('');
 });
 
-test('shows the run of undo --last, and skips undos and undone runs', async ({ shop }) => {
+test('undo --last names its run, and skips undos and undone runs', async ({ shop }) => {
   const first = await apply(shop, 'petId,quantity\n4,12\n');
   const { report } = await apply(shop, 'petId,quantity,reason\n5,9,fair\n6,9,fair\n');
   const last = withReport(await shop.exits('undo --last --yes --json', 0, `Run ${report.run}: inventory apply`));
@@ -86,7 +88,7 @@ test('shows the run of undo --last, and skips undos and undone runs', async ({ s
   await shop.exits('undo latest --yes', 9, 'Nothing to undo in staging');
 });
 
-test('shows the run in the question of undo --last, even with --quiet', async ({ shop }) => {
+test('undo --last names the run in its question even with --quiet', async ({ shop }) => {
   await apply(shop, 'petId,quantity\n4,12\n');
   const { asked, prompts } = confirming(true);
   await shop.run('undo --last --quiet', { terminal: 100, prompts });
@@ -95,7 +97,7 @@ test('shows the run in the question of undo --last, even with --quiet', async ({
   ]);
 });
 
-test('skips a run of another address with undo --last, and reports it', async ({ shop }) => {
+test('undo --last skips a run of another URL, and reports the skipped run', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const elsewhere = await openShop();
   const other = await apply(shopOf({ ...elsewhere, folders: shop.folders, clock: shop.clock }), csv);
@@ -107,7 +109,7 @@ test('skips a run of another address with undo --last, and reports it', async ({
 });
 
 // A plain set does not read. `undo` returns to what the history last knew of the pet, and to nothing else.
-test('undoes a row whose stock a resumed run found already set', async ({ till }) => {
+test('undoes a plain set to the stock that a resumed run had found unchanged', async ({ till }) => {
   const { service } = till;
   service.next('PATCH /inventory/1', answers(400));
   const stdin = 'petId,quantity\n1,5\n2,6\n';
@@ -128,7 +130,7 @@ test('undoes a plain set to the stock that an earlier conflict had read', async 
   expect(till.service.stockOf(2)).toBe(10);
 });
 
-test('refuses to undo a plain set if only an unchanged row and a get had read its pet', async ({ till }) => {
+test('refuses to undo a plain set if only a get or an unchanged row had read the pet', async ({ till }) => {
   await till.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,5\n2,10\n' });
   await till.run('inventory get 2');
   await till.run('inventory set 2 3');

@@ -52,14 +52,14 @@ test.each([
   expect(await proposed(line)).toEqual(words);
 });
 
-test('completes options of the command first, and none that was already given', async () => {
+test('completes the options of the command first, and omits options already given', async () => {
   const words = await proposed('inventory list --status sold --limit 3 -q -');
   expect(words.slice(0, 2)).toEqual(['--status', '--pet']);
   expect(words).toContain('--env');
   for (const given of ['--limit', '--quiet']) expect(words).not.toContain(given);
 });
 
-test('completes options without a dash if nothing else can come', async () => {
+test('completes options without a dash if nothing else can follow', async () => {
   expect(await proposed('inventory list ')).toContain('--summary');
 });
 
@@ -71,7 +71,7 @@ const unknown =
   '--metrics-token --min-quantity --min-rows --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 
-test('completes values of every option that takes one, except free ones', () => {
+test('completes the values of every option, except free-form ones', () => {
   const without = ({ options, commands }: TableCommand): readonly string[] => [
     ...options.flatMap(({ flags, value }) =>
       value?.kind === 'words' && value.words.length === 0 ? flags.slice(-1) : [],
@@ -97,6 +97,6 @@ const word = fc.oneof(
   fc.constantFrom(...'inventory list --env --env= - -- -e --merge count help config set'.split(' '), ''),
 );
 
-property('completes any line without a failure', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
+property('completes any line without an error', [fc.array(word, { maxLength: 6 }), word], async (words, current) => {
   await expect(complete(table, { words, current }, known)).resolves.toBeDefined();
 });

@@ -71,7 +71,7 @@ test('counts a wait down to "continuing", not to 0 s', async () => {
 });
 
 describe('progress on a terminal', () => {
-  it('draws progress at most ten times a second, and the true numbers in the end', async () => {
+  it('draws progress at most ten times a second, and the latest numbers afterwards', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 1000, 0.5);
     expect(writes.length).toBeGreaterThanOrEqual(5);
@@ -84,7 +84,7 @@ describe('progress on a terminal', () => {
     expect(notes).toEqual([]);
   });
 
-  it('draws the first progress at once, and the time left by the limit if that is longer', async () => {
+  it('draws progress at once, and bases the time left on the rate limit if that is slower', async () => {
     const progress = start({ columns: 80 });
     expect(writes).toEqual([]);
     progress.update({ done: 1, failed: 1 });
@@ -95,7 +95,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('about 20 min left');
   });
 
-  it('counts a wait down in the progress line, shows responses meanwhile, and continues', async () => {
+  it('counts a wait down in the progress line, and still shows new responses', async () => {
     const progress = start({ columns: 80 });
     await proceed(progress, 58, 10);
     progress.waiting(42_000, 'refused');
@@ -120,7 +120,7 @@ describe('progress on a terminal', () => {
     expect(shown()).not.toContain('waiting');
   });
 
-  it('removes the progress line for other output, and draws it again', async () => {
+  it('removes the progress line for other output, and redraws the line afterwards', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
     await progress.wipe();
@@ -139,7 +139,7 @@ describe('progress on a terminal', () => {
     expect(shown()).toContain('3/1,200');
   });
 
-  it('draws no progress after its end', async () => {
+  it('draws nothing after progress is stopped', async () => {
     const progress = start({ columns: 80 });
     for (const done of [1, 2]) progress.update({ done, failed: 0 });
     progress.waiting(100_000, 'refused');
@@ -162,7 +162,7 @@ describe('progress on a terminal', () => {
     for (const text of writes) expect(text.slice(4).length).toBeLessThan(columns);
   });
 
-  it('buffers no drawings while the terminal is held up, and draws nothing after its end', async () => {
+  it('drops drawings while the terminal is stalled, and draws the latest afterwards', async () => {
     let take = () => {};
     const taken = new Promise<void>((resolve) => {
       take = resolve;
@@ -197,7 +197,7 @@ describe('progress on a terminal', () => {
 });
 
 describe('progress without a terminal', () => {
-  it('prints progress every ten seconds off a terminal, and none of a short run', async () => {
+  it('prints progress every ten seconds without a terminal, and nothing for a short run', async () => {
     const progress = start();
     await proceed(progress, 90, 100);
     expect(notes).toEqual([]);
@@ -211,7 +211,7 @@ describe('progress without a terminal', () => {
     expect(writes).toEqual([]);
   });
 
-  it('reports each long wait once off a terminal', async () => {
+  it('reports each long wait once without a terminal', async () => {
     const progress = start({ limitSeconds: (rows) => rows });
     progress.update({ done: 58, failed: 2 });
     progress.waiting(999, 'refused');
@@ -238,7 +238,7 @@ describe('the rate', () => {
     expect(meter.rate(80_000, 620)).toBe(1);
   });
 
-  it('lowers the rate while nothing is done, but ignores waits, even cut short or prolonged ones', () => {
+  it('lowers the rate while nothing finishes, but not during waits', () => {
     const meter = createRateMeter(0);
     meter.record(1000, 10);
     expect(meter.rate(5000, 10)).toBe(2);
@@ -256,23 +256,19 @@ describe('the rate', () => {
 
   const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
 
-  property(
-    'measures the rate of rows that come regularly',
-    [steps, fc.integer({ min: 1, max: 50 })],
-    (waits, perStep) => {
-      const meter = createRateMeter(0);
-      let [at, done] = [0, 0];
-      for (const wait of waits) {
-        if (wait === undefined) {
-          [at, done] = [at + 250, done + perStep];
-          meter.record(at, done);
-        } else {
-          meter.pause(at, wait);
-          at += wait;
-        }
+  property('measures a steady rate despite waits', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
+    const meter = createRateMeter(0);
+    let [at, done] = [0, 0];
+    for (const wait of waits) {
+      if (wait === undefined) {
+        [at, done] = [at + 250, done + perStep];
+        meter.record(at, done);
+      } else {
+        meter.pause(at, wait);
+        at += wait;
       }
-      const rate = meter.rate(at, done);
-      if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
-    },
-  );
+    }
+    const rate = meter.rate(at, done);
+    if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
+  });
 });

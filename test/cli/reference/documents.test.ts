@@ -28,7 +28,7 @@ test('documents every command with its options and the examples of its help', as
   }
 });
 
-test('writes a manual in ASCII in which no text is a troff request', () => {
+test('writes an ASCII manual whose text contains no troff requests', () => {
   expect(manual).toMatch(/^\.TH PETSTOCK 1 2026-01-15 "petstock \d/);
   expect(manual).toMatch(/^[\n -~]*$/);
   const requests = manual.match(/^[.'](?!(TH|SH|SS|TP|PP|RS|RE|nf|fi)( |$)).*$/gm);

@@ -15,7 +15,7 @@ const applied = (shop: Shop, text: string, ...args: string[]) =>
   shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
 
 describe('rows that nobody has edited', () => {
-  test('counts unedited rows as not edited, and never sends them, though all were sold since', async ({ shop }) => {
+  test('does not send unedited rows, even if their stock has changed since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
     await shop.run('inventory set 1=3 6=2 --yes');
@@ -50,7 +50,7 @@ describe('a dry run', () => {
     ['petId,delta\n9,1\n', '--dry-run', 2],
     ['petId,delta\n9,1\n', '--dry-run --again', 0],
     ['petId,quantity\n5,1\n', '--exit-code', 2],
-  ] as const)('ends a dry run as the run would end: %j %s: %i', async ([csv, args, code], { shop }) => {
+  ] as const)('predicts the exit code in a dry run: %j %s exits with %i', async ([csv, args, code], { shop }) => {
     // Deltas that were applied before.
     await applied(shop, 'petId,delta\n9,1\n');
     const result = await applied(shop, csv, ...args.split(' '));
@@ -59,7 +59,9 @@ describe('a dry run', () => {
   });
 });
 
-test('empties --failed-out of an earlier run even if the run ends before its first row', async ({ shop }) => {
+test('empties the --failed-out file of an earlier run even if the new run fails before its first row', async ({
+  shop,
+}) => {
   const failed = join(shop.folders.state, '..', 'failed.csv');
   await applied(shop, 'petId,quantity,expected\n4,1,38\n', '--failed-out', failed);
   expect(readFileSync(failed, 'utf8')).toContain('4,,38,1');
@@ -74,7 +76,7 @@ test('empties --failed-out of an earlier run even if the run ends before its fir
 });
 
 describe('undo --last', () => {
-  test("skips runs that undo --last can't or need not undo, and reports them", async () => {
+  test("undo --last skips and reports runs that it can't or need not undo", async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory set 8 32 --expect 32');
@@ -87,7 +89,7 @@ describe('undo --last', () => {
     await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
   });
 
-  test('undoes the last run although a later write set the same stock', async ({ shop }) => {
+  test('undo --last skips a run that changed nothing, and undoes the one before', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
@@ -95,7 +97,7 @@ describe('undo --last', () => {
     expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
   });
 
-  test('undoes by --last in the order of writes, though the clock was set back', async ({ shop }) => {
+  test('undo --last follows the order of writes even if the clock was set back', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5');
     shop.clock.step(-3_600_000);
     await shop.run('inventory adjust 5 +5');
@@ -103,7 +105,7 @@ describe('undo --last', () => {
     expect([(await stockOf(shop)).get('4'), (await stockOf(shop)).get('5')]).toEqual([44, 1]);
   });
 
-  test('records the reason of undo --last', async ({ shop }) => {
+  test('records the reason of undo --last, and repeats its options in hints', async ({ shop }) => {
     await shop.run('inventory adjust 4 +5 --ref N-881');
     const options = '--max-zero 3 --reason mistake --ref X-1';
     const [{ run: adjusted }] = await shop.json('history list --json');
@@ -120,7 +122,7 @@ describe('undo --last', () => {
 });
 
 describe('set', () => {
-  test('reads first in set at a terminal, shows before and after, and undoes the set', async ({ shop }) => {
+  test('set reads the stock first on a terminal, and prints before and after', async ({ shop }) => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
@@ -134,13 +136,13 @@ describe('set', () => {
   test.for([
     ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write this change?'],
     ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write this change?'],
-  ] as const)('asks at a terminal about %s', async ([command, question], { shop }) => {
+  ] as const)('asks on a terminal before %s', async ([command, question], { shop }) => {
     const { asked, options } = person(false);
     expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
     expect(asked).toEqual([question]);
   });
 
-  test('checks --expect of set for one pet in the form of a run', async ({ shop }) => {
+  test('set with one petId=quantity checks --expect', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
     expect(refused).toMatchObject({ code: 7, stdout: '' });
     expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
@@ -148,7 +150,7 @@ describe('set', () => {
 });
 
 describe('adjust', () => {
-  test('records adjust of several pets as one run of increments', async ({ shop }) => {
+  test('adjusts several pets in one run', async ({ shop }) => {
     const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
     expect(JSON.parse(result.stdout).rows).toEqual([
       { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
@@ -158,7 +160,7 @@ describe('adjust', () => {
     expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 appears twice');
   });
 
-  test('applies --dry-run and --expect to adjust', async ({ shop }) => {
+  test('adjust obeys --dry-run and --expect', async ({ shop }) => {
     const { stdout, sent } = await shop.run('inventory adjust 4 +1 --dry-run --json');
     const rows = [{ before: 39, after: 40, result: 'planned' }];
     expect({ ...JSON.parse(stdout), sent }).toMatchObject({ dryRun: true, rows, sent: ['GET /v1/inventory'] });
@@ -179,7 +181,7 @@ describe('the question', () => {
     ).toEqual(['Apply 2 changes to staging AGAIN? …. Units: 1 added, 1 removed. 1 pet BELOW ZERO.']);
   });
 
-  test('asks about the undo of one pet in one sentence', async ({ shop }) => {
+  test('asks about the undo of one pet in a single question', async ({ shop }) => {
     await shop.run('inventory adjust 4 +22 --reason N-881');
     const { asked, options } = person();
     const { code, stderr } = await shop.run('undo --last', options);
@@ -188,7 +190,7 @@ describe('the question', () => {
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
-  test('marks a reason with a bar in the question if it could be taken for our words', async ({ shop }) => {
+  test('prints a reason that looks like a message after a bar, and not in the question', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);
@@ -197,7 +199,7 @@ describe('the question', () => {
   });
 });
 
-test("lists once the rows that can't be written", async ({ shop }) => {
+test("lists rows that can't be written only once", async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');
@@ -213,7 +215,7 @@ test("lists once the rows that can't be written", async ({ shop }) => {
   expect(several.stdout.match(/conflict/g)).toHaveLength(2);
 });
 
-test('shows the open rows of a resume, and how many are written', async () => {
+test('asks only about the remaining row of a resume, and says how many are written', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/6:status=401'] });
   await applied(shop, 'petId,quantity\n4,1\n5,7\n6,8\n', '--concurrency', '1');
   shop.service.setFaults([]);
@@ -225,7 +227,7 @@ test('shows the open rows of a resume, and how many are written', async () => {
 });
 
 test.for([-3_600_000, 0, 3_600_000])(
-  'estimates the wait of a plan by the clock of the service if its own is off by %i ms',
+  "estimates the wait of a plan by the service's clock if the local clock is off by %i ms",
   async (wrongBy) => {
     const till = await openTill({ stock: tenEach(130), limit: { limit: 60, seconds: 60 } });
     const clock = { ...till.clock, now: () => till.clock.now() + wrongBy };

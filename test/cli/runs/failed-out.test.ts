@@ -10,10 +10,10 @@ const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').s
 
 test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
-  ['none that a resume sends, nor those after it', answers(401), [], [15, 15]],
-  ['none whose stock was written differently', storeInstead(12), [], [12, 15]],
+  ['none that a resume will send', answers(401), [], [15, 15]],
+  ['none that the service stored differently', storeInstead(12), [], [12, 15]],
 ] as const)(
-  'writes only those deltas to --failed-out that nothing else will write: %s',
+  'writes only deltas to --failed-out that nothing else will write: %s',
   async ([_what, action, kept, sums], { till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
     const failed = till.file('failed.csv', '');
@@ -28,7 +28,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   },
 );
 
-test('writes no delta to --failed-out that may have been written, not even after a resume', async ({ till }) => {
+test('does not write a delta to --failed-out if it may already have been written', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   const failed = till.file('failed.csv', '');
   let isBack = () => {};
@@ -48,10 +48,10 @@ test('writes no delta to --failed-out that may have been written, not even after
 });
 
 test.for([
-  ['a service that is away', 'petId,delta\n1,-10\n2,-5\n', ''],
+  ['an unreachable service', 'petId,delta\n1,-10\n2,-5\n', ''],
   ['a guard', 'petId,quantity\n1,0\n2,5\n', ' --max-zero 0'],
 ] as const)(
-  'keeps the rows of a file that is input and --failed-out: %s, and a kill',
+  'keeps the rows of a file that is both input and --failed-out after %s and a kill',
   async ([_by, rows, guard], { till }) => {
     const failed = till.file('failed.csv', '');
     till.service.next('PATCH', answers(400), answers(400));
@@ -84,7 +84,7 @@ test('keeps the rows of a run in --failed-out if its resume sends nothing', asyn
   expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
 
-test("replaces last night's failed rows of 16 shops, eight shops at a time", async ({ till }) => {
+test('replaces 16 --failed-out files from eight commands at a time', async ({ till }) => {
   const shops = Array.from({ length: 16 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
   /** Eight at once, like `xargs -P 8`. */
   const night = async (rows: string) => {
@@ -106,7 +106,7 @@ test("replaces last night's failed rows of 16 shops, eight shops at a time", asy
 });
 
 test.for(['', '\n', 'petId,status,expected,quantity,reason,ref\n', '\uFEFFpetId;quantity\r\n'])(
-  'replaces a file with %j and no rows on a machine that has not written it',
+  'replaces a --failed-out file without rows that petstock did not write: %j',
   async (text, { till }) => {
     const failed = till.file('failed.csv', text);
     await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --yes --failed-out ${failed}`, 0);

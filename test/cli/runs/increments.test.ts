@@ -26,18 +26,21 @@ function whileWaiting(till: Till, petId: number, units: number) {
 }
 
 describe('a delta that somebody else has added, too', () => {
-  test.each([60, 3])('adds a delta beside another writer after a wait of %i s for the limit', async (seconds) => {
-    const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
-    const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
-    const onStderr = whileWaiting(till, 5, 1);
-    const result = await till.exits(`inventory apply ${file} --yes --json`, 0, [], { onStderr });
-    expect([1, 2, 3, 4, 5, 6].map(till.service.stockOf)).toEqual([11, 11, 11, 11, 12, 11]);
-    const rows = await till.rows(result);
-    expect(rows).toMatchObject(Array(6).fill({ result: 'applied' }));
-    expect(rows).toContainEqual({ line: 6, petId: 5, before: 11, after: 12, result: 'applied' });
-  });
+  test.each([60, 3])(
+    'adds a delta to a stock that changed while apply waited for a window of %i s',
+    async (seconds) => {
+      const till = await openTill({ stock: tenEach(6), limit: { limit: 6, seconds } });
+      const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
+      const onStderr = whileWaiting(till, 5, 1);
+      const result = await till.exits(`inventory apply ${file} --yes --json`, 0, [], { onStderr });
+      expect([1, 2, 3, 4, 5, 6].map(till.service.stockOf)).toEqual([11, 11, 11, 11, 12, 11]);
+      const rows = await till.rows(result);
+      expect(rows).toMatchObject(Array(6).fill({ result: 'applied' }));
+      expect(rows).toContainEqual({ line: 6, petId: 5, before: 11, after: 12, result: 'applied' });
+    },
+  );
 
-  test('adds a delta beside another writer if the rows before it were answered slowly', async () => {
+  test('adds a delta to a stock that changed while earlier rows were slow', async () => {
     const till = await openTill({ stock: tenEach(6) });
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n');
     till.service.always('PATCH', (exchange) => {
@@ -50,14 +53,14 @@ describe('a delta that somebody else has added, too', () => {
     expect(till.service.seen('PATCH')).toHaveLength(6);
   });
 
-  test('adds a delta beside another writer if an adjust waited behind a 429', async ({ till }) => {
+  test('adds a delta to a stock that changed while adjust waited after a 429', async ({ till }) => {
     till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
     const { code, stdout } = await till.run('inventory adjust 1 +1 --json', { onStderr: whileWaiting(till, 1, 1) });
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 11, quantity: 12 });
     expect(till.service.stockOf(1)).toBe(12);
   });
 
-  test('adds a delta beside another writer if the run was killed and is resumed', async ({ till }) => {
+  test('adds a delta to a stock that changed between a 401 and the resume', async ({ till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', answers(401));
     expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -81,7 +84,7 @@ test.for<[string, Action]>([
   ['answered with a 503', answers(503)],
   ['carried out, and answered with another pet', answerForPet(2)],
   ['carried out, and redirected', commitThenAnswer(302, { Location: '/v1/elsewhere' })],
-] as const)('writes an increment once whose request is %s', async ([_what, action], { till }) => {
+] as const)('writes a delta once if its request is %s', async ([_what, action], { till }) => {
   till.service.next('PATCH', action);
   const { code, stdout } = await till.run('inventory adjust 1 +3 --json');
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, before: 10, quantity: 13 });
@@ -103,16 +106,19 @@ test.for([
   ],
   ['to zero', '', 5, 0, 0, undefined],
   ['from what is not expected', ' expecting', -1, 8, 11, expect.any(String)],
-] as const)('writes an increment that comes %s only as agreed', async ([to, flags, sold, ...end], { till }) => {
-  const other = to.endsWith('below zero') ? -12 : -10;
-  const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
-  const file = till.file('sales.csv', rows);
-  till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
-  const options = { onStderr: whileWaiting(till, 1, -sold) };
-  const result = await till.run(`inventory apply ${file} --yes --json${flags.replace(' expecting', '')}`, options);
-  const [row] = await till.rows(result);
-  expect([result.code, till.service.stockOf(1), row?.error?.message]).toEqual(end);
-});
+] as const)(
+  'checks a delta again after a wait if the stock has changed: %s',
+  async ([to, flags, sold, ...end], { till }) => {
+    const other = to.endsWith('below zero') ? -12 : -10;
+    const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
+    const file = till.file('sales.csv', rows);
+    till.service.next('PATCH', answers(429, { 'Retry-After': '30' }));
+    const options = { onStderr: whileWaiting(till, 1, -sold) };
+    const result = await till.run(`inventory apply ${file} --yes --json${flags.replace(' expecting', '')}`, options);
+    const [row] = await till.rows(result);
+    expect([result.code, till.service.stockOf(1), row?.error?.message]).toEqual(end);
+  },
+);
 
 /** Each applies a file of its own that ends in the same pet. */
 async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Partial<RunOptions>): Promise<void> {
@@ -126,13 +132,13 @@ async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Parti
   expect([1, 2, 3, 4, 5, 6, 7, 8].map(till.service.stockOf)).toEqual(Array(8).fill(12));
 }
 
-test('adds up eight commands at once with files that end in the same pet, under a limit of 20 a minute', async () => {
+test('adds up eight simultaneous files with the same last pet under a limit of 20 a minute', async () => {
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 60 } });
   await eightTills(till, () => ({}));
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('adds up eight machines with one database, under a limit of 20 in 2 s', async () => {
+test('adds up the files of eight machines with one database under a limit of 20 in 2 s', async () => {
   const clock = createSystemClock(machineTime(process));
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 2 } }, clock);
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
@@ -143,7 +149,7 @@ describe('a service that returns an older stock than was written last', () => {
   const before = '[{"petId":1,"quantity":10,"status":"available"},{"petId":2,"quantity":10,"status":"sold"}]';
   const lagging: Action = ({ answer }) => answer(200, before);
 
-  test('rereads an outdated stock until it has caught up, and both adjusts count', async ({ till }) => {
+  test('rereads an outdated stock until it has caught up with the last write', async ({ till }) => {
     expect((await till.run('inventory adjust 1 +1')).code).toBe(0);
     till.service.next('GET /inventory', lagging, lagging, lagging);
     const { code, stdout, stderr } = await till.run('inventory adjust 1 +1 --json');
@@ -165,7 +171,7 @@ describe('a service that returns an older stock than was written last', () => {
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
-  test('rereads an outdated stock although the history was pruned since', async ({ till }) => {
+  test('rereads an outdated stock even if the history was pruned', async ({ till }) => {
     for (const [sum, runs] of [
       [12, '1 run'],
       [14, '2 runs'],
@@ -186,7 +192,7 @@ describe('a service that returns an older stock than was written last', () => {
     database.close();
   });
 
-  test('rereads an outdated stock for a run of many pets although the history was pruned since', async () => {
+  test('rereads an outdated stock for a run of many pets even if the history was pruned', async () => {
     const many = 60;
     const till = await openTill({ stock: tenEach(many) });
     const list = Array.from({ length: many }, (_, index) => index + 1);
@@ -205,7 +211,7 @@ describe('a service that returns an older stock than was written last', () => {
     ['the wall clock is set ahead', 60_000, undefined],
     ['the wall clock is set back', -hours, undefined],
     ['another machine with a wrong clock asks', 0, 'box'],
-  ] as const)('rereads an outdated stock although %s', async ([_what, step, host], { till }) => {
+  ] as const)('rereads an outdated stock even if %s', async ([_what, step, host], { till }) => {
     await till.exits('inventory adjust 1 +1', 0);
     till.clock.step(step);
     till.service.next('GET /inventory', lagging);
@@ -217,7 +223,7 @@ describe('a service that returns an older stock than was written last', () => {
 
   test.for([
     ['of this machine, whose wall clock was set back', 'test', 'test'],
-    ['of this machine, which has been started anew since', 'test', 'anew'],
+    ['which has rebooted since', 'test', 'anew'],
     ['of another machine that has known the write for as long', 'box', 'box'],
   ] as const)('trusts an older stock 15 s after the write in a command %s', async ([_what, host, boot], { till }) => {
     const { clock } = till;
@@ -238,7 +244,7 @@ describe('a service that returns an older stock than was written last', () => {
     ['was not sent, and wanted that stock', 'ECONNREFUSED', '+5', '-5', 10],
     ['was lost, and wanted that stock', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
-    'trusts an older stock after an attempt of its own that %s',
+    'writes a delta exactly once if an outdated stock follows an attempt that %s',
     async ([_what, code, first, second, sum], { till }) => {
       await till.exits(`inventory adjust 1 ${first}`, 0);
       const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
@@ -255,7 +261,7 @@ describe('a service that returns an older stock than was written last', () => {
     },
   );
 
-  test('distrusts an outdated stock for a row of a later group of the same run', async ({ till }) => {
+  test('reports a conflict for a later row of the same run if its stock is outdated', async ({ till }) => {
     await till.exits('inventory adjust 2 +1', 0);
     const file = till.file('a.csv', 'petId,delta\n1,1\n2,1\n');
     till.service.next('PATCH', (exchange) => {
@@ -269,7 +275,7 @@ describe('a service that returns an older stock than was written last', () => {
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 
-  test('trusts a stock that was never there, as somebody else has written it', async ({ till }) => {
+  test('does not reread a stock that petstock itself never wrote', async ({ till }) => {
     await till.run('inventory adjust 1 +1');
     till.service.sell(1, 4);
     const result = await till.run('inventory adjust 1 +1');
@@ -286,7 +292,7 @@ describe('a file that is applied again', () => {
     ['saved again by a spreadsheet', again],
     ['with another reason', first.replace('truck', 'lorry')],
     ['with one more row, which adds nothing', `${first}3,0,,\n`],
-  ])('refuses a file of deltas that is applied again, %s', async ([_what, again], { till }) => {
+  ])('refuses to apply a file of deltas again, %s', async ([_what, again], { till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const stderr = expect.stringMatching(/was applied at .* by run .*, and its deltas would be added once more/);
     expect(await till.run(`inventory apply ${till.file('b.csv', again)} --yes`)).toMatchObject({ code: 2, stderr });
@@ -295,7 +301,7 @@ describe('a file that is applied again', () => {
     expect((await till.run(`inventory apply ${other} --yes`)).code).toBe(0);
   });
 
-  test('refuses a repeated file while its run is unfinished, with a hint at the resume', async ({ till }) => {
+  test('refuses a repeated file while its run is unfinished, and suggests resuming the run', async ({ till }) => {
     till.service.next('PATCH', normally, answers(401));
     await till.run(`inventory apply ${till.file('a.csv', first)} --yes --concurrency 1`);
     for (const mode of ['--yes', '--dry-run']) {
@@ -316,13 +322,16 @@ test.for([
   // Somebody has set the stock since, or it was set in the first place.
   ['inventory adjust 4 +10', 'inventory set 4 12', undefined],
   ['inventory set 4 3 --read-first', 'inventory adjust 4 +1', undefined],
-] as const)('hints in undo after %s and then %s at %s', async ([write, later, adjust], { shop }) => {
-  const { run } = await shop.json(`${write} --json`);
-  await shop.run(later);
-  const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
-  if (adjust === undefined) expect(hint).not.toContain('adjust');
-  else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
-});
+] as const)(
+  'suggests an adjust instead of undoing %s after %s, unless either is a set',
+  async ([write, later, adjust], { shop }) => {
+    const { run } = await shop.json(`${write} --json`);
+    await shop.run(later);
+    const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
+    if (adjust === undefined) expect(hint).not.toContain('adjust');
+    else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
+  },
+);
 
 describe('a read that breaks off', () => {
   /** With few places left, each request of ours stands for one of theirs. @param others requests that they have sent since we saw the limit */
@@ -337,7 +346,7 @@ describe('a read that breaks off', () => {
   };
 
   test.each([5, 6])(
-    'leaves room for another read in an adjust if one breaks off, with %i requests of others',
+    'leaves room to repeat a read of adjust that breaks off, with %i requests from others',
     async (others) => {
       const till = await beside(others, 12);
       await till.run('inventory list');
@@ -347,7 +356,7 @@ describe('a read that breaks off', () => {
     },
   );
 
-  test('leaves room for another read in a run with an old stock if one breaks off', async () => {
+  test('leaves room to repeat a read that breaks off in a run', async () => {
     const till = await beside(4, 16);
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
     let reads = 0;

@@ -19,7 +19,7 @@ async function killed(till: Till): Promise<string> {
 }
 
 describe('rows of a killed command that were never sent', () => {
-  test('resumes rows that a killed command never sent, whatever others did to their stock', async () => {
+  test('resumes rows that a killed command never sent, even if others changed their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     const shown = await till.rows();
@@ -30,14 +30,14 @@ describe('rows of a killed command that were never sent', () => {
     await till.exits('state check', 0);
   });
 
-  test('leaves rows that a killed command never sent alone in an undo', async () => {
+  test('undo does not touch rows that a killed command never sent', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await till.run(`undo ${run} --yes`);
     expect(stockOf(till)).toEqual([10, 15, 15, 7, 10, 10, 10, 10]);
   });
 
-  test('attributes unsent rows to the last process that had the run', async () => {
+  test('resumes unsent rows of a run after a second kill', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     await killAt(till, commitThenHang, `inventory apply --resume ${run} --yes --concurrency 1`);
@@ -47,7 +47,7 @@ describe('rows of a killed command that were never sent', () => {
   });
 });
 
-test('leaves no notes behind if a resume writes the only row that is left', async () => {
+test('leaves no notes if a resume writes the only remaining row', async () => {
   const till = await openTill({ stock: tenEach(2) });
   const run = await killAt(
     till,
@@ -72,7 +72,7 @@ test('removes notes of a run that another machine has resumed', async () => {
 test.for([
   ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
   ['that are invalid', () => 'no notes'],
-] as const)('ignores notes %s, and settles rows by the stock', async ([, changed]) => {
+] as const)('ignores notes %s, so that a resume reports unknown rows', async ([, changed]) => {
   const till = await openTill({ stock: tenEach(rows) });
   const run = await killed(till);
   for (const name of notesIn(till)) {

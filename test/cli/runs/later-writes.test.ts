@@ -16,7 +16,7 @@ async function all(till: Till, ...commands: readonly string[]): Promise<void> {
 }
 
 describe('--resume after later writes', () => {
-  test('resumes without a second delta if the first lost its response and was adjusted back', async () => {
+  test('does not add a delta again on resume if its write was adjusted back', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5');
     expect(till.service.stockOf(1)).toBe(10);
@@ -34,7 +34,7 @@ describe('--resume after later writes', () => {
     expect(rows).toMatchObject([{ result: 'applied', before: 10, after: 50, quantity: 50 }, { result: 'applied' }]);
   });
 
-  test('keeps later writes over an absolute row that was never sent, though the stock is equal', async () => {
+  test('does not overwrite later writes with an unsent absolute row, even if the stock is equal', async () => {
     const { till, run, stock } = await killedApply(hang, 'petId,quantity\n1,50\n2,60\n');
     await all(till, 'inventory adjust 2 +3', 'inventory adjust 2 -3');
     const later = (await till.history()).slice(0, 2);
@@ -51,7 +51,7 @@ describe('--resume after later writes', () => {
     [0, 'inventory apply all.csv --yes', 11],
     [0, 'inventory set 1 50; undo --last --yes', 10],
   ] as const)(
-    'resumes without a second delta that was adjusted back %i ms ago, before: %s',
+    'does not add a delta again %i ms after it was adjusted back, followed by: %s',
     async ([ms, commands, stock]) => {
       const till = await openTill({ stock: tenEach(60) });
       const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
@@ -77,7 +77,7 @@ describe('--resume after later writes', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict' }]);
   });
 
-  test('hints at no undo that would be refused after a plain set of an unknown stock', async ({ till }) => {
+  test('prints no undo command for a plain set whose previous stock is unknown', async ({ till }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     const resumed = await till.run(`inventory apply --resume ${run} --yes`);
     expect(resumed).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Undo:') });
@@ -102,7 +102,7 @@ describe('history prune', () => {
     return { till, applying, first };
   }
 
-  test('keeps a run from overwriting what was written and pruned since it read the stock', async () => {
+  test('does not overwrite a write that was pruned after the run read the stock', async () => {
     const { till, applying, first } = await heldApply();
     await all(till, 'inventory adjust 30 +5', 'history prune --keep 0 --yes');
     first.release();
@@ -111,13 +111,13 @@ describe('history prune', () => {
     expect((await till.rows(result)).at(-1)).toMatchObject({ petId: 30, result: 'conflict' });
   });
 
-  test('does not repeat a delta whose response was lost when it resumes after a prune', async () => {
+  test('does not repeat a delta on resume if a later adjust was pruned', async () => {
     const { till, run, stock } = await killedApply(commitThenHang, 'petId,delta\n1,+5\n2,+5\n');
     await all(till, 'inventory adjust 1 -5', 'history prune --keep 0 --yes', `inventory apply --resume ${run} --yes`);
     expect(stock()).toEqual([10, 15, 10, 10]);
   });
 
-  test('stops a run that was removed meanwhile, and sends nothing more', async () => {
+  test('stops a run that is pruned while it writes', async () => {
     const { till, applying, first } = await heldApply();
     till.clock.advance(60_000);
     await all(till, 'history prune --keep 0 --incomplete --yes');
@@ -130,7 +130,7 @@ describe('history prune', () => {
 });
 
 describe('undo after later writes', () => {
-  test('undoes nothing although the stock is equal, and names the run in a conflict', async ({ till }) => {
+  test('undo reports a conflict with a later run even if the stock is equal', async ({ till }) => {
     await all(till, `inventory apply ${till.file('a.csv', 'petId,quantity\n1,20\n')} --yes`);
     const [applied] = await till.history();
     await all(till, 'inventory adjust 1 +5', 'inventory adjust 1 -5');
@@ -144,14 +144,14 @@ describe('undo after later writes', () => {
   });
 
   test.for(['set 1 11', 'set 1 11 --read-first'])(
-    'ignores a write that left the stock as it was: %s',
+    'undo ignores a later write that left the stock unchanged: %s',
     async (set, { till }) => {
       await all(till, 'inventory adjust 1 +1', `inventory ${set}`, 'undo --last --yes');
       expect(till.service.stockOf(1)).toBe(10);
     },
   );
 
-  test('undoes no row again after an undo that was killed before its response', async ({ till }) => {
+  test('does not undo a row again after a killed undo', async ({ till }) => {
     await all(till, 'inventory adjust 1 +10');
     const [{ run } = { run: '' }] = await till.history();
     const killed = await killAt(till, commitThenHang, `undo ${run} --yes`);
@@ -168,7 +168,7 @@ describe('undo after later writes', () => {
 test.for([
   ['adjust 1 +5', 55],
   ['set 1 20', 20],
-] as const)('waits for a late request of a killed command: %s', async ([command, stock], { till }) => {
+] as const)('%s waits for a late request of a killed command', async ([command, stock], { till }) => {
   let exchange: Exchange | undefined;
   const late: Action = (given) => {
     exchange = given;
@@ -183,10 +183,10 @@ test.for([
 });
 
 test.for([
-  ['does not overwrite what landed', true, 8, 50],
-  ['writes if nothing landed', false, 0, 61],
+  ['does not overwrite a late write', true, 8, 50],
+  ['writes the row if nothing arrived', false, 0, 61],
 ] as const)(
-  'waits for a request of a killed command before a row, which it then %s',
+  'waits for a request of a killed command before a row, and then %s',
   async ([_what, lands, code, stock], { till }) => {
     let exchange: Exchange | undefined;
     let isLanded = false;
@@ -233,7 +233,7 @@ test.each([
   expect(till.clock.sleeps.length).toBeGreaterThan(0);
 });
 
-test('sets a pet without waiting for an apply that reaches it much later', async () => {
+test('sets a pet without waiting for an apply that writes the same pet much later', async () => {
   const till = await openTill({ stock: tenEach(30), limit: { limit: 10, seconds: 60 } });
   const lines = Array.from({ length: 30 }, (_, index) => `${index + 1},${100 + index}`);
   let set: ReturnType<Till['run']> | undefined;
@@ -247,7 +247,7 @@ test('sets a pet without waiting for an apply that reaches it much later', async
   expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
 });
 
-test('sends nothing in any command before the Retry-After of a 503 is over', async ({ till }) => {
+test('sends nothing in any command before the Retry-After of a 503 has passed', async ({ till }) => {
   till.service.next('GET', answers(503, { 'Retry-After': '4' }));
   const times: number[] = [];
   const list = () => till.run('inventory list -q', { onSent: () => times.push(till.clock.monotonic()) });

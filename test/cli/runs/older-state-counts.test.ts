@@ -25,8 +25,8 @@ const goOn = (till: Till, session: string, code: number, said: string) =>
 
 const requireOnce = ({ service }: Till) => expect([1, 2].map((petId) => service.stockOf(petId))).toEqual([15, 15]);
 
-describe('an older state that was put back behind a count', () => {
-  test('adds no units of a count again from an older state once another command has been run', async ({ till }) => {
+describe('an older state that is restored after a count', () => {
+  test('does not add a count twice after an older state is restored and another command runs', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     await till.exits('inventory set 3 12', 0, 'earlier copy');
     await goOn(till, session, 7, 'not known whether the count was already applied');
@@ -34,7 +34,9 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('adds no units of a count again from an older state, and hints at a file of them', async ({ till }) => {
+  test('does not add a count twice after an older state is restored, and suggests a file of its units', async ({
+    till,
+  }) => {
     const session = await delivered(till, 'GET /inventory');
     const { stderr } = await goOn(
       till,
@@ -51,7 +53,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('makes rows of a count from an older state conflicts, and keeps them out of the session', async ({ till }) => {
+  test('refuses to repeat a count if an older state does not know whether its rows were written', async ({ till }) => {
     const session = await delivered(till, 'PATCH');
     await till.exits(`inventory count ${session} --dry-run`, 2, 'not known whether 2 rows were written', { stdin: '' });
     await goOn(till, session, 2, 'not known whether 2 rows were written');
@@ -61,7 +63,7 @@ describe('an older state that was put back behind a count', () => {
     requireOnce(till);
   });
 
-  test('shows a count from an older state as closed, both in --list and when it is continued', async ({ till }) => {
+  test('lists a session in an older state as unknown, and refuses to resume the session', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     const stateOf = async () => (await till.json('inventory count --list --json'))[0].state;
     expect(await stateOf()).toBe('unknown');
@@ -76,7 +78,7 @@ describe('an older state that was put back behind a count', () => {
   });
 });
 
-test('refuses a file of increments again from an older state after another command', async ({ till }) => {
+test('refuses a file of deltas again after an older state is restored and another command runs', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);
@@ -90,7 +92,7 @@ test('refuses a file of increments again from an older state after another comma
   await till.exits(apply, 0);
 });
 
-test('refuses a file of increments again from a new state without --again', async ({ till }) => {
+test('refuses a file of deltas again if the state was removed', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits(apply, 0);
   stateCopies(till)('.none', '');
@@ -98,7 +100,7 @@ test('refuses a file of increments again from a new state without --again', asyn
   requireOnce(till);
 });
 
-test('applies a file of quantities again from an older state', async ({ till }) => {
+test('applies a file of quantities again after an older state is restored', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,15\n2,15\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);

@@ -166,7 +166,7 @@ class World {
 }
 
 property(
-  'counts no increment twice, and none that was not written, whenever an older copy is put back',
+  'never adds a delta twice, or reports one falsely as applied, after an older state is restored',
   [history],
   { ...propertyRuns(25), testTimeout: 600_000 },
   async (orders: readonly Order[]) => {

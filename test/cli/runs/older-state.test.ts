@@ -104,7 +104,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     return { till, apply };
   };
 
-  test('resumes, from an older state, the rows of a running run once that are still to write', async () => {
+  test('writes each row at most once if an older state is restored during a run', async () => {
     const { till, keep, setBack } = await open();
     const run = await begun(till, fives);
     await keep();
@@ -124,7 +124,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits('state check', 0);
   });
 
-  test('makes increments of an open run conflicts in an older state, and never resends them', async () => {
+  test('reports deltas of an open run as conflicts in an older state, and does not resend them', async () => {
     const { till, run, written } = await resumedBefore(fives);
     expect(written).toEqual([10, ...Array(rows - 1).fill(15)]);
     await till.exits(`inventory apply --resume ${run} --yes`, 8, 'earlier copy');
@@ -135,7 +135,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits('state check', 0);
   });
 
-  test('settles rows with a quantity in an older state by the stock', async () => {
+  test('decides rows with a quantity by the stock after an older state is restored', async () => {
     const { till, run } = await resumedBefore(twelves);
     till.service.sell(2, 1);
     await till.exits(`inventory apply --resume ${run} --yes --timeout 1`, 8, 'conflict');
@@ -143,14 +143,14 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual([10, 11, ...Array(rows - 2).fill(12)]);
   });
 
-  test('refuses a file of increments once from an older state, since it may have been applied', async () => {
+  test('refuses a file of deltas once after an older state is restored', async () => {
     const { till, apply } = await appliedBefore();
     await till.exits(`${apply} --yes`, 7, 'not known whether');
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
     await till.exits(`${apply} --yes`, 0);
   });
 
-  test('shows no increment of an older state as owed before anything is written', async () => {
+  test('shows the deltas of an open run as conflicts after an older state is restored', async () => {
     const { till, run, written } = await resumedBefore(fives);
     const sent = till.service.seen('PATCH').length;
     for (let look = 0; look < 2; look += 1) {
@@ -178,7 +178,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await till.exits('state check', 0);
   });
 
-  test('shows quantities of an older state as unknown, and settles them in a dry run by the stock', async () => {
+  test('shows quantities of an older state as unknown, and decides them by the stock in a dry run', async () => {
     const { till, run } = await resumedBefore(twelves);
     till.service.sell(2, 1);
     const { rows: shown } = await till.json(`history show ${run} --json`);
@@ -191,7 +191,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(results).toEqual(['failed', 'conflict', ...Array(rows - 2).fill('applied')]);
   });
 
-  test('ends the dry run of increments from an older state as its run would end, each time', async () => {
+  test('exits with 7 in a dry run and in the run of a file that an older state may lack', async () => {
     const { till, apply } = await appliedBefore();
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');
@@ -199,7 +199,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
   });
 
-  test('refuses an undo once from an older state, since it may have been carried out', async () => {
+  test('refuses an undo once after an older state is restored', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory adjust 1 +5', 0);
     const [first] = await till.history();
@@ -215,7 +215,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(till.service.stockOf(1)).toBe(10);
   });
 
-  test('reuses no write number after an older state', async () => {
+  test('does not reuse sequence numbers of the history after an older state is restored', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory set 1 12', 0);
     await keep();
@@ -229,7 +229,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 });
 
-test('repeats nothing after a state is put back behind the older copy that had taken its place', async () => {
+test('repeats nothing after a state is restored that an older copy had replaced', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   till.service.next(
@@ -256,7 +256,7 @@ test('repeats nothing after a state is put back behind the older copy that had t
   expect(stockOf(till)).toEqual(Array(rows).fill(10));
 });
 
-test('repeats nothing after a state is put back behind a new one', async () => {
+test('repeats nothing after a state is restored that a new one had replaced', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   const run = await begun(till, fives);

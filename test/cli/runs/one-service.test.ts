@@ -30,7 +30,7 @@ async function runEach({ service, run }: Till<Clock>, way: string, count: number
   expect(results.filter(({ code }) => code !== 0)).toEqual([]);
 }
 
-test.each(Object.keys(ways))('adds up adjusts of one pet: %s', async (way) => {
+test.each(Object.keys(ways))('adds up adjusts of one pet through %s', async (way) => {
   const till = await openTill({ stock: { 1: 0 } }, clock);
   till.service.always('GET', slowly(10));
   till.service.always('PATCH', slowly(30));
@@ -38,14 +38,14 @@ test.each(Object.keys(ways))('adds up adjusts of one pet: %s', async (way) => {
   expect(till.service.stockOf(1)).toBe(6);
 });
 
-test('shares one limit for 127.0.0.1 and localhost', async () => {
+test('shares one rate limit between 127.0.0.1 and localhost', async () => {
   const till = await openTill({ limit: { limit: 3, seconds: 1 } }, clock);
   till.service.always('GET', slowly(30));
   await runEach(till, '127.0.0.1 and localhost', 6, 'inventory list -q');
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('admits rows in groups as large as the limit allows beside other users of the key', async () => {
+test('admits 60 rows in fewer than ten groups even if others use the key', async () => {
   const till = await openTill({ stock: tenEach(60), limit: { limit: 10_000, seconds: 60 } });
   const { url, key } = till.service;
   const sendAsOthers = () => fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });

@@ -7,13 +7,13 @@ const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
 const two = 'petId,quantity\n4,12\n5,9\n';
 
 describe('a dry run', () => {
-  test('exits a dry run with 3 for changes with --exit-code, after its report', async ({ shop }) => {
+  test('a dry run with --exit-code prints its report, and exits with 3 if there are changes', async ({ shop }) => {
     const command = `inventory apply ${changeFile(shop, two)} --dry-run --exit-code --json`;
     const { stdout } = await shop.exits(command, 3);
     expect(JSON.parse(stdout).counts).toMatchObject({ planned: 2 });
   });
 
-  test('prints no report of a dry run at a terminal whose preview has shown every row', async ({ shop }) => {
+  test('omits the report of a dry run on a terminal if the preview has shown every row', async ({ shop }) => {
     const command = `inventory apply ${changeFile(shop, two)} --dry-run`;
     expect(await shop.exits(command, 0, /4 +39 → 12/, atTerminal)).toMatchObject({ stdout: '' });
     for (const more of [' -o tsv', ' --quiet'])
@@ -40,7 +40,7 @@ describe('the preview and the question of a run', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('omits the preview of one row, which the question already shows', async ({ shop }) => {
+  test('omits the preview of a single row, because the question shows the row', async ({ shop }) => {
     const { asked, prompts } = confirming(true);
     const command = `inventory apply ${changeFile(shop, 'petId,quantity\n4,12\n')}`;
     const { stderr } = await shop.run(command, { ...atTerminal, prompts });
@@ -63,7 +63,7 @@ describe('a resume of a run of which nothing is left', () => {
     ['each row was written', 0, [], 'All rows of the run were already written.'],
     ['a row was refused', 8, ['PATCH /inventory/5:status=400'], 'already have their outcome: 1 applied, 1 failed.'],
   ] as const)(
-    'resumes a run with nothing left without a question, and reports its rows: %s',
+    'resumes a finished run without a question, and reports its outcome: %s',
     async ([_what, code, faults, said], { shop }) => {
       shop.service.setFaults(faults);
       await shop.run(`inventory apply ${changeFile(shop, two)} --yes`);
@@ -74,7 +74,7 @@ describe('a resume of a run of which nothing is left', () => {
 });
 
 describe('the summary of a run', () => {
-  test('prints the summary before the report, but not for one row that the table shows', async ({ shop }) => {
+  test('prints a summary for several rows on a terminal, but not for a single row', async ({ shop }) => {
     const command = (text: string) => `inventory apply ${changeFile(shop, text)} --yes`;
     await shop.exits(command(two), 0, '2 applied.', atTerminal);
     const one = await shop.run(command('petId,quantity\n4,13\n'), atTerminal);
@@ -85,7 +85,7 @@ describe('the summary of a run', () => {
     await shop.exits(command('petId,quantity\n4,13\n'), 0, 'Nothing to write.', atTerminal);
   });
 
-  test('prints the summary for one row off a terminal', async ({ shop }) => {
+  test('prints the summary even for one row if there is no terminal', async ({ shop }) => {
     await shop.exits(`inventory apply ${changeFile(shop, 'petId,quantity\n4,13\n')} --yes`, 0, '1 applied.');
   });
 });

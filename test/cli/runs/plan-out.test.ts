@@ -6,7 +6,7 @@ import { type Till, test } from '../../support/till.ts';
 const textOf = (file: string) => readFileSync(file, 'utf8');
 const planOf = (till: Till) => join(till.folders.state, '..', 'plan.csv');
 
-test('writes the plan with --plan-out, and apply then writes exactly that', async ({ till }) => {
+test('--plan-out writes a plan, and apply then writes exactly its rows', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta,reason,ref\n2,5,"a ""gift""",\n1,-3,,N-1\n3,0,,\n');
   const plan = planOf(till);
   const dry = await till.run(`inventory apply ${file} --dry-run --plan-out ${plan} --reason spring --json`);
@@ -19,7 +19,7 @@ test('writes the plan with --plan-out, and apply then writes exactly that', asyn
   expect(again.sent.filter((request) => request.startsWith('PATCH'))).toEqual([]);
 });
 
-test('writes names of the shop into a plan', async ({ till }) => {
+test('writes pet names into a plan', async ({ till }) => {
   const plan = planOf(till);
   await till.run(`config set codes ${till.file('codes.csv', 'code,petId,name\nA1,1,"Rat, brown"\n')}`);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
@@ -28,7 +28,7 @@ test('writes names of the shop into a plan', async ({ till }) => {
   expect(stderr).not.toContain('Warning');
 });
 
-test('exits with 7 for a plan whose stock has moved, and writes nothing', async ({ till }) => {
+test('exits with 7 and writes nothing if the stock has changed since the plan', async ({ till }) => {
   const plan = planOf(till);
   await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`, 0);
   till.service.sell(1, 1);
@@ -36,7 +36,7 @@ test('exits with 7 for a plan whose stock has moved, and writes nothing', async 
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('writes only a header for a plan without changes, and apply of that file writes nothing', async ({ till }) => {
+test('writes only a header for a plan without changes, and apply accepts that file', async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('same.csv', 'petId,quantity\n1,10\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan} --exit-code`, 0);
@@ -47,7 +47,7 @@ test('writes only a header for a plan without changes, and apply of that file wr
 test.for([
   ['a file with faults', 'petId,quantity\n1,x\n', '', 2],
   ['a guard', 'petId,quantity\n1,0\n', ' --max-zero 0', 2],
-] as const)('removes the old plan after a dry run that fails: %s', async ([_what, rows, guard, code], { till }) => {
+] as const)('empties the old plan if a dry run fails: %s', async ([_what, rows, guard, code], { till }) => {
   const plan = planOf(till);
   const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
   await till.exits(dryRun(till.file('a.csv', 'petId,quantity\n1,5\n')), 0);
@@ -56,14 +56,14 @@ test.for([
   await till.exits(`inventory apply ${plan} --yes`, 2, 'the file is empty');
 });
 
-test("leaves rows that can't be written out of the plan, and exits with their code", async ({ till }) => {
+test("leaves rows that can't be written out of the plan, and exits with 8", async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);
   expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
 });
 
-test('writes a plan over someone else’s file only with --force', async ({ till }) => {
+test("replaces someone else's file with a plan only with --force", async ({ till }) => {
   const plan = planOf(till);
   writeFileSync(plan, 'petId,quantity\n2,7\n');
   const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;
@@ -79,7 +79,7 @@ test.for([
   ['--dry-run --plan-out FOLDER/a.csv', 'This command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
   ['--dry-run --plan-out FOLDER/none/p.csv', 'does not exist'],
-] as const)('refuses --plan-out: %s', async ([words, said], { till }) => {
+] as const)('refuses apply %s', async ([words, said], { till }) => {
   const file = till.file('a.csv', 'petId,quantity\n1,5\n');
   const folder = join(file, '..');
   expect(await till.refused(`inventory apply ${file} ${words.replace('FOLDER', folder)} --yes`)).toContain(said);

@@ -8,7 +8,7 @@ test.for([
   ['a row of a resume whose stock moves is a conflict, too', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
   ['an adjust that is taken back is no conflict', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
 ] as const)(
-  'reads the stock again after an open question: %s',
+  'rereads the stock if a question stays open for long: %s',
   async ([_what, how, units, expected, result], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     if (how === 'resume') {
@@ -32,10 +32,10 @@ test.for([
 );
 
 test.for([
-  ['away', drop, 5],
-  ['invalid', answers(200, {}, '[{}]'), 1],
+  ['is down', drop, 5],
+  ['returns an invalid list', answers(200, {}, '[{}]'), 1],
 ] as const)(
-  'reports that nothing was written if the service is %s after the question, and resumes later',
+  'reports that nothing was written if the service %s after the question, and resumes later',
   async ([_how, action, exit], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     let comeBack = () => {};
@@ -75,7 +75,7 @@ test('asks again with the current stock if a sale happens during a question abou
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
   ['a no', ''],
-] as const)('leaves each row unchanged if a resume is refused by %s', async ([_by, options], { till }) => {
+] as const)('resumes all rows even after %s stopped an earlier resume', async ([_by, options], { till }) => {
   const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
   till.service.next('PATCH', answers(401));
   expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
@@ -92,7 +92,7 @@ test.for([
 const reads = ['get 1', 'get 1 2', 'adjust 1 +1', 'set 1 9 --expect 5', 'set 1 9 --read-first', 'set 1=4 2=3 --yes'];
 
 test.for([...reads, 'apply FILE --yes'])(
-  'refuses a list with %s that has the pet twice, and writes nothing',
+  '%s refuses a list that contains a pet twice, and writes nothing',
   async (command, { till }) => {
     const twice = '[{"petId":1,"quantity":5,"status":"available"},{"petId":1,"quantity":7,"status":"available"}]';
     till.service.always('GET /inventory', ({ answer }) => answer(200, twice));

@@ -11,57 +11,57 @@ test.each([
   ['adjust 2 +7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 8', undefined],
-])('distinguishes a lost, suspended %s from %s that was written meanwhile', async (command, other, added) => {
-  const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
-  const before = (await stockOf(shop)).get('2') ?? 0;
-  shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
-  let hasFailed = false;
-  let isStopped = false;
-  const { code, stderr } = await shop.run(`inventory ${command}`, {
-    around: async (send) => {
-      if (hasFailed && !isStopped) {
-        isStopped = true;
-        await shop.exits(`inventory ${other}`, 0);
-      }
-      return send().catch((error) => {
-        hasFailed = true;
-        throw error;
-      });
-    },
-  });
-  const isConflict = /run \S+ \(inventory \w+\) has written it since/.test(stderr);
-  // Increments both count.
-  const stock = added === undefined ? Number(other.at(-1)) : before + added;
-  expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
-    code: added === undefined ? 8 : 0,
-    isStopped: true,
-    isConflict: added === undefined,
-    stock,
-  });
-});
+])(
+  'keeps both adjusts, or reports a conflict, if %s loses its response while %s is written',
+  async (command, other, added) => {
+    const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+    const before = (await stockOf(shop)).get('2') ?? 0;
+    shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
+    let hasFailed = false;
+    let isStopped = false;
+    const { code, stderr } = await shop.run(`inventory ${command}`, {
+      around: async (send) => {
+        if (hasFailed && !isStopped) {
+          isStopped = true;
+          await shop.exits(`inventory ${other}`, 0);
+        }
+        return send().catch((error) => {
+          hasFailed = true;
+          throw error;
+        });
+      },
+    });
+    const isConflict = /run \S+ \(inventory \w+\) has written it since/.test(stderr);
+    // Increments both count.
+    const stock = added === undefined ? Number(other.at(-1)) : before + added;
+    expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
+      code: added === undefined ? 8 : 0,
+      isStopped: true,
+      isConflict: added === undefined,
+      stock,
+    });
+  },
+);
 
 test.for([
   ['adjust 1 +5', { code: 0, stock: 13 }],
   ['set 1 15 --expect 10', { code: 7, stock: 8 }],
-] as const)(
-  'rereads the stock if %s was suspended before it sends while 2 are sold',
-  async ([command, end], { till }) => {
-    let sent = 0;
-    const { code } = await till.run(`inventory ${command}`, {
-      around: (send) => {
-        sent += 1;
-        if (sent === 2) {
-          till.clock.advance(3000);
-          till.service.sell(1, 2);
-        }
-        return send();
-      },
-    });
-    expect({ code, stock: till.service.stockOf(1) }).toEqual(end);
-  },
-);
+] as const)('rereads the stock if %s was suspended before its write', async ([command, end], { till }) => {
+  let sent = 0;
+  const { code } = await till.run(`inventory ${command}`, {
+    around: (send) => {
+      sent += 1;
+      if (sent === 2) {
+        till.clock.advance(3000);
+        till.service.sell(1, 2);
+      }
+      return send();
+    },
+  });
+  expect({ code, stock: till.service.stockOf(1) }).toEqual(end);
+});
 
-test('counts an increment once that is still in flight when its run is resumed', async ({ till }) => {
+test('adds a delta only once if its request is still in flight when the run is resumed', async ({ till }) => {
   const killed = new Promise<'killed'>((resolve) => {
     let sent = 0;
     const around = (send: () => Promise<HttpResponse>) => {
@@ -85,7 +85,7 @@ test('counts an increment once that is still in flight when its run is resumed',
   expect([resumed.code, hasArrived, till.service.stockOf(1)]).toEqual([0, true, 15]);
 });
 
-test('finishes an adjust if a suspended command settles its pet meanwhile', async ({ till }) => {
+test('finishes an adjust if a suspended command writes the same pet meanwhile', async ({ till }) => {
   let wake = () => {};
   const awake = new Promise<void>((resolve) => {
     wake = resolve;
@@ -116,7 +116,7 @@ test('finishes an adjust if a suspended command settles its pet meanwhile', asyn
   expect({ code, stderr, stock: till.service.stockOf(1) }).toEqual({ code: 0, stderr: expect.any(String), stock: 17 });
 });
 
-test('reports that the history lacks the results of a resume with nothing to write', async ({ till }) => {
+test('exits with 1 if the state is removed during a resume with nothing to write', async ({ till }) => {
   const run = await killAt(till, commitThenHang, 'inventory set 1 50 --expect 10');
   const { code, stderr } = await till.run(`inventory apply --resume ${run} --yes`, {
     onStderr: (text) => {

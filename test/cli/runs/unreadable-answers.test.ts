@@ -4,10 +4,10 @@ import { test } from '../../support/till.ts';
 const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n';
 
 test.for([
-  ['101', upgrade, []],
+  ['an unrequested 101', upgrade, []],
   // It may have been a 429.
-  ['answer with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', [60_000]],
-] as const)('settles an increment by the stock after an unrequested %s', async ([, head, waits], { till }) => {
+  ['a response with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', [60_000]],
+] as const)('reads the stock back after an adjust gets %s', async ([, head, waits], { till }) => {
   till.service.next('PATCH', (exchange) => {
     exchange.commit();
     exchange.raw(head);

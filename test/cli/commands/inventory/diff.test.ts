@@ -65,7 +65,7 @@ test('prints the differences by pet id in every format', async ({ shop }) => {
 describe('diff of files', () => {
   const commands = ['list -o csv', 'list -o json', 'list -o ndjson', 'list -o json --string-ids', 'export'];
 
-  test.for(commands)('diffs the file of %s', async (command, { shop }) => {
+  test.for(commands)('diffs a file written by %s', async (command, { shop }) => {
     const { stdout } = await shop.run(`inventory ${command}`);
     await shop.run('inventory set 4 12');
     const file = shop.file(`stock.${/json/.exec(command)?.[0] ?? 'csv'}`, stdout);
@@ -95,9 +95,7 @@ test('diffs one field with --only, and exits with 3 for differences with --exit-
   expect(status.stdout).toMatch(/^9007199254740993\t.*\n$/);
 });
 
-test("prints a change file with expected quantities for diff --changes, and names what it can't do", async ({
-  shop,
-}) => {
+test("diff --changes prints a change file, and warns about what the file can't change", async ({ shop }) => {
   const right = shop.file('right.csv', changedPets);
   const { stdout } = await shop.exits(
     `inventory diff staging ${right} --changes --exit-code`,
@@ -107,7 +105,9 @@ test("prints a change file with expected quantities for diff --changes, and name
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
 
-test('makes left like right by apply of diff --changes', { timeout: 60_000 }, async ({ shop }) => {
+test('makes the left side equal to the right by applying the output of diff --changes', { timeout: 60_000 }, async ({
+  shop,
+}) => {
   const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 8,
   });
@@ -146,7 +146,7 @@ test('diffs two stores, each with its own key', async ({ shop }) => {
   expect(refused.stderr).toContain('The key came from: PETSTOCK_SOUTH_API_KEY_STAGING.');
 });
 
-test('names the side of diff whose key is refused, and prints nothing on stdout', async ({ shop }) => {
+test('names the source of a refused key in diff, and prints nothing on stdout', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_PRODUCTION: 'psk_0123456789abcdefghijklmnop' };
   const told = 'The key came from: PETSTOCK_API_KEY_PRODUCTION.';
   expect((await shop.exits('inventory diff staging production', 4, told, { env })).stdout).toBe('');
@@ -168,7 +168,7 @@ describe('diff before anything is sent', () => {
     ['staging production --changes --json', '--changes prints CSV'],
     ['staging production --changes --only status', '--changes can only set quantities'],
     ['staging prod', 'There is no file prod, nor an environment of that name. Did you mean "production"?\n'],
-  ] as const)('exits diff with 2: %s', async ([operands, said], { shop }) => {
+  ] as const)('diff %s exits with 2', async ([operands, said], { shop }) => {
     expect(await shop.refused(`inventory diff ${operands}`)).toContain(said);
   });
 
@@ -183,7 +183,7 @@ describe('diff before anything is sent', () => {
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
     ['tsv', 'available\t4\t39\n', 'not a stock list'],
-  ] as const)('exits diff with 2 for the file .%s %j', async ([format, text, said], { shop }) => {
+  ] as const)('diff exits with 2 for an invalid %s file: %j', async ([format, text, said], { shop }) => {
     const file = format === 'tsv' ? '-' : shop.file(`stock.${format}`, text);
     const stderr = await shop.refused(`inventory diff ${file} staging`, { stdin: text });
     expect(stderr).toContain(said);
@@ -191,7 +191,7 @@ describe('diff before anything is sent', () => {
     if (format === 'tsv') expect(stderr).toContain('petstock inventory list -o csv');
   });
 
-  shopTest('without an address for production', async ({ shop }) => {
+  shopTest('diff names the environment whose URL is missing', async ({ shop }) => {
     for (const sides of ['staging production', 'production staging', 'stock.csv production'])
       expect(await shop.refused(`inventory diff ${sides}`)).toContain('--env production');
   });
@@ -207,13 +207,13 @@ test.for([
   ['stock.ndjson', item],
   ['stock.ndjson', `\n\n${item}\r\n\r\n`],
   ['stock.jsonl', '{"petId":4,"quantity":1}\n'],
-] as const)('diffs JSON of other programs: %s %j', async ([name, text], { shop }) => {
+] as const)('diffs JSON from other programs: %s %j', async ([name, text], { shop }) => {
   const right = shop.file('right.csv', 'petId,quantity,status\n4,2,sold\n');
   const { stdout } = await shop.run(`inventory diff ${shop.file(name, text)} ${right} --only quantity -o tsv`);
   expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
 });
 
-test('diffs a list without a header line, but refuses it as a change file', async ({ shop }) => {
+test('diff accepts a list without a header line, but apply refuses one', async ({ shop }) => {
   const { stdout: tsv } = await shop.run('inventory list');
   const { stdout: csv } = await shop.run('inventory list -o csv --no-header');
   for (const [left, stdin] of [

@@ -10,7 +10,7 @@ import { test } from '../../../support/till.ts';
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
 describe('to a file', () => {
-  test('names the file of an export on stderr, and prints nothing on stdout', async ({ shop }) => {
+  test('export to a file prints the file name on stderr, and nothing on stdout', async ({ shop }) => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
@@ -20,7 +20,7 @@ describe('to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('exports over someone else’s file only after a question or with --force', async ({ shop }) => {
+  test("overwrites someone else's file in an export only after a question or with --force", async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -60,7 +60,7 @@ describe('to a file', () => {
   );
 
   test.for(['export', '--failed-out'])(
-    'refuses to export through a link in %s that others can put there',
+    '%s refuses to write through a symbolic link in a folder that others can write to',
     async (option, { shop }) => {
       const folder = join(shop.folders.config, '..', 'shared');
       fs.mkdirSync(folder);
@@ -76,7 +76,7 @@ describe('to a file', () => {
     },
   );
 
-  test('exports the whole list, or keeps the old file if the response breaks off', async () => {
+  test('keeps the old export if the response breaks off', async () => {
     const shop = await openShop({ faults: ['GET /inventory:truncate'] });
     const file = fileIn(shop);
     fs.writeFileSync(file, 'as it was');
@@ -85,7 +85,7 @@ describe('to a file', () => {
   });
 });
 
-test.runIf(canMakeFifos)('ends an export by Ctrl-C into a pipe that nobody reads', async ({ shop }) => {
+test.runIf(canMakeFifos)('ends an export to a pipe without a reader on Ctrl-C', async ({ shop }) => {
   const pipe = fileIn(shop);
   execFileSync('mkfifo', [pipe]);
   const interruption = new AbortController();
@@ -101,7 +101,7 @@ describe('export in the formats of apply', () => {
     ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
     ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
     ['csv', '\n4,available,39,39,,\n'],
-  ] as const)('exports %s as apply reads it', async ([format, row], { shop }) => {
+  ] as const)('exports %s that apply reads without changes', async ([format, row], { shop }) => {
     const { stdout, sent } = await shop.run(`inventory export -o ${format}`);
     expect({ stdout, sent }).toEqual({ stdout: expect.stringContaining(row), sent: ['GET /v1/inventory'] });
     const file = `${fileIn(shop).slice(0, -3)}${format}`;
@@ -129,7 +129,7 @@ test.for([
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
 ] as const)(
-  'writes --spreadsheet in %j%s as Excel reads it, and apply too',
+  'export --spreadsheet in %j%s uses the delimiter %s, and apply reads the file',
   async ([env, options, delimiter], { shop }) => {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
@@ -152,7 +152,7 @@ test.for([
   ['list -o tsv --sort quantity --desc', '-5\t4\tsold\n1\t3\tavailable\n'],
   ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
   ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n-5,sold,4,4,,\n'],
-] as const)('counts a repeated pet once with %s, however it is spelled', async ([command, stdout], { till }) => {
+] as const)('%s counts a pet that appears twice only once, and exits with 1', async ([command, stdout], { till }) => {
   const [first, other, second] = twice;
   for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
     till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));
@@ -162,7 +162,7 @@ test.for([
 });
 
 test.for(['inventory export', 'sandbox export'])(
-  'refuses export --no-header for %s, and writes nothing',
+  '%s refuses --no-header, and sends nothing',
   async (command, { shop }) => {
     const result = await shop.exits(`${command} --no-header`, 2, 'Leave out --no-header');
     expect(result).toMatchObject({ stdout: '', sent: [] });

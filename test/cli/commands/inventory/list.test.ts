@@ -4,7 +4,7 @@ import { test } from '../../../support/shop.ts';
 const beyondDoubles = '9007199254740992,9007199254740993,9223372036854775807';
 
 test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])(
-  'prints ids beyond 2^53 in %s, from one GET',
+  'prints ids above 2^53 exactly in %s, with one GET',
   async (format, { shop }) => {
     const { code, stdout, sent } = await shop.run(`inventory list --pet ${beyondDoubles} -o ${format}`);
     expect({ code, sent }).toEqual({ code: 0, sent: ['GET /v1/inventory'] });
@@ -12,7 +12,7 @@ test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])(
   },
 );
 
-test('lists as a table on a terminal and TSV elsewhere, unless the setting or the flag says otherwise', async ({
+test('lists pets as a table on a terminal and as TSV elsewhere, unless a setting or flag says otherwise', async ({
   shop,
 }) => {
   const list = async (options = '', terminal?: number) =>
@@ -40,12 +40,12 @@ describe('list with filters', () => {
     ['--sort status --desc --limit 2', '2 9'],
     ['--limit 0', ''],
     ['--max-quantity -1', ''],
-  ] as const)('lists pets with %s', async ([options, ids], { shop }) => {
+  ] as const)('filters and sorts pets with %s', async ([options, ids], { shop }) => {
     const { code, stdout } = await shop.run(`inventory list ${options} --fields petId`);
     expect({ code, ids: stdout.trim().split('\n').join(' ') }).toEqual({ code: 0, ids });
   });
 
-  test('lists the columns of --fields in their order, and reports an empty table on stderr', async ({ shop }) => {
+  test('prints the columns in the order of --fields, and reports an empty table on stderr', async ({ shop }) => {
     const { stdout } = await shop.run('inventory list --limit 1 --fields status,petId --header');
     expect(stdout).toBe('status\tpetId\navailable\t1\n');
     const empty = await shop.run('inventory list --pet 4242 -o table');
@@ -69,7 +69,7 @@ test.for([
   ['--color sometimes', '--color'],
   ['extra', 'Unexpected word'],
   ['--summary --limit 2', '--limit'],
-] as const)('exits list with 2, and sends nothing: %s', async ([options, told], { shop }) => {
+] as const)('list %s exits with 2, and sends nothing', async ([options, told], { shop }) => {
   expect(await shop.refused(`inventory list ${options}`)).toContain(told);
 });
 
@@ -83,8 +83,11 @@ test.for([
   // A pet that another filter or the limit leaves out is not missing.
   ['--pet 5 --min-quantity 100', 0, '', ''],
   ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
-] as const)('lists the pets that exist with %s, and exits with %i', async ([options, code, stdout, told], { shop }) => {
-  const result = await shop.run(`inventory list ${options}`);
-  expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
-  expect(result.stderr).toContain(told);
-});
+] as const)(
+  'list %s prints the pets that exist, and exits with %i',
+  async ([options, code, stdout, told], { shop }) => {
+    const result = await shop.run(`inventory list ${options}`);
+    expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });
+    expect(result.stderr).toContain(told);
+  },
+);

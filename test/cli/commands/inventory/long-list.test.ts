@@ -24,7 +24,7 @@ describe('a response that breaks off', () => {
     ['json', 'inventory list -o json'],
     ['a table', 'inventory list -o table'],
     ['a filter', 'inventory list --min-quantity 1 --fields status,petId'],
-  ])('prints whole lines if a response breaks off, and reports that some are missing: %s', async (_what, command) => {
+  ])('prints whole lines if a response breaks off, and reports the list as incomplete: %s', async (_what, command) => {
     const { code, stdout, stderr } = await run(cut, command);
     const whole = await run(body, command);
     expect(code).toBe(1);
@@ -45,14 +45,14 @@ describe('a response that breaks off', () => {
     ['get 9999', 1, /^$/],
     // The last that was asked for was before it.
     ['list --limit 2', 0, /^0\t.*\n1\t.*\n$/],
-  ])('exits %s with %i if the response breaks off', async (command, code, printed) => {
+  ])('%s exits with %i if the response breaks off', async (command, code, printed) => {
     const { stderr, ...result } = await run(cut, `inventory ${command}`);
     expect(result).toMatchObject({ code, stdout: expect.stringMatching(printed) });
     expect(stderr.includes('is incomplete.')).toBe(code === 1);
   });
 });
 
-test('marks no sold pet at 0 as out of stock, in a list of any length', async () => {
+test('marks pets at 0 as out of stock unless they are sold, in a short and a long list', async () => {
   for (const length of [5, 900]) {
     const items = Array.from({ length }, (_, index) => {
       const status = index % 2 === 0 ? 'sold' : 'available';

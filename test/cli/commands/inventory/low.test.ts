@@ -11,7 +11,7 @@ async function shopWithLevels() {
 
 const terminal = { terminal: 100, env: { NO_COLOR: '1' } };
 
-test('prefers the level of a pet to low-stock in --low, marks, summaries and on a printed list', async () => {
+test("uses a pet's own level instead of low-stock in --low, marks, summaries and printed lists", async () => {
   const shop = await shopWithLevels();
   const low = async (words = '') =>
     (await shop.run(`inventory list --low --pet 4,5,7,8,12 -o tsv${words}`)).stdout.match(/^\d+/gm);
@@ -30,13 +30,13 @@ test('prefers the level of a pet to low-stock in --low, marks, summaries and on 
   expect(page.match(/<tr class="low"/g)).toHaveLength(2);
 });
 
-test('shows with watch --low a stock that falls to the level of its pet', async () => {
+test('watch --low --now shows a pet whose stock is at its own level', async () => {
   const shop = await shopWithLevels();
   const low = await shop.run('inventory watch --low --now --pet 4,5,8 --for 1');
   expect(low.stdout).toMatch(/^\{[^\n]*"petId":4,[^\n]*\}\n$/);
 });
 
-test('prints levels but no stock on a blank sheet if some pets have their own level', async () => {
+test('prints levels but no stock on a count sheet if some pets have their own level', async () => {
   const shop = await shopWithLevels();
   const { stdout } = await shop.run('inventory count --sheet -o csv');
   expect(stdout).toMatch(/^name,petId,codes,low,counted\n/);

@@ -32,7 +32,7 @@ test.for([
   ['12" aquarium', '13', '12" aquarium'],
   ['stra\u00dfe', '9223372036854775807', 'STRASSE \u6708'],
   ['\u6708', '9223372036854775807', 'STRASSE \u6708'],
-] as const)('takes the name %s for pet %s in get, set and adjust, and shows it', async ([typed, petId, name]) => {
+] as const)('get, set and adjust accept the name %s for pet %s', async ([typed, petId, name]) => {
   const shop = await namedShop();
   const get = await shop.exits(['inventory', 'get', typed, '--json'], 0, `"${typed}" is pet ${petId} `);
   expect(get.stdout).toContain(`{"petId":${petId},`);
@@ -44,7 +44,7 @@ test.for([
   expect(adjust.stdout).toContain(`"petId":${petId},"before":7,"after":8,"result":"applied"`);
 });
 
-test('lists several pets of a name with their ids, and sends nothing', async () => {
+test('lists the pets that an ambiguous name may mean, and sends nothing', async () => {
   const shop = await namedShop();
   for (const words of [
     'set hamster 5',
@@ -66,7 +66,7 @@ test('lists several pets of a name with their ids, and sends nothing', async () 
   });
 });
 
-test('hints after an unknown name at the nearest one, in the line that was typed', async () => {
+test('suggests the nearest name after an unknown one', async () => {
   const shop = await namedShop();
   const nearest = async (line: string, code = 2) => {
     const { stderr, requests } = await shop.exits(line, code);
@@ -102,7 +102,7 @@ test.for([
   ['list --pet 4,fodo --summary', 'No pet has "fodo" in its name. Did you mean one of these?\n│ 4 Rabbit food\n'],
   ['get 4 99999 nosuch', 'There is no pet 99999 in staging.\n│ No pet has "nosuch" in its name.\n'],
   ['get 4 nosuch other', 'No pet has "nosuch" in its name.\n│ No pet has "other" in its name.\n'],
-] as const)('exits with 9 and shows the other pets if one name has no pet: %s', async ([words, said]) => {
+] as const)('exits with 9 and prints the other pets if a name is unknown: %s', async ([words, said]) => {
   const shop = await namedShop();
   const { stdout, stderr } = await shop.run(`inventory ${words}`);
   expect(stderr).toContain(`Error: ${said}`);
@@ -110,7 +110,7 @@ test.for([
   expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
 });
 
-test('never reads a number as a name, nor one or two letters unless they are a word of it', async () => {
+test('never reads a number as a name, and one or two letters only as a whole word', async () => {
   const shop = await namedShop();
   for (const number of ['1e3', '0x10', '1.5', '１', '12"', '+5', "'4"]) {
     expect(await shop.refused(['inventory', 'get', number])).toContain('is not a pet id');
@@ -120,23 +120,21 @@ test('never reads a number as a name, nor one or two letters unless they are a w
   expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
 });
 
-test('marks a pet name with a bar if it could be taken for our words, and strips control characters', async ({
-  shop,
-}) => {
+test('marks a pet name that looks like a message with a bar, and strips control characters', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);
   expect((await shop.exits('inventory get gne', 9)).stderr).toContain('Did you mean one of these?\n│ 5 Error: gone\n');
 });
 
-test('hints after several words without quotes at the line that is meant', async () => {
+test('suggests the quoted name if a name of several words is typed without quotes', async () => {
   const shop = await namedShop();
   expect(await shop.refused('inventory set red hamster 4')).toContain(
     "\nHint: petstock inventory set 'red hamster' 4\n",
   );
 });
 
-test('chooses pets by name in list, watch, history list and history export', async () => {
+test('selects pets by name in list, watch, history list and history export', async () => {
   const shop = await namedShop();
   await shop.run('inventory set 1=3 4=4 5=5 --yes');
   await shop.run('inventory set 8 8');
@@ -155,6 +153,6 @@ test('chooses pets by name in list, watch, history list and history export', asy
   expect((await shop.run('history list --name rabbit -o html')).stdout).toContain('of pets with &quot;rabbit&quot;');
 });
 
-test('takes no name for a pet id without the setting codes', async ({ shop }) => {
+test('refuses a name without the setting codes', async ({ shop }) => {
   expect(await shop.refused('inventory set rabbit 4')).toContain('Error: "rabbit" is not a pet id');
 });

@@ -10,7 +10,7 @@ async function namedShop() {
   return { ...shop, codes };
 }
 
-test('finds pets by a part of their name with list --name, in any case, with one request', async () => {
+test('finds pets by part of a name in upper or lower case with list --name', async () => {
   const shop = await namedShop();
   const result = await shop.run('inventory list --name REX --status Available,SOLD,pending -o json');
   expect(JSON.parse(result.stdout).map(({ petId }: { petId: number }) => petId)).toEqual([4, 5]);
@@ -18,7 +18,7 @@ test('finds pets by a part of their name with list --name, in any case, with one
   expect(await shop.run('inventory list --name nobody -o json')).toMatchObject({ code: 0, stdout: '[]\n' });
 });
 
-test('finds a pet by its bar code with get --code, and exits with 9 without a request for an unknown one', async () => {
+test('finds a pet by bar code with get --code, and exits with 9 for an unknown code', async () => {
   const shop = await namedShop();
   expect((await shop.json('inventory get --code 4006381333931 --json')).petId).toBe(4);
   expect(await shop.json('inventory get 5 --code ]E066 --json')).toHaveLength(2);
@@ -26,7 +26,7 @@ test('finds a pet by its bar code with get --code, and exits with 9 without a re
   await shop.refused('inventory get');
 });
 
-test('hints at the command that takes a bar code if an unknown id looks like one', async ({ shop }) => {
+test('suggests --code if an unknown id looks like a bar code', async ({ shop }) => {
   const code = '4006381333931';
   for (const [words, hint] of [
     [`get 4 ${code}`, `get --code ${code}`],
@@ -41,7 +41,7 @@ test('hints at the command that takes a bar code if an unknown id looks like one
   }
 });
 
-test('hints at a count for a file with bar codes as ids, never at leaving them out', async ({ shop }) => {
+test('suggests a count if the ids in a file look like bar codes', async ({ shop }) => {
   const file = (header: string) => changeFile(shop, `petId,${header}\n4006381333931,3\n5,4\n`);
   const told = 'Nothing was written. 4006381333931 looks like a bar code, but apply takes pet ids.\n';
   for (const [header, hint] of [
@@ -55,13 +55,13 @@ test('hints at a count for a file with bar codes as ids, never at leaving them o
   }
 });
 
-test('explains what --name and --code need without the setting codes', async ({ shop }) => {
+test('suggests config set codes if --name or --code is used without a codes file', async ({ shop }) => {
   for (const words of ['list --name Rex', 'get --code 55']) {
     expect(await shop.refused(`inventory ${words}`)).toContain("Hint: petstock config set codes '<file.csv>'\n");
   }
 });
 
-test('reports a missing file of codes, still uses its content, and rereads a changed file', async () => {
+test('warns about a missing codes file but uses its content, and rereads a changed file', async () => {
   const shop = await namedShop();
   expect((await shop.run('inventory list --name rex')).stderr).not.toContain('Warning');
   renameSync(shop.codes, `${shop.codes}.old`);
@@ -84,7 +84,7 @@ test('reports a missing file of codes, still uses its content, and rereads a cha
   );
 });
 
-test('shows names in every format, and with set', async () => {
+test('shows names in lists, get, set and diff', async () => {
   const shop = await namedShop();
   const list = async (format: string) => (await shop.run(`inventory list --pet 4,7 -o ${format}`)).stdout;
   expect(await list('json')).toBe(
@@ -104,7 +104,7 @@ test('shows names in every format, and with set', async () => {
   );
 });
 
-test('truncates names, not the mark of a stock, in a narrow list, set and apply', async () => {
+test('truncates names instead of the out-of-stock mark in a narrow list', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
@@ -118,7 +118,7 @@ test('truncates names, not the mark of a stock, in a narrow list, set and apply'
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
 });
 
-test('drops the status, not the names, from a narrow list with ids of any length', async () => {
+test('drops the status instead of the names from a narrow list', async () => {
   const shop = await namedShop();
   changeFile(shop, 'code,petId,name\n55,9223372036854775807,"Lady, the T-Rex"\n', 'codes.csv');
   for (const terminal of [40, 45, 50]) {
@@ -129,7 +129,7 @@ test('drops the status, not the names, from a narrow list with ids of any length
   }
 });
 
-test('shows names in a preview, its question, and the history', async () => {
+test('shows names in the preview, the question and the history', async () => {
   const shop = await namedShop();
   const { asked, prompts } = confirming(true);
   const apply = (rows: string) =>
@@ -143,7 +143,7 @@ test('shows names in a preview, its question, and the history', async () => {
 });
 
 test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 2 kg', 'Wasser–Futter 🐟 ½', '‹x›: 猫砂'])(
-  'shows the name %s whole in a plan, a question, a count, the history and watch',
+  'shows the whole name %s in a plan, a question, a count, the history and watch',
   async (name, { shop }) => {
     const codes = changeFile(shop, `code,petId,name\n55,5,"${name.replaceAll('"', '""')}"\n`, 'codes.csv');
     await shop.run(['config', 'set', 'codes', codes]);
@@ -176,7 +176,7 @@ test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
 );
 
 test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter |'])(
-  'exports names behind the ids with -o %s, and apply takes it',
+  'exports names next to the ids with -o %s, and apply reads the export',
   async (format, { shop }) => {
     const file = changeFile(shop, 'code,petId,name\n55,5,"Lady, ""the"" | T-Rex"\n7,7,=1+1\n', 'codes.csv');
     await shop.run(['config', 'set', 'codes', file]);
@@ -197,13 +197,16 @@ test('exports no names without the setting codes', async ({ shop }) => {
   expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
 });
 
-test.for(['csv', 'tsv', 'json', 'ndjson'])('diffs a list with names that list -o %s has written', async (format) => {
-  const shop = await namedShop();
-  const file = changeFile(shop, (await shop.run(`inventory list -o ${format}`)).stdout, `stock.${format}`);
-  await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
-});
+test.for(['csv', 'tsv', 'json', 'ndjson'])(
+  'diff finds no difference in a list with names from list -o %s',
+  async (format) => {
+    const shop = await namedShop();
+    const file = changeFile(shop, (await shop.run(`inventory list -o ${format}`)).stdout, `stock.${format}`);
+    await shop.exits(`inventory diff ${file} staging --exit-code`, 0);
+  },
+);
 
-test('warns in apply of rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
+test('apply warns about rows whose status or name was edited, and writes their quantities', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,4,Rex\n,5,Mo\u0308hrle\n,8,Mia\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const rows = 'petId,name,status,quantity\n4, REX ,Available,38\n5,M\u00f6hrle,sold,2\n8,Leo,available,31\n7,,,6\n';
@@ -224,7 +227,7 @@ test('warns in apply of rows whose status or name was edited, and writes their q
   );
 });
 
-test('reports the first of many edited rows in apply', async ({ shop }) => {
+test('apply names the first of many rows with an edited status, and counts the rest', async ({ shop }) => {
   const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
   const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
   expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain(

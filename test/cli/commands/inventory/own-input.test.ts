@@ -13,7 +13,7 @@ test.for([
   ['another spelling', (file: string) => `${dirname(file)}/./counts.csv`],
   ['a symbolic link', (file: string) => symlinkSync(file, link(file)) ?? link(file)],
   ['a hard link', (file: string) => linkSync(file, link(file)) ?? link(file)],
-] as const)('never replaces the file that apply reads by --failed-out: %s', async ([_what, nameOf], { shop }) => {
+] as const)('--failed-out never replaces the input file of apply: %s', async ([_what, nameOf], { shop }) => {
   const file = changeFile(shop, counts, 'counts.csv');
   const command = `inventory apply ${file} --yes --failed-out ${nameOf(file)} --force`;
   for (const options of [{}, { terminal: 80, prompts: { confirm: async () => true } }] satisfies ShopRunOptions[]) {
@@ -28,7 +28,7 @@ function opened(file: string): number {
   return descriptor;
 }
 
-test('never replaces the file on stdin, nor the codes or scans of count by --to', async ({ shop }) => {
+test('--failed-out and --to never replace a file that the command reads', async ({ shop }) => {
   for (const [text, command] of [
     [counts, 'apply - --yes --failed-out FILE --force'],
     ['code,petId\n55,4\n', 'count --new --codes FILE --to FILE --force'],
@@ -42,7 +42,7 @@ test('never replaces the file on stdin, nor the codes or scans of count by --to'
   }
 });
 
-test('replaces a file that petstock wrote until someone changes it, even if it is the input', async () => {
+test('replaces a file that petstock wrote, even if it is the input, until someone edits the file', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=2:status=400'] });
   const failed = join(shop.folders.state, '..', 'failed.csv');
   const apply = (file: string) => `inventory apply ${file} --yes --failed-out ${failed}`;

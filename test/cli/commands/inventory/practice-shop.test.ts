@@ -23,12 +23,12 @@ test('shows names, codes and levels of the practice shop without any setup', asy
   expect(JSON.parse(count.stdout).rows).toMatchObject([{ petId: 4, before: 8, after: 3, result: 'applied' }]);
 });
 
-test('shows the same low pets of the practice shop by low-stock as by its levels', async ({ shop }) => {
+test('finds the same low pets in the practice shop by its levels as by low-stock', async ({ shop }) => {
   const ids = async (words: string) => (await practice(shop, `inventory list ${words}`)).stdout.match(/^\d+/gm);
   expect(await ids('--low')).toEqual(await ids('--status available --max-quantity 5'));
 });
 
-test('shows no names of the practice shop to a program', async ({ shop }) => {
+test('omits names of the practice shop in formats for programs', async ({ shop }) => {
   for (const format of ['tsv', 'csv', 'json', 'ndjson']) {
     const { stdout } = await practice(shop, `inventory list -o ${format}`);
     expect(stdout).not.toMatch(/name|Rabbit/);
@@ -40,13 +40,13 @@ test('shows no names of the practice shop to a program', async ({ shop }) => {
   expect((await practice(shop, 'inventory export --spreadsheet')).stdout).toMatch(/^\ufeffpetId,name,status,expected,/);
 });
 
-test('prefers the setting codes to the codes of the practice shop, in every format', async ({ shop }) => {
+test('prefers the setting codes to the codes of the practice shop', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n007,4,Rex\n', 'codes.csv')]);
   expect((await practice(shop, 'inventory get rex --json')).stdout).toContain('"name":"Rex"}');
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 2 });
 });
 
-test('adds codes of the practice shop to a file of its own, which a reset removes', async ({ shop }) => {
+test('saves new codes of the practice shop in a file, and forgets them after a reset', async ({ shop }) => {
   expect(await practice(shop, 'inventory codes add X-1 rabbit')).toMatchObject({ code: 0 });
   expect(readFileSync(join(shop.folders.state, 'sandbox-codes.csv'), 'utf8')).toMatch(
     /^code,petId,name,low\n.*\n2000000000046,4,Rabbit,8\n.*\nX-1,4,,\n$/s,
@@ -60,14 +60,14 @@ test('adds codes of the practice shop to a file of its own, which a reset remove
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 0 });
 });
 
-test('shows no names of practice pets for a stock of your own in the sandbox', async ({ shop }) => {
+test('shows no names of the practice shop after an import into the sandbox', async ({ shop }) => {
   await practice(shop, 'inventory codes add X-1 rabbit');
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
   expect((await practice(shop, 'inventory list', terminal)).stdout).not.toContain('Rabbit');
   expect(await practice(shop, 'inventory get --code X-1')).toMatchObject({ code: 9 });
 });
 
-test('shows names of the practice shop only beside its own runs in the history', async ({ shop }) => {
+test('shows names of the practice shop in the history only for its own runs', async ({ shop }) => {
   await practice(shop, 'inventory set 4 8', terminal);
   const run = (words: string) => practice(shop, words, terminal).then(({ stdout }) => stdout);
   expect(await run('history list')).toContain('Rabbit');
@@ -79,7 +79,7 @@ test('shows names of the practice shop only beside its own runs in the history',
   expect((await shop.run('history list', terminal)).stdout).not.toContain('Rabbit');
 });
 
-test('filters the history by a practice name, unless another environment is named', async ({ shop }) => {
+test('filters the history by a name of the practice shop, unless --env names another environment', async ({ shop }) => {
   await shop.run('inventory adjust 4 -1 --env staging');
   await practice(shop, 'inventory adjust rabbit -1');
   for (const words of ['list --pet rabbit', 'list --name rabb', 'export --pet rabbit']) {
@@ -95,7 +95,7 @@ test('filters the history by a practice name, unless another environment is name
   expect(await shop.json('history list --pet rex --json')).toHaveLength(2);
 });
 
-test('shows whole names in a narrow watch beside an id of 19 digits', async ({ shop }) => {
+test('shows whole names next to an id of 19 digits in a narrow watch', async ({ shop }) => {
   const { stdout } = await practice(shop, 'inventory watch --now --for 1 --low', { ...terminal, terminal: 60 });
   expect(stdout).toMatch(/ 9223372036854775807 +0 +Hermit crab\n/);
 });

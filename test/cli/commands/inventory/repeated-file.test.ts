@@ -22,7 +22,7 @@ const added = async () => {
   return ['1', '2', '3'].map((petId) => (now.get(petId) ?? 0) - (before.get(petId) ?? 0));
 };
 
-test('recognizes a repeated file by the run before one that wrote nothing', async () => {
+test('recognizes a repeated file even after a later run that wrote nothing', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   shop.service.setFaults(['PATCH /inventory/*:status=400']);
   expect((await shop.run(`${apply} --again`)).code).not.toBe(0);
@@ -37,27 +37,30 @@ test('recognizes a repeated file by the run before one that wrote nothing', asyn
 test.each([
   ['at its first request', 1, { other: 0, code: 2, stderr: expect.stringMatching(onceMore) }],
   ['after it has read the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
-])('adds nothing twice if another process applies the file while this one is held up %s', async (_when, at, ends) => {
-  let [requests, other] = [0, -1];
-  const { code, stderr } = await shop.run(apply, {
-    around: async (send) => {
-      requests += 1;
-      if (requests === at) other = (await shop.run(apply)).code;
-      return send();
-    },
-  });
-  expect(await added()).toEqual([1, 1, 1]);
-  expect({ other, code, stderr }).toEqual(ends);
-});
+])(
+  'adds deltas only once if another process applies the file while this one is delayed %s',
+  async (_when, at, ends) => {
+    let [requests, other] = [0, -1];
+    const { code, stderr } = await shop.run(apply, {
+      around: async (send) => {
+        requests += 1;
+        if (requests === at) other = (await shop.run(apply)).code;
+        return send();
+      },
+    });
+    expect(await added()).toEqual([1, 1, 1]);
+    expect({ other, code, stderr }).toEqual(ends);
+  },
+);
 
-test('adds nothing twice if another process applies the file while the question is open', async () => {
+test('adds deltas only once if another process applies the file while the question is open', async () => {
   const confirm = async () => (await shop.run(apply)).code === 0;
   const asked = await shop.run(apply.replace(' --yes', ''), { terminal: 500, prompts: { confirm } });
   expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(onceMore) });
   expect(await added()).toEqual([1, 1, 1]);
 });
 
-test('recognizes a file that version 0.2.0 has applied', async () => {
+test('recognizes a file that 0.2.0 applied', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const rows = [1, 2, 3].map(
     (petId) => `${JSON.stringify([`${petId}`, undefined, 1, undefined, undefined, undefined])}\n`,
@@ -70,7 +73,7 @@ test('recognizes a file that version 0.2.0 has applied', async () => {
   expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
 });
 
-test('reports an edited export that is applied again as a conflict that names the run', async () => {
+test('reports a conflict that names the earlier run if an edited export is applied again', async () => {
   const file = changeFile(shop, 'petId,expected,quantity\n1,12,30\n2,1,7\n', 'stock.csv');
   await shop.run('inventory set 1=12 2=1 --yes');
   const { run } = await shop.json(`inventory apply ${file} --yes --json`);
@@ -85,7 +88,7 @@ test('reports an edited export that is applied again as a conflict that names th
   expect((await shop.run(`inventory apply ${file} --yes`)).code).toBe(0);
 });
 
-test('treats a file as applied if its undo was undone, and undoes it again', async () => {
+test('treats a file as applied once its undo is undone', async () => {
   expect(await shop.run(apply)).toMatchObject({ code: 0 });
   const newest = async () => (await shop.json('history list --json'))[0].run;
   for (let times = 0; times < 2; times += 1) {
@@ -97,7 +100,7 @@ test('treats a file as applied if its undo was undone, and undoes it again', asy
   expect(await added()).toEqual([0, 0, 0]);
 });
 
-test('adds no delta again that may have been written', async ({ till }) => {
+test('does not add a delta again if it may already have been written', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta\n1,5\n');
   await killAt(till, hang, `inventory apply ${file} --yes`);
   till.service.sell(1, 1);
@@ -106,7 +109,7 @@ test('adds no delta again that may have been written', async ({ till }) => {
   expect(till.service.stockOf(1)).toBe(9);
 });
 
-test('warns of the open run if a changed file of deltas adds to its pets again', async () => {
+test('warns about an unfinished run if an edited file adds deltas to the same pets', async () => {
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   expect((await shop.run(`${apply} --concurrency 1`)).code).not.toBe(0);
   shop.service.setFaults([]);

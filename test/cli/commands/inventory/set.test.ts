@@ -5,7 +5,7 @@ import { errorJson, openShop, test } from '../../../support/shop.ts';
 
 const get = 'GET /v1/inventory';
 
-test('sets a pet by one PATCH with only the quantity, and shows the response', async ({ shop }) => {
+test('set sends one PATCH with only the quantity, and prints the response', async ({ shop }) => {
   const { code, stdout, stderr, sent } = await shop.run('inventory set 4 12 --json');
   const run = expect.stringMatching(/^\d{8}T\d{6}Z-\w{4}$/);
   const item = { petId: 4, quantity: 12, status: 'available', run };
@@ -21,14 +21,17 @@ test.for([
   ['9223372036854775807', '7', 'available'],
   ['4', '0', 'available'],
   ['4', '-9007199254740991', 'available'],
-] as const)('sends and shows every digit of pet and stock: %s, %s', async ([petId, quantity, status], { shop }) => {
-  const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
-  expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
-  expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
-  expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
-});
+] as const)(
+  'sends and prints every digit of the pet id and the quantity: %s, %s',
+  async ([petId, quantity, status], { shop }) => {
+    const { stdout, sent } = await shop.run(`inventory set ${petId} ${quantity}`);
+    expect(sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":${quantity}}`]);
+    expect(stdout).toMatch(new RegExp(`^${petId}\t${quantity}\t${status}\t\t\\S+-\\w{4}\n$`));
+    expect((await shop.run(`inventory get ${petId}`)).stdout).toBe(`${petId}\t${quantity}\t${status}\n`);
+  },
+);
 
-test('exits set with 9 for an unknown pet, and names it', async ({ shop }) => {
+test('set exits with 9 for an unknown pet, and names the pet', async ({ shop }) => {
   const { code, stdout, stderr } = await shop.run('inventory set 4242 1');
   expect({ code, stdout }).toEqual({ code: 9, stdout: '' });
   expect(stderr).toContain('Error: There is no pet 4242 in staging.\nHint: petstock inventory list --env staging\n');
@@ -36,7 +39,7 @@ test('exits set with 9 for an unknown pet, and names it', async ({ shop }) => {
   expect(errorJson(json.stderr).error).toMatchObject({ code: 'pet_not_found', status: 404, exitCode: 9 });
 });
 
-test('exits set with 10 for a quantity that the service refuses, and shows its message', async () => {
+test('set exits with 10 if the service refuses the quantity', async () => {
   const shop = await openShop({ quantityBounds: { min: 0n } });
   const { stderr } = await shop.exits('inventory set 4 -1 --json --quiet', 10);
   expect(errorJson(stderr).error).toMatchObject({ status: 400, exitCode: 10 });
@@ -47,7 +50,7 @@ test.for([
   ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38. Nothing was written.\n'],
   ['4242 1 --expect 0', 9, [get], 'Error: There is no pet 4242 in staging'],
   ['2 1 --expect 0', 0, [get, 'PATCH /v1/inventory/2 {"quantity":1}'], ''],
-] as const)('exits set %s with %i', async ([words, code, sent, told], { shop }) => {
+] as const)('set %s exits with %i', async ([words, code, sent, told], { shop }) => {
   const result = await shop.run(`inventory set ${words}`);
   expect(result).toMatchObject({ code, sent, ...(code !== 0 && { stdout: '' }) });
   expect(result.stderr).toContain(told);
@@ -55,7 +58,7 @@ test.for([
 
 const person = { terminal: 80, env: { NO_COLOR: '1' } };
 
-test('shows Before and After of set at a terminal, and reports if nothing changed', async ({ shop }) => {
+test('set prints Before and After on a terminal, and reports if nothing changed', async ({ shop }) => {
   const { stdout, stderr } = await shop.run('inventory set 4 12', person);
   expect(stdout).toBe('Pet ID  Before  After  Status\n     4      39     12  available\n');
   expect(stderr).not.toContain('Nothing changed');
@@ -63,14 +66,14 @@ test('shows Before and After of set at a terminal, and reports if nothing change
     await shop.exits(`inventory ${command}`, 0, '\nNothing changed: the stock was already 12.\n', person);
 });
 
-test('hints at no undo if the outcome of set is unknown', async () => {
+test('omits "This can\'t be undone" if the outcome of set is unknown', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:status=500', 'GET /inventory:status=500'] });
   const { stderr } = await shop.exits('inventory set 4 12 --retries 0', 8);
   expect(stderr).not.toContain("This can't be undone");
 });
 
 describe('the history of set', () => {
-  test('records intent, outcome, reason and ref of set in the history, but never the key', async ({ shop }) => {
+  test('records the result, reason and ref of set in the history, but never the key', async ({ shop }) => {
     const words = 'inventory set 9007199254740993 3 --expect 0 --ref D-1 --reason'.split(' ');
     await shop.run([...words, 'new arrivals']);
     const { stdout } = await shop.run('history export');
@@ -96,7 +99,7 @@ describe('the history of set', () => {
     expect(await shop.json('history export')).toMatchObject({ result: 'failed' });
   });
 
-  test("sends no set that can't be recorded in the history", async ({ shop }) => {
+  test("does not send a set that can't be recorded in the history", async ({ shop }) => {
     const folders = { ...shop.folders, state: '/dev/null/state' };
     const { code, requests, stderr } = await shop.run('inventory set 4 12', { folders });
     expect({ code, requests }).toEqual({ code: 1, requests: [] });
@@ -113,7 +116,7 @@ describe('Ctrl-C in set', () => {
     expect(result.stderr).toContain('Error: Interrupted. The stock of pet 4 was not set.\n');
   });
 
-  test('waits for the response of a set in flight after Ctrl-C, and reports the outcome', async () => {
+  test('waits for a set in flight after Ctrl-C, and reports that its outcome is unknown if it times out', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
     const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
@@ -129,7 +132,7 @@ describe('Ctrl-C in set', () => {
   });
 });
 
-test('requires --yes for set off a terminal with confirm = always', async ({ shop }) => {
+test('set needs --yes without a terminal if confirm is set to always', async ({ shop }) => {
   await shop.run('config set confirm always');
   await shop.refused('inventory set 4 12');
   expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });

@@ -23,14 +23,14 @@ test.for([
   ['777 4 778', 9, '4\t39\tavailable\n', `${left}Error: There are no pets 777 and 778 in staging.\n`],
   ['777 778 --json', 9, '[]\n', `${left}{"error":{`],
   ['4242 --json', 9, '', `${left}${JSON.stringify({ error: missing })}\n`],
-] as const)('exits get %s with %i, from one GET', async ([words, code, stdout, told], { shop }) => {
+] as const)('get %s exits with %i after one GET', async ([words, code, stdout, told], { shop }) => {
   const result = await shop.run(`inventory get ${words}`);
   expect(result).toMatchObject({ code, stdout, sent: [get] });
   expect(result.stderr.slice(0, told.length)).toBe(told);
   if (code === 0) expect(result.stderr).toBe(told);
 });
 
-test('records a set of several pets as one run, reports it like apply, and undoes it as a whole', async ({ shop }) => {
+test('records a set of several pets as one run, and undoes the run as a whole', async ({ shop }) => {
   const { stdout, sent } = await shop.exits('inventory set 4=12 5=9 1=12 --yes --json --reason count', 0);
   const patches = ['PATCH /v1/inventory/4 {"quantity":12}', 'PATCH /v1/inventory/5 {"quantity":9}'];
   expect([sent[0], ...sent.slice(1).sort()]).toEqual([get, ...patches]);
@@ -47,7 +47,7 @@ test('records a set of several pets as one run, reports it like apply, and undoe
   expect((await shop.run('inventory get 4 5')).stdout).toBe('4\t39\tavailable\n5\t1\tavailable\n');
 });
 
-test('asks before set of several on a terminal, and elsewhere sends nothing without --yes', async ({ shop }) => {
+test('set asks before it writes several pets on a terminal, and needs --yes elsewhere', async ({ shop }) => {
   const { asked, prompts } = confirming(false);
   expect(await shop.run('inventory set 4=12 5=9', { terminal: 80, prompts })).toMatchObject({ code: 2, sent: [get] });
   expect(asked).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
@@ -63,17 +63,14 @@ test.for([
   ['config set max-changes 1', '4=1 1=1 --yes', 2, 'max-changes'],
   ['', '4 1 --dry-run --exit-code', 3, '4   39 → 1  (-38)'],
   ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging. Nothing was written.\n'],
-] as const)(
-  'writes nothing, after %j, with set %s, and exits with %i',
-  async ([before, words, code, told], { shop }) => {
-    if (before !== '') await shop.run(before);
-    const result = await shop.run(`inventory set ${words}`);
-    expect(result).toMatchObject({ code, sent: [get] });
-    expect(result.stderr).toContain(told);
-  },
-);
+] as const)('writes nothing with the setup %j: set %s exits with %i', async ([before, words, code, told], { shop }) => {
+  if (before !== '') await shop.run(before);
+  const result = await shop.run(`inventory set ${words}`);
+  expect(result).toMatchObject({ code, sent: [get] });
+  expect(result.stderr).toContain(told);
+});
 
-test('sends one request for set of one pet as petId=quantity, and prints a run', async ({ shop }) => {
+test('set with one petId=quantity sends one request, and prints the run', async ({ shop }) => {
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result).toMatchObject({ code: 0, sent: ['PATCH /v1/inventory/4 {"quantity":-2}'] });
   expect(JSON.parse(result.stdout)).toMatchObject({
@@ -95,11 +92,11 @@ test.for([
   ['4=1=2', '"1=2"'],
   ['4', 'The quantity is missing'],
   ['4=12 5=9 --expect 3', '--expect is for one pet'],
-] as const)('exits set %s with 2, and sends nothing', async ([operands, said], { shop }) => {
+] as const)('set %s exits with 2, and sends nothing', async ([operands, said], { shop }) => {
   expect(await shop.refused(`inventory set ${operands} --yes`)).toContain(said);
 });
 
-test('lists with --low the available pets at or below low-stock, beside the other filters', async ({ shop }) => {
+test('lists available pets at or below low-stock with --low, together with other filters', async ({ shop }) => {
   const all = (await shop.run('inventory list')).stdout.trim().split('\n');
   const low = (most: number) =>
     all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');

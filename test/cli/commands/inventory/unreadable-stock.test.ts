@@ -27,7 +27,7 @@ const spellings = [
   ['1e-400', 'not an integer'],
 ] as const;
 
-test.for(spellings)('lists the other pets beside a stock of %s, and reports it as %s', async ([given, fault]) => {
+test.for(spellings)('lists the other pets if a stock is %s, and reports that stock as %s', async ([given, fault]) => {
   const { run, service } = await tillWith(given);
   const words = `is ${given}, which is ${fault}`;
   const result = await run('inventory list');
@@ -58,7 +58,7 @@ test.for(spellings)('lists the other pets beside a stock of %s, and reports it a
 const given = '9007199254740993';
 const words = `is ${given}, which is out of range`;
 
-test('shows the other pets with get, and reports an unreadable stock, not a missing pet', async () => {
+test('get prints the other pets, and reports an unreadable stock instead of a missing pet', async () => {
   const { run, exits } = await tillWith(given);
   expect(await run('inventory get 3')).toMatchObject({ code: 0, stdout: '3\t10\tavailable\n' });
   // Nor is `status` about the stock.
@@ -68,7 +68,7 @@ test('shows the other pets with get, and reports an unreadable stock, not a miss
   expect(errorJson(both.stderr).error.message).toBe(`Pet 2 is left out: "quantity" in the response ${words}.`);
 });
 
-test('names both the unreadable and the missing pet of get', async () => {
+test('reports both an unreadable stock and a missing pet', async () => {
   const { run } = await tillWith(given);
   const lines = [`Error: Pet 2 is left out: "quantity" in the response ${words}.`, '│ There is no pet 99 in staging.'];
   for (const command of ['get 1 99 2', 'list --pet 1,99,2', 'list --summary --pet 99,2']) {
@@ -83,7 +83,7 @@ test('names both the unreadable and the missing pet of get', async () => {
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 
-test('lists up to a thousand pets of unreadable stock, and reports more as an invalid response', async ({
+test('leaves out up to 1000 pets with an unreadable stock, and rejects a response with more', async ({
   till: { service, run, exits },
 }) => {
   service.next('GET', ({ answer }) => answer(200, unreadable(25)));
@@ -96,7 +96,7 @@ test('lists up to a thousand pets of unreadable stock, and reports more as an in
   expect(many.stderr).toContain('"quantity" in item 1001 of the response is 0.5 for pet 1000');
 });
 
-test('reports an unreadable stock in a list with any filter', async () => {
+test('does not report an unreadable stock that a filter leaves out of the list', async () => {
   const { run } = await tillWith(given);
   expect(await run('inventory list --pet 2 --status sold')).toMatchObject({ code: 0, stdout: '' });
   const result = await run('inventory list --pet 2,99 --status sold');
@@ -104,7 +104,7 @@ test('reports an unreadable stock in a list with any filter', async () => {
   expect(result.stderr).toContain('Error: There is no pet 99 in staging.\n');
 });
 
-test('lists whole JSON, and exits with 1 only if the list would show the unreadable pet', async () => {
+test('prints valid JSON, and exits with 1 only if the list would show the unreadable pet', async () => {
   const { run, exits } = await tillWith(given);
   for (const options of ['', '--sort quantity', '--pet 1,2', '--status available']) {
     const { code, stdout } = await run(`inventory list --json ${options}`.trim());
@@ -134,13 +134,13 @@ test.each([
   ['1.5', '--min-quantity 2', 0],
   [longSpelling, '--low', 1],
   [longSpelling, '--min-quantity 2', 0],
-])('exits, given an unreadable stock of %s, list %s with %i', async (stock, options, code) => {
+])('given the unreadable stock %s, list %s exits with %i', async (stock, options, code) => {
   const { run } = await tillWith(stock);
   const result = await run(`inventory list ${options}`);
   expect([result.code, result.stderr.includes('Pet 2 is left out')]).toEqual([code, code === 1]);
 });
 
-test('exports the other pets beside an unreadable stock, and exits with 1', async () => {
+test('exports the other pets if a stock is unreadable, and exits with 1', async () => {
   const till = await tillWith(given);
   const file = join(till.folders.state, '..', 'stock.csv');
   expect(await till.run(['inventory', 'export', file])).toMatchObject({ code: 1 });
@@ -149,7 +149,7 @@ test('exports the other pets beside an unreadable stock, and exits with 1', asyn
   );
 });
 
-test('diffs a pet of unreadable stock as neither added nor removed', async () => {
+test('diff leaves out a pet with an unreadable stock, and exits with 1', async () => {
   const till = await tillWith(given);
   const file = till.file('list.csv', 'petId,quantity,status\n1,10,available\n2,10,available\n3,11,available\n');
   for (const sides of [`${file} staging`, `staging ${file}`]) {
@@ -162,7 +162,7 @@ test('diffs a pet of unreadable stock as neither added nor removed', async () =>
   }
 });
 
-test('reports an unreadable stock once in watch, and not as a change', async ({
+test('watch warns once about an unreadable stock, and does not report that stock as a change', async ({
   till: { service: other, ...fresh },
 }) => {
   const { service, run } = await tillWith(given);
@@ -181,7 +181,7 @@ test('reports an unreadable stock once in watch, and not as a change', async ({
   expect(service.seen('PATCH')).toEqual([]);
 });
 
-test('leaves a pet of unreadable stock alone in set of several and count', async () => {
+test('does not write a pet with an unreadable stock in a set of several pets or a count', async () => {
   const { run, service } = await tillWith(given);
   const several = withReport(await run('inventory set 1=11 2=5 --yes --json'));
   expect(several).toMatchObject({ code: 8, report: { rows: [{ result: 'applied' }, { result: 'failed' }] } });
@@ -191,7 +191,9 @@ test('leaves a pet of unreadable stock alone in set of several and count', async
   expect([service.stockOf(1), service.stockOf(2), service.stockOf(3)]).toEqual([4, 10, 0]);
 });
 
-test('names a pet of unreadable stock in a resume and an undo', async ({ till: { service, ...till } }) => {
+test('reports a pet with an unreadable stock as a conflict in a resume and an undo', async ({
+  till: { service, ...till },
+}) => {
   const run = (command: string, stdin?: string) => till.run(command, { stdin });
   const written = withReport(await run('inventory apply - --yes --json', 'petId,quantity\n2,11\n3,11\n'));
   const recover = service.always('PATCH /inventory/2', ({ answer }) => answer(500));

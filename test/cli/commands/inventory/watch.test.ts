@@ -39,7 +39,7 @@ const sells: Before = (look, service) => {
   if (look > 1) service.sell(1, 1);
 };
 
-test('prints a line for each change in watch, as NDJSON off a terminal, and reads every 15 s', async () => {
+test('watch prints each change as NDJSON without a terminal, and checks every 15 s', async () => {
   const result = await watch('--for 35', sells);
   expect(result.code).toBe(0);
   expect(result.stdout).toBe(
@@ -60,11 +60,11 @@ test.each([
     '-o ndjson --string-ids',
     `{"at":"${at}","petId":"1","before":10,"after":9,"status":"available","change":"changed"}\n`,
   ],
-])('watches a change with %s', async (format, expected) => {
+])('prints a change in watch with %s', async (format, expected) => {
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });
 
-test('prints only the header of watch if nothing has changed', async () => {
+test('watch prints only the header if nothing changes', async () => {
   const header = 'at,petId,before,after,status,change,statusBefore\n';
   expect(await watch('--for 15 -o csv')).toMatchObject({ code: 0, stdout: header });
   expect(await watch('--for 15 --first -o csv')).toMatchObject({ code: 3, stdout: header });
@@ -113,14 +113,14 @@ describe('filters of watch', () => {
   });
 });
 
-test('exits watch --first with 0 after the first change, and with 3 if --for ends without one', async () => {
+test('watch --first exits with 0 after a change, and with 3 if --for ends without a change', async () => {
   const first = await watch('--first', (look, service) => look === 3 && service.sell(1, 1));
   expect(first).toMatchObject({ code: 0, lines: [{ petId: 1 }], times: [0, 15, 30] });
   expect(await watch('--first --for 40')).toMatchObject({ code: 3, stdout: '', times: [0, 15, 30, 40] });
   expect(await watch('--for 40')).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('exits watch with 0 on Ctrl-C, in a pause and while a request is in flight', async () => {
+test('watch exits with 0 on Ctrl-C', async () => {
   const controller = new AbortController();
   const stop = () => setImmediate(() => controller.abort(new InterruptedError('Interrupted')));
   const { code, stdout, stderr } = await watch('', stop, { interrupted: controller.signal });
@@ -146,25 +146,25 @@ describe('watch through failures', () => {
     ['half a list', 200, '[{"petId":1,"quantity":3,"status":"available"},'],
     ['a pet twice', 200, `[${Array(2).fill('{"petId":1,"quantity":3,"status":"sold"}').join()}]`],
     ['a connection that breaks', 0, ''],
-  ])('warns in watch of %s once, reports its end, and shows what changed meanwhile', async (_what, status, body) => {
+  ])('watch warns only once about %s, and then shows what changed meanwhile', async (_what, status, body) => {
     const result = await watch('--for 60', fault(2, 3, status, body));
     expect(result).toMatchObject({ code: 0, times: [0, 15, 30, 45, 60], lines: [{ petId: 1, before: 10, after: 9 }] });
     expect(result.stderr.match(/changes are not reported until the service responds/g)).toHaveLength(1);
     expect(result.stderr.match(/The service responds again, after 30 s/g)).toHaveLength(1);
   });
 
-  test('warns of a failed read in watch even with --quiet', async () => {
+  test('watch warns about a failed check even with --quiet', async () => {
     const result = await watch('--for 30 -q', fault(2, 2, 503));
     expect(result.stderr).toMatch(/^Warning: .*changes are not reported until the service responds/);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
   });
 
-  test('exits watch with 4 after a 401', async () => {
+  test('watch exits with 4 after a 401', async () => {
     const body = '{"code":"unauthorized","message":"no","status":401}';
     expect(await watch('', fault(3, 3, 401, body))).toMatchObject({ code: 4, times: [0, 15, 30] });
   });
 
-  test('slows watch down after a 429, reports it once, and sends nothing before its time', async () => {
+  test('watch slows down after a 429, and sends nothing before Retry-After has passed', async () => {
     const refusals: Before = (look, service) => {
       if (look === 2 || look === 3) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
     };
@@ -185,7 +185,7 @@ describe('watch through failures', () => {
   });
 });
 
-test('ends watch by --for while the rate limit allows no request', async () => {
+test('watch ends after --for even if the rate limit allows no request', async () => {
   const clock = createTestClock();
   let [meanwhile, looks] = [async () => {}, 0];
   const sleep: TestClock['sleep'] = async (ms, signal) => {
@@ -221,7 +221,7 @@ test('ends watch by --for while the rate limit allows no request', async () => {
   expect({ looks, seconds: (clock.monotonic() - began) / 1000 }).toEqual({ looks: 1, seconds: 10 });
 });
 
-test('limits watch to a tenth of the rate limit, and reports once that it is slower', async () => {
+test('watch uses at most a tenth of the rate limit, and reports the slower interval once', async () => {
   const minute = await openShop({ limits: { minute: 20, day: 1_000_000 } });
   const result = await minute.run('inventory watch --interval 1 --for 300');
   expect([result.code, result.requests.length]).toEqual([0, 11]);
@@ -231,7 +231,7 @@ test('limits watch to a tenth of the rate limit, and reports once that it is slo
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
 });
 
-test('reads once, at once, in watch after the machine was suspended', async ({ shop }) => {
+test('watch checks once right after the machine was suspended', async ({ shop }) => {
   const times: number[] = [];
   let sleeps = 0;
   const clock = {
@@ -248,12 +248,12 @@ test('reads once, at once, in watch after the machine was suspended', async ({ s
   expect(times.map((time) => (time - (times[0] ?? 0)) / 1000)).toEqual([0, 25, 85, 145, 200]);
 });
 
-test('exits watch with 2 for options that contradict each other, and sends nothing', async ({ shop }) => {
+test('watch refuses invalid options, and sends nothing', async ({ shop }) => {
   const wrong = ['--interval 0', '--interval x', '--interval 0.01', '--for -1', '--pet x', '--status gone', 'extra'];
   for (const words of wrong) await shop.refused(`inventory watch ${words}`);
 });
 
-test('warns in watch that --for is shorter than the time to the second read', async () => {
+test('watch warns if --for ends before the second check', async () => {
   const slow = await openShop({ limits: { minute: 5, day: 1_000_000 } });
   const short = await slow.run('inventory watch --for 30');
   expect(short.requests).toHaveLength(1);
@@ -267,7 +267,7 @@ test('warns in watch that --for is shorter than the time to the second read', as
 const stock = (quantity: number | string) => `[{"petId":1,"quantity":${quantity},"status":"available"}]`;
 
 test.each([stock('1e30'), '[]'])(
-  'notices a fall with --low --first after a read without the pet: %s',
+  'watch --low --first notices a fall after a response without the pet: %s',
   async (between) => {
     const answers = [stock(100), between, stock(2)];
     const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
@@ -276,7 +276,7 @@ test.each([stock('1e30'), '[]'])(
   },
 );
 
-test('shows in watch the time of the response, though its request had to wait', async () => {
+test('watch shows the time of the response even if the request had to wait', async () => {
   const { service, clock, run } = await openTill();
   service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '40' }));
   await run('inventory list --max-wait 0');
@@ -290,14 +290,14 @@ test.each([
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
-])('shows a change of watch on a terminal as a narrow list does, with %i sold: %s', async (units, line) => {
+])('prints a change in watch on a terminal after %i units are sold: %j', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status\n/);
   expect(stdout).toContain(line);
 });
 
-test('prints the current stock first with watch --now, and not as a change', async () => {
+test('watch --now prints the current stock first, marked as "now"', async () => {
   const { lines } = await watch('--now --first --pet 1,2', (look, service) => look === 2 && service.sell(1, 9));
   expect(lines).toMatchObject([
     { petId: 1, before: null, after: 10, change: 'now' },
