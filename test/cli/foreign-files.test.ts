@@ -20,7 +20,7 @@ async function shopWithFile(): Promise<{ shop: Shop; file: string }> {
   return { shop, file };
 }
 
-describe('a configuration that is not ours alone', () => {
+describe('an insecure configuration', () => {
   const changes: [string, (file: string) => void, string][] = [
     ['group-writable', (file) => fs.chmodSync(file, 0o660), 'others can write to it'],
     ['world-writable', (file) => fs.chmodSync(file, 0o606), 'others can write to it'],
@@ -207,7 +207,7 @@ test('prints a hint with --force that runs even if the file follows --', async (
   expect(fs.readFileSync(file, 'utf8')).toMatch(/petId/);
 });
 
-describe('a file that an option of the sandbox names', () => {
+describe('a file for the sandbox', () => {
   /** How a file comes to be one that others may have made. */
   const faults: [string, (file: string) => void, RegExp][] = [
     ['others can write to', (file) => fs.chmodSync(file, 0o620), /others can write to it/],
@@ -237,7 +237,7 @@ describe('a file that an option of the sandbox names', () => {
     faults.push(['belongs to another user', (file) => fs.chownSync(file, 4321, 4321), /uid 4321/]);
   }
 
-  test.for(faults)('refuses a file for the sandbox that %s', async ([, spoil, words], { shop }) => {
+  test.for(faults)('refuses a sandbox option whose file %s', async ([, spoil, words], { shop }) => {
     const at = (name: string) => join(shop.folders.state, '..', name);
     const [key, stock] = [at('key.txt'), at('stock.db')];
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o600 });
@@ -258,7 +258,7 @@ describe('a file that an option of the sandbox names', () => {
     }
   });
 
-  test('makes a key file private, and warns, if others could read the file', async ({ shop }) => {
+  test('makes a key file private and warns if others could read the file', async ({ shop }) => {
     const key = join(shop.folders.state, '..', 'key.txt');
     fs.writeFileSync(key, 'a-constant-key-of-ours', { mode: 0o644 });
     const { stderr } = await served(shop, `--key-file ${key}`);

@@ -192,7 +192,7 @@ describe('gate files of a state that fails', () => {
     expect(events).toEqual([`2 ${join(folder, `gate-${scope}.json`)}`, `0 ${folder}`, 'state']);
   });
 
-  test('obeys gate files if the state can’t be read or is from before a restart', async () => {
+  test("obeys gate files if the state can't be read or is from before a restart", async () => {
     const { open, state, failToFold } = await rig();
     state.isDamaged = true;
     await failToFold();

@@ -250,7 +250,7 @@ describe('the choice of a proxy', () => {
     ...['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443'].map((list) => ['[fe80::1]', list, false]),
     ['[fe80::1]:8443', '[FE80:0:0:0::0.0.0.1]:8443', true],
     ['[fe80::1:443]', 'fe80:0::1:443', true],
-  ] as [string, string, boolean][])('exempts %s with NO_PROXY=%s: %j', (host, list, isExempt) => {
+  ] as [string, string, boolean][])('decides whether %s is exempt with NO_PROXY=%s: %j', (host, list, isExempt) => {
     const found = resolveProxy(`https://${host}/v1`, { HTTPS_PROXY: proxy, NO_PROXY: list });
     expect(found === undefined).toBe(isExempt);
   });

@@ -39,7 +39,7 @@ test('shows a table that is longer than the terminal in less', async () => {
   expect(stderr).toMatch(/^▸ staging\nRate limit: /);
 });
 
-test('passes the user’s LESS but no key or password to the pager', async () => {
+test("passes the user's LESS to the pager, but no key or password", async () => {
   const url = 'postgresql://ann:psk_x@127.0.0.1:1/pets';
   const hidden = { PETSTOCK_NORTH_API_KEY_STAGING: 'psk_x', PETSTOCK_STATE_URL: url, PETSTOCK_SERVE_DATABASE: url };
   const { pager } = await list({ env: { LESS: '-i', ...hidden } });
@@ -59,7 +59,7 @@ test.each<[string, ShopRunOptions, string]>([
   ['TERM=dumb', { env: { TERM: 'dumb' } }, ''],
   ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
   ['nobody at the keyboard', { terminals: ['stdout', 'stderr'] }, ''],
-])('starts no pager with %s', async (_why, options, flags) => {
+])('does not start a pager with %s', async (_why, options, flags) => {
   const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
   expect(pager.commands).toEqual([]);
@@ -155,7 +155,7 @@ test('reports an incomplete list on stderr after the pager', async () => {
   expect(text().split('\n').length).toBeGreaterThan(1000);
 });
 
-test('opens no pager for a report or a preview', async ({ shop }) => {
+test('does not open a pager for a report or a preview', async ({ shop }) => {
   const { openPager, commands } = createTestPager();
   const stdin = Array.from({ length: 10 }, (_, id) => `{"petId":${id + 1},"quantity":${id + 60}}`).join('\n');
   for (const mode of ['--dry-run', '--yes']) {

@@ -64,7 +64,7 @@ test('asks once more if "production" is mistyped', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('writes several pets in production only after its name is typed, and stops at n', async ({ shop }) => {
+test('writes several pets in production only if "production" is typed, and stops at n', async ({ shop }) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
   for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);

@@ -19,7 +19,7 @@ test.for([
   ['inventory diff staging staging --fields petId', ['petId']],
   ['inventory list --fields colour', undefined],
 ] as const)(
-  '%s prints only these fields in CSV and NDJSON, or is refused for an unknown one',
+  '%s prints only the named fields, or is refused for an unknown field',
   async ([words, fields], { shop }) => {
     const run = await recordRun(shop, rows);
     await shop.run('inventory get 1');

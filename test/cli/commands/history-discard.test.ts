@@ -8,7 +8,7 @@ const applied = { petId: 4n, before: 39, after: 40, result: 'applied', quantity:
 const unsent = { petId: 5n, before: 1, after: 2, result: 'pending' } as const;
 const unknown = { petId: 6n, before: 14, after: 15, result: 'unknown' } as const;
 
-test('discards an unfinished run without sending anything, and keeps it in the history', async ({ shop }) => {
+test('discards an unfinished run without sending anything, and keeps the run in the history', async ({ shop }) => {
   const run = await recordRun(shop, [applied, unsent]);
   const { stdout, sent } = await shop.exits(`history discard ${run.slice(-4)} --json`, 0, '1 of 2 changes written');
   expect(sent).toEqual([]);

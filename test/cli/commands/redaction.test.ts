@@ -65,7 +65,7 @@ test.each([
   ['inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('shows no part of a key in a table of any width or in warnings: %s, case %#', async (command, body) => {
+])('never shows part of a key in a table of any width or in warnings: %s, case %#', async (command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });

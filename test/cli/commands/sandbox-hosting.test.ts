@@ -7,7 +7,7 @@ import { test } from '../../support/shop.ts';
 
 const given = 'a-constant-key-of-ours';
 
-describe('a stock of one’s own', () => {
+describe('an imported stock', () => {
   test('fills a new store with --import, and keeps an existing stock with a warning', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
     writeFileSync(

@@ -173,7 +173,7 @@ describe('the key of sandbox serve', () => {
   });
 });
 
-describe('options by variable', () => {
+describe('options from variables', () => {
   test('prefers an option of sandbox serve to its variable', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_PORT: '0',

@@ -38,7 +38,7 @@ test('status --offline sends nothing, and exits with 0 even without a URL and a 
   expect(JSON.parse(result.stdout)).toMatchObject({ env: 'production', url: null, key: null, reachable: null });
 });
 
-test('status exits with 4 for a wrong key, and names its source', async ({ shop }) => {
+test('status exits with 4 for a wrong key, and names the source of the key', async ({ shop }) => {
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_wrong-key-1234' };
   const { stdout } = await shop.exits('status -o table', 4, 'The key came from: PETSTOCK_API_KEY_STAGING.\n', { env });
   expect(stdout).toMatch(/reachable +yes/);

@@ -43,7 +43,7 @@ test('undoes a row only if the stock is still what was written', async ({ shop }
   expect((await stockOf(shop)).get('5')).toBe(77);
 });
 
-test('undoes no row twice, and undoes a conflict once the later run is undone', async ({ shop }) => {
+test('does not undo a row twice, and undoes a conflict once the later run is undone', async ({ shop }) => {
   const { report } = await apply(shop, csv);
   const undo = () => shop.json(`undo ${report.run} --yes --json`);
   await shop.run('inventory set 5 77 --read-first');

@@ -14,7 +14,7 @@ function person(answer = true) {
 const applied = (shop: Shop, text: string, ...args: string[]) =>
   shop.run(['inventory', 'apply', changeFile(shop, text), '--yes', '--json', ...args]);
 
-describe('rows that nobody has edited', () => {
+describe('unedited rows', () => {
   test('does not send unedited rows, even if their stock has changed since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
@@ -199,7 +199,7 @@ describe('the question', () => {
   });
 });
 
-test("lists rows that can't be written only once", async ({ shop }) => {
+test("does not list a row twice if it can't be written", async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');

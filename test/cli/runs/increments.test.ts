@@ -25,7 +25,7 @@ function whileWaiting(till: Till, petId: number, units: number) {
   };
 }
 
-describe('a delta that somebody else has added, too', () => {
+describe('a delta for a changed stock', () => {
   test.each([60, 3])(
     'adds a delta to a stock that changed while apply waited for a window of %i s',
     async (seconds) => {
@@ -132,20 +132,20 @@ async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Parti
   expect([1, 2, 3, 4, 5, 6, 7, 8].map(till.service.stockOf)).toEqual(Array(8).fill(12));
 }
 
-test('adds up eight simultaneous files with the same last pet under a limit of 20 a minute', async () => {
+test('adds up the deltas of eight commands at once under a limit of 20 a minute', async () => {
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 60 } });
   await eightTills(till, () => ({}));
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('adds up the files of eight machines with one database under a limit of 20 in 2 s', async () => {
+test('adds up the deltas of eight machines with one database under a limit of 20 in 2 s', async () => {
   const clock = createSystemClock(machineTime(process));
   const till = await openTill({ stock: tenEach(9), limit: { limit: 20, seconds: 2 } }, clock);
   const env = { PETSTOCK_STATE_URL: await temporaryDatabase() };
   await eightTills(till, (index) => ({ env, host: `till-${index}` }));
 }, 120_000);
 
-describe('a service that returns an older stock than was written last', () => {
+describe('an outdated stock', () => {
   const before = '[{"petId":1,"quantity":10,"status":"available"},{"petId":2,"quantity":10,"status":"sold"}]';
   const lagging: Action = ({ answer }) => answer(200, before);
 

@@ -18,7 +18,7 @@ async function killed(till: Till): Promise<string> {
   return run;
 }
 
-describe('rows of a killed command that were never sent', () => {
+describe('unsent rows of a killed command', () => {
   test('resumes rows that a killed command never sent, even if others changed their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);

@@ -7,7 +7,7 @@ const apply = (till: Till) => `inventory apply ${till.file('a.csv', 'petId,quant
 /** The words that are true only if no request can have been carried out, now or later. */
 const certain = /nothing was written|was not set|not attempted|nothing sent/i;
 
-describe('a resume after the process before it', () => {
+describe('a resume after a killed process', () => {
   test('reports a row as unknown on resume if a kill lost its response and the stock was sold since', async ({
     till,
   }) => {

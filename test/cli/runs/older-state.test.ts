@@ -191,7 +191,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(results).toEqual(['failed', 'conflict', ...Array(rows - 2).fill('applied')]);
   });
 
-  test('exits with 7 in a dry run and in the run of a file that an older state may lack', async () => {
+  test('exits with 7, even in a dry run, if an older state may have lost the run of the file', async () => {
     const { till, apply } = await appliedBefore();
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');
     await till.exits(`${apply} --dry-run`, 7, 'not known whether');

@@ -20,7 +20,7 @@ describe('a dry run', () => {
       expect((await shop.exits(`${command}${more}`, 0, [], atTerminal)).stdout).toMatch(/39\s+12/);
   });
 
-  test('writes no plan in a dry run of a file whose run is unfinished', async ({ shop }) => {
+  test('does not write a plan in a dry run of a file whose run is unfinished', async ({ shop }) => {
     const file = changeFile(shop, two);
     const plan = join(shop.folders.state, '..', 'plan.csv');
     shop.service.setFaults(['PATCH /inventory/*:status=401']);
@@ -58,7 +58,7 @@ describe('the preview and the question of a run', () => {
   });
 });
 
-describe('a resume of a run of which nothing is left', () => {
+describe('a resume of a finished run', () => {
   test.for([
     ['each row was written', 0, [], 'All rows of the run were already written.'],
     ['a row was refused', 8, ['PATCH /inventory/5:status=400'], 'already have their outcome: 1 applied, 1 failed.'],

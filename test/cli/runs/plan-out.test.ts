@@ -56,7 +56,7 @@ test.for([
   await till.exits(`inventory apply ${plan} --yes`, 2, 'the file is empty');
 });
 
-test("leaves rows that can't be written out of the plan, and exits with 8", async ({ till }) => {
+test("omits rows that can't be written from the plan, and exits with 8", async ({ till }) => {
   const plan = planOf(till);
   const file = till.file('a.csv', 'petId,quantity,expected\n1,5,10\n2,5,11\n');
   await till.exits(`inventory apply ${file} --dry-run --plan-out ${plan}`, 8);

@@ -105,9 +105,7 @@ test("diff --changes prints a change file, and warns about what the file can't c
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
 
-test('makes the left side equal to the right by applying the output of diff --changes', { timeout: 60_000 }, async ({
-  shop,
-}) => {
+test('makes two environments equal by applying the output of diff --changes', { timeout: 60_000 }, async ({ shop }) => {
   const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 8,
   });

@@ -9,7 +9,7 @@ import { test } from '../../../support/till.ts';
 
 const fileIn = (shop: Shop) => join(shop.folders.state, '..', 'stock.csv');
 
-describe('to a file', () => {
+describe('export to a file', () => {
   test('export to a file prints the file name on stderr, and nothing on stdout', async ({ shop }) => {
     const file = fileIn(shop);
     const result = await shop.run(['inventory', 'export', file]);
@@ -37,7 +37,7 @@ describe('to a file', () => {
   });
 
   test.for(['export', '--failed-out'])(
-    'refuses to replace petstock’s own files with %s, even with --force',
+    "refuses to replace petstock's own files with %s, even with --force",
     async (option, { shop }) => {
       await shop.exits('inventory adjust 4 +1', 0);
       const link = join(shop.folders.state, '..', 'link.csv');
@@ -152,7 +152,7 @@ test.for([
   ['list -o tsv --sort quantity --desc', '-5\t4\tsold\n1\t3\tavailable\n'],
   ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
   ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n-5,sold,4,4,,\n'],
-] as const)('%s counts a pet that appears twice only once, and exits with 1', async ([command, stdout], { till }) => {
+] as const)('%s counts a duplicate pet only once, and exits with 1', async ([command, stdout], { till }) => {
   const [first, other, second] = twice;
   for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
     till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));

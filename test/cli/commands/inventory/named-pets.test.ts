@@ -153,6 +153,6 @@ test('selects pets by name in list, watch, history list and history export', asy
   expect((await shop.run('history list --name rabbit -o html')).stdout).toContain('of pets with &quot;rabbit&quot;');
 });
 
-test('refuses a name without the setting codes', async ({ shop }) => {
+test('refuses a name in place of an id if no codes file is configured', async ({ shop }) => {
   expect(await shop.refused('inventory set rabbit 4')).toContain('Error: "rabbit" is not a pet id');
 });

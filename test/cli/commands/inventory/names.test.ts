@@ -193,7 +193,7 @@ test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter 
   },
 );
 
-test('exports no names without the setting codes', async ({ shop }) => {
+test('exports no names if no codes file is configured', async ({ shop }) => {
   expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
 });
 

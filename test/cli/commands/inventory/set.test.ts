@@ -138,7 +138,7 @@ test('set needs --yes without a terminal if confirm is set to always', async ({ 
   expect(await shop.run('inventory set 4 12 --yes')).toMatchObject({ code: 0 });
 });
 
-test('reports that nothing was sent if the state is full when the run is recorded', async ({ shop }) => {
+test('sends nothing if the state is full when the run is recorded', async ({ shop }) => {
   await shop.run('inventory list');
   const database = new (sqlite().DatabaseSync)(join(shop.folders.state, 'state.db'));
   database.exec("CREATE TRIGGER full BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'database is full'); END");

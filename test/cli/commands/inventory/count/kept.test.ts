@@ -122,7 +122,7 @@ test('refuses units that an unfinished run already has, even if a newer run has 
 
 test.for([
   ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
-  ['it was killed before it did', "DELETE FROM count_scans WHERE kind = 'run'"],
+  ['the session does not know of the run', "DELETE FROM count_scans WHERE kind = 'run'"],
 ] as const)('does not add units again if another machine has resumed and pruned their run: %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });

@@ -45,7 +45,7 @@ test('keeps an ambiguous name apart if it is piped', async ({ shop }) => {
   expect(stderr).toContain('Not counted: 1 unit of 1 unknown code');
 });
 
-test('assigns an unknown code to a pet by its name', async ({ shop }) => {
+test('assigns an unknown code to a pet by name', async ({ shop }) => {
   await withNames(shop);
   const { stderr, stdout } = await count(shop, '777777\ncode rabbit\nabc\ndone\n', '--dry-run --json', person);
   expect(stderr).toContain('4 Rabbit: 1');

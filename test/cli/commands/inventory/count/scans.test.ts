@@ -34,7 +34,7 @@ test('counts pets with ids up to the largest int64', async ({ shop }) => {
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
 
-test('refuses to count without a terminal and --yes, and begins no session', async ({ shop }) => {
+test('needs --yes or --to without a terminal, and begins no session otherwise', async ({ shop }) => {
   const stderr = await shop.refused('inventory count', { stdin: '4\n' });
   expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);

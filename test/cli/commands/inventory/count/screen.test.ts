@@ -55,7 +55,7 @@ test('prints the sum in plain lines with TERM=dumb', async ({ shop }) => {
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('keeps the session after a no, and offers it to the next count', async ({ shop }) => {
+test('keeps the session after a no, and offers to resume the session in the next count', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);

@@ -36,7 +36,7 @@ test('recounts a pet from zero if its stock has changed', async ({ shop }) => {
   expect((await count(shop, '', `${session} --yes`)).stderr).toContain('is finished: it was applied');
 });
 
-test('does not rewrite rows that were written beside a conflict', async ({ shop }) => {
+test('does not repeat the written rows of a count after a conflict', async ({ shop }) => {
   const before = await stockOf(shop);
   const mixed = await count(shop, '1 x2\n2 x70\n', '--yes --json --all --reason stock', till(shop, '8 68', 'GET', 2));
   expect(mixed).toMatchObject({ code: 8, report: { counts: { conflict: 1, notAttempted: 0, failed: 0 } } });
@@ -100,7 +100,7 @@ test('names the pet to recount if a resume meets a conflict, and ends the sessio
   expect(await shop.refused(`inventory count ${session} --yes`)).toContain('is finished: it was applied');
 });
 
-test('keeps a sale below zero in the session, but not one that may have been written', async () => {
+test('keeps units in the session if the stock would go below zero, but not if they may have been written', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/4:first=1:commit-then-drop'] });
   const refused = await count(shop, '5\n', '--take --yes --json', till(shop, '5 0'));
   expect(refused).toMatchObject({ code: 7, report: { rows: [{ petId: 5, result: 'conflict' }] } });
