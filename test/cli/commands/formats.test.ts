@@ -45,7 +45,7 @@ async function outputsIn(format: string, ...more: readonly string[]): Promise<re
   return runEvery(run, dirname(shop.folders.state), format, more);
 }
 
-plain('covers every command of the program', async () => {
+plain('covers every command in the tests of formats', async () => {
   expect(Object.keys(everyCommand).toSorted()).toEqual((await commandNames()).toSorted());
 });
 

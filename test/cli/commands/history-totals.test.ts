@@ -68,7 +68,7 @@ test('counts an undo as unknown in history totals if it is unknown what the writ
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 4, unknown: 3, now: 5 }]);
 });
 
-test('counts an undo as a movement if the undone run was before the period', async ({ shop }) => {
+test('counts an undo as a movement in history totals if its run was before the period', async ({ shop }) => {
   await shop.run('inventory adjust 4 +5');
   const later = new Date(shop.clock.now() + 3_600_000).toISOString();
   await shop.clock.advance(7_200_000);
@@ -101,7 +101,7 @@ test.for([
   [36, { in: 0, out: 3 }],
   [47, { in: 8, out: 0 }],
 ] as const)(
-  'counts only the actual difference if the service stored %i in an undo',
+  'counts only the actual difference in history totals if an undo stored %i',
   async ([quantity, sums], { shop }) => {
     const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
     const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);

@@ -109,6 +109,6 @@ test('uses only existing metrics in alerts.yaml', async () => {
   expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 
-test('grants all the privileges that the service needs in roles.sql', () => {
+test('roles.sql grants all the privileges that the service needs', () => {
   for (const grant of GRANTS) expect(read('roles.sql')).toContain(`${grant};`);
 });

@@ -220,7 +220,7 @@ describe('options from variables', () => {
 });
 
 describe('the file of sandbox serve', () => {
-  test('creates missing folders for --file as private, and leaves existing folders unchanged', async ({ shop }) => {
+  test('creates missing folders of --file with mode 0700, and leaves existing folders unchanged', async ({ shop }) => {
     const folder = join(shop.folders.state, 'new', 'folder');
     expect((await served(shop, `--file ${folder}/a.db`)).code).toBe(0);
     expect([folder, join(folder, '..')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);

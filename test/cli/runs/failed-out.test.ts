@@ -49,7 +49,7 @@ test('does not write a delta to --failed-out if it may already have been written
 
 test.for([
   ['an unreachable service', 'petId,delta\n1,-10\n2,-5\n', ''],
-  ['a guard', 'petId,quantity\n1,0\n2,5\n', ' --max-zero 0'],
+  ['a refusal by a guard', 'petId,quantity\n1,0\n2,5\n', ' --max-zero 0'],
 ] as const)(
   'keeps the rows of a file that is both input and --failed-out after %s and a kill',
   async ([_by, rows, guard], { till }) => {

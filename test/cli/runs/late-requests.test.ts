@@ -126,7 +126,7 @@ test.for(unsure)('waits before the next set if a set to the current stock got a 
   expect(stderr).toContain('may still reach the service');
 });
 
-test('frees a pet at once if the stock shows the write', async () => {
+test('does not wait before the next set if the stock shows the previous write', async () => {
   for (const action of [commitThenDrop, commitThenAnswer(504)]) {
     const till = await openTill();
     till.service.next('PATCH', action);

@@ -129,9 +129,9 @@ describe('responses other than a 200 with the item', () => {
   });
 
   test.for<[string, string, Action]>([
-    ['set 1 50', 'a 408 after the commit', commitThenAnswer(408)],
-    ['adjust 1 +40', 'a 408 after the commit', commitThenAnswer(408)],
-    ['adjust 1 +40', 'half an answer', commitThenBreakOff],
+    ['set 1 50', 'a 408 to a committed write', commitThenAnswer(408)],
+    ['adjust 1 +40', 'a 408 to a committed write', commitThenAnswer(408)],
+    ['adjust 1 +40', 'half a response', commitThenBreakOff],
   ] as const)('reads the stock back for %s after %s', async ([command, _what, action], { till }) => {
     till.service.next('PATCH', action);
     const { code, stdout } = await till.run(`inventory ${command} --json`);

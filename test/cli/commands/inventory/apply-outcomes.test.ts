@@ -48,16 +48,19 @@ describe('a row with an unknown outcome', () => {
 
 const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
 
-test.each([1, 2, 3])('writes all rows of apply, and undoes them, with each fault at 10 %% (seed %i)', async (seed) => {
-  const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
-  const result = await apply(shop, csv);
-  expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
-  const stock = await stockOf(shop);
-  for (const petId of petIds) expect(stock.get(`${petId}`)).toBe(petId + 1000);
-  const undone = withReport(await shop.run(`undo ${result.report.run} --yes --json`));
-  expect(undone).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
-  expect(await stockOf(shop)).toEqual(await stockOf(await openShop()));
-});
+test.each([1, 2, 3])(
+  'writes and undoes all rows even if each fault hits 10 %% of the requests (seed %i)',
+  async (seed) => {
+    const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
+    const result = await apply(shop, csv);
+    expect(result).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+    const stock = await stockOf(shop);
+    for (const petId of petIds) expect(stock.get(`${petId}`)).toBe(petId + 1000);
+    const undone = withReport(await shop.run(`undo ${result.report.run} --yes --json`));
+    expect(undone).toMatchObject({ code: 0, report: { counts: { applied: 21 } } });
+    expect(await stockOf(shop)).toEqual(await stockOf(await openShop()));
+  },
+);
 
 describe('Ctrl-C in apply', () => {
   test('finishes requests in flight on Ctrl-C, and sends only the remaining rows on --resume', async ({ shop }) => {

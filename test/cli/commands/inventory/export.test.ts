@@ -20,7 +20,7 @@ describe('export to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test("overwrites someone else's file in an export only after a question or with --force", async ({ shop }) => {
+  test("export overwrites someone else's file only after a yes or with --force", async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -85,7 +85,7 @@ describe('export to a file', () => {
   });
 });
 
-test.runIf(canMakeFifos)('ends an export to a pipe without a reader on Ctrl-C', async ({ shop }) => {
+test.runIf(canMakeFifos)('stops an export to a pipe without a reader on Ctrl-C', async ({ shop }) => {
   const pipe = fileIn(shop);
   execFileSync('mkfifo', [pipe]);
   const interruption = new AbortController();

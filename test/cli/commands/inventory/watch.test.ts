@@ -231,7 +231,7 @@ test('watch uses at most a tenth of the rate limit, and reports the slower inter
   expect((await free.run('inventory watch --interval 1 --for 86400 -q')).requests.length).toBeLessThanOrEqual(100);
 });
 
-test('watch checks once right after the machine was suspended', async ({ shop }) => {
+test('watch checks once right after the machine wakes up', async ({ shop }) => {
   const times: number[] = [];
   let sleeps = 0;
   const clock = {

@@ -65,7 +65,9 @@ test('prints the number of units in a session when a script is refused or resume
   expect(resumed.written).toHaveLength(4);
 });
 
-test('refuses a session in another environment or at another URL, and suggests its environment', async ({ shop }) => {
+test('refuses a session in another environment or at another URL, and suggests the right environment', async ({
+  shop,
+}) => {
   const [name] = await begun(shop, '4 x2\n');
   const elsewhere = await count(shop, '', `${name} --yes --env sandbox`);
   expect(elsewhere).toMatchObject({ code: 2, stdout: '' });
@@ -97,7 +99,7 @@ test('keeps both sessions open after the dry run of a merge', async ({ shop }) =
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('stores nothing if the dry run of a merge fails or is interrupted, and repeats the command', async () => {
+test('stores nothing if the dry run of a merge fails or is interrupted, and suggests the same command', async () => {
   const shop = await openShop({ faults: ['GET /inventory:status=503'] });
   const names = await begun(shop, '4 x2\n', '4\n');
   const merge = `--merge ${names.join(' ')} --reason audit --dry-run`;
