@@ -150,7 +150,7 @@ function isFraction(value: number): boolean {
 }
 
 function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {
-  const what = `"quantity" in ${where}the response is ${number} for pet ${petId}, which is ${problem}`;
+  const what = `"quantity" of pet ${petId} in ${where}the response is ${number}, which is ${problem}`;
   return nonsense(operation, `is not valid: ${what}`);
 }
 

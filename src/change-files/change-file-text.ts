@@ -39,7 +39,8 @@ export async function* changeFileText(
     ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
   ];
   const guard = spreadsheet ? formula : alreadyGuarded;
-  // Quoted, because some readers trim white space around unquoted text.
+  // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
+  // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
   const cell = (text: string | undefined): string => {
     if (text === undefined) return '';

@@ -93,21 +93,21 @@ export class Account {
   }
 }
 
-/** Returns the bar codes of a session, including those that were taught while counting. */
+/** Returns the bar codes of a session, including those that were assigned while counting. */
 export function codesOf({ codes, scans }: Pick<SessionContent, 'codes' | 'scans'>): BarCodes {
-  const taught = taughtCodes(scans);
-  return taught.size === 0 ? codes : { ...codes, pets: new Map([...codes.pets, ...taught]) };
+  const assigned = assignedCodes(scans);
+  return assigned.size === 0 ? codes : { ...codes, pets: new Map([...codes.pets, ...assigned]) };
 }
 
-/** Returns the codes that were taught while counting a session. */
-export function taughtCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, bigint> {
-  const taught = new Map<string, bigint>();
+/** Returns the codes that were assigned while counting, with their pets. */
+export function assignedCodes(scans: readonly ScanRecord[]): ReadonlyMap<string, bigint> {
+  const assigned = new Map<string, bigint>();
   for (const { kind, code, pet } of scans) {
     if (kind !== 'code') continue;
-    if (pet === undefined) taught.delete(code);
-    else taught.set(code, pet);
+    if (pet === undefined) assigned.delete(code);
+    else assigned.set(code, pet);
   }
-  return taught;
+  return assigned;
 }
 
 /** @param petOf returns the pet of a code that was unknown when scanned; by default, by the codes of the session */

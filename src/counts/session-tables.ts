@@ -37,7 +37,7 @@ export type CountSessionOutcome =
  * The kinds of records:
  * - `add`, `set`, `back`: a scanned line
  * - `base`: units that a merged session begins with, or that a run has not written
- * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was taught
+ * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was assigned
  * - `seen`: the stock of the pet when its count began
  * - `given`: a run is about to take units of the pet; on disk before the run begins
  * - `run`: the run that has begun with these units; without an id, a file

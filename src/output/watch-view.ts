@@ -57,7 +57,7 @@ const columns: readonly Column[] = [
   nameColumn,
 ];
 
-/** Lines for a terminal, whose columns have the same positions for all checks. */
+/** The lines for a terminal. Their columns line up across all checks. */
 export interface SeenLines {
   readonly head: string;
   of(facts: WatchReading): string;

@@ -1,7 +1,7 @@
 /**
  * How far the service's clock is ahead of this machine's monotonic clock, in milliseconds: between `least` and `most`.
- * The monotonic clock is never stepped, so if two responses disagree, several backends respond, or a clock of the
- * service was stepped.
+ * The monotonic clock is never stepped. So a disagreement between two responses means that there are several backends,
+ * or that a clock of the service was stepped.
  */
 export interface ClockOffset {
   readonly least: number;

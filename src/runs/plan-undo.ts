@@ -45,10 +45,10 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
 
 /** Explains why a run can't or need not be undone, as a clause that begins with a verb. */
 export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoable): string {
-  if (petIds.size > 0) return 'has changed nothing';
+  if (petIds.size > 0) return 'changed nothing';
   if (isBlind)
     return 'set a stock without reading it first, so the previous value is unknown (use inventory set --read-first)';
-  return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'has written nothing';
+  return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'wrote nothing';
 }
 
 /**
@@ -123,9 +123,9 @@ export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>,
 }
 
 /**
- * Plans the undo of a row. It is a conflict unless the stock is still what the row wrote, and no other run has changed
- * it since. `line` is the number of the row in the undone run. If adding a delta would resolve the conflict, `delta` is
- * that delta.
+ * Plans the undo of a row: unchanged if the pet already has its earlier stock; otherwise a conflict unless the stock is
+ * still what the row wrote and no other run has changed it since. `line` is the number of the row in the undone run. If
+ * adding a delta would resolve the conflict, returns it as `delta`.
  */
 export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;

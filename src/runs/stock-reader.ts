@@ -43,7 +43,8 @@ export class StockReader {
 
   /**
    * @param onItem called with each requested item
-   * @param isBegun whether the run has already begun. The service has had its pets then, so an empty list is an error
+   * @param isBegun whether the run has already begun. The service then had the run's pets, so an empty list is
+   * an error
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
     this.#site = context;

@@ -113,7 +113,10 @@ function addGauges(register: Registry, watched: Watched): void {
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
   gauge('build_info', 'Always 1, labelled with the version of petstock.', 'version').set({ version }, 1);
-  const up = gauge('store_up', '1 if a change was committed in the last seconds, or if a test change succeeds now.');
+  const up = gauge(
+    'store_up',
+    '1 if a change was committed in the last few seconds, or if a test change succeeds now.',
+  );
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
   const waiting = gauge('store_waiting_requests', 'Requests that are waiting for a connection to the database.');
   const limits = gauge('key_limit', 'Requests that a key may make in a window.', 'key', 'name', 'window');

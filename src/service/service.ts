@@ -85,8 +85,8 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   let isUp = true;
   return async () => {
     const reason = await within(look(), 'the storage does not respond');
-    if (isUp && reason !== null) tell('error', `Changes of the stock can't be committed: ${reason}`);
-    if (!isUp && reason === null) tell('info', 'Changes of the stock are committed again');
+    if (isUp && reason !== null) tell('error', `Stock changes can't be committed: ${reason}`);
+    if (!isUp && reason === null) tell('info', 'Stock changes are committed again');
     isUp = reason === null;
     return isUp;
   };

@@ -16,7 +16,9 @@ export function parseKey(text: string): Parsed<string> {
   if (/^["'`]|["'`]$/.test(key)) return problem('the key is in quotation marks: leave them out');
   if (/\s/.test(key)) return problem('the key contains white space or more than one line: give the key alone');
   if (!/^[\x21-\x7e]+$/.test(key)) return problem('the key contains characters that no key has: copy it again');
-  return key.length > maxKey ? problem(`the key is longer than ${maxKey} characters: this is not a key`) : parsed(key);
+  return key.length > maxKey
+    ? problem(`the text is longer than ${maxKey} characters, so it can't be a key`)
+    : parsed(key);
 }
 
 /**

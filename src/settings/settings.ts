@@ -209,7 +209,7 @@ export function parseStoreName(text: string): Parsed<string> {
   if (environmentNames.some((name) => name === text)) return problem(`"${text}" is an environment: --env ${text}`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
     ? parsed(text)
-    : problem('a store is named by up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
+    : problem('a store name has up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
 }
 
 /**

@@ -68,7 +68,7 @@ export const sharedOptions = {
     variable: 'PETSTOCK_PAGER',
     values: 'cat',
   },
-  yes: { flags: '-y, --yes', about: 'answer every confirmation with yes' },
+  yes: { flags: '-y, --yes', about: 'answer yes whenever petstock asks for confirmation' },
   quiet: {
     flags: '-q, --quiet',
     about: 'show only warnings and errors on stderr',

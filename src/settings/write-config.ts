@@ -129,7 +129,7 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
 /**
  * Writes the file. conf replaces the whole file, so that no reader sees a part of it, but does not check how much was
  * written: a full disk accepts only a part. The old file is kept as a link, which takes no space, until the new file
- * was read back.
+ * has been read back.
  */
 async function write(file: string, content: Content): Promise<void> {
   const { default: Conf } = await import('conf');

@@ -101,8 +101,8 @@ export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | u
 
 /** Describes a later write in the history, as a clause without a period. */
 export function laterWriteMessage({ run, command, result }: LaterWrite): string {
-  if (run === undefined) return 'a run that was removed from the history has written it since';
-  return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} it since`;
+  if (run === undefined) return 'a run that was removed from the history has written the stock since';
+  return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} the stock since`;
 }
 
 /** How many more deltas may bring a stock to 0, besides those in the plan. */
@@ -123,17 +123,17 @@ export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): Ro
   if (!sum.ok) return sum.problem;
   const change = delta < 0 ? `${delta}` : `+${delta}`;
   if (sum.value < 0 && after >= 0) {
-    return `the stock is ${found} now, and ${found} ${change} would go below zero, to ${sum.value}`;
+    return `the stock is now ${found}, so ${change} would take it below zero, to ${sum.value}`;
   }
   if (sum.value === 0 && after > 0) {
     if (zeros.left <= 0)
-      return `the stock is ${found} now, and ${found} ${change} would be 0: more than max-zero allows`;
+      return `the stock is now ${found}, so ${change} would set it to 0, and max-zero allows no further row at 0 or below`;
     zeros.left -= 1;
   }
   return { ...write, before: found, after: sum.value };
 }
 
-/** The decision about a row after its stock was read again. */
+/** The decision about a row after its stock has been read again. */
 export type Rechecked =
   | { readonly kind: 'open'; readonly write: RowWrite }
   | { readonly kind: 'unchanged' }

@@ -56,11 +56,11 @@ describe('decoding items and lists', () => {
     ...['"3"', 'null'].map((quantity): Row => {
       return [`{"petId":7,"quantity":${quantity},"status":"sold"}`, '"quantity"', ' is not an integer'];
     }),
-    ['{"petId":7,"quantity":3.5,"status":"sold"}', '"quantity"', ' is 3.5 for pet 7, which is not an integer'],
+    ['{"petId":7,"quantity":3.5,"status":"sold"}', '"quantity" of pet 7', ' is 3.5, which is not an integer'],
     [
       '{"petId":7,"quantity":9007199254740992,"status":"sold"}',
-      '"quantity"',
-      ' is 9007199254740992 for pet 7, which is out of range',
+      '"quantity" of pet 7',
+      ' is 9007199254740992, which is out of range',
     ],
     ...['null', '1', '["sold"]'].map((status): Row => {
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];

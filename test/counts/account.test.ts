@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountOf, boundCodes, hashOf, isPartial, mergedOf, taughtCodes } from '../../src/counts/account.ts';
+import { accountOf, boundCodes, hashOf, isPartial, mergedOf, assignedCodes } from '../../src/counts/account.ts';
 import { record, type SessionContent } from '../../src/counts/session-tables.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 
@@ -84,7 +84,7 @@ test('forgets a code that was taught and withdrawn', () => {
     record('code', { code: 'b', pet: 8n }),
     record('code', { code: 'a' }),
   ];
-  expect([...taughtCodes(scans)]).toEqual([['b', 8n]]);
+  expect([...assignedCodes(scans)]).toEqual([['b', 8n]]);
 });
 
 test('merges counts, written pets and the stocks that were seen', () => {

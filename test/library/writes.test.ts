@@ -34,7 +34,7 @@ test('records updateInventory as a run that the undo of an earlier run does not 
   const [, earlier] = await shop.json('history list --json');
   const undone = await shop.run(`undo ${earlier.run} --yes`);
   expect(undone.code).toBe(7);
-  expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written it since`);
+  expect(undone.stderr).toContain(`run ${written.run} (inventory set) has written the stock since`);
 });
 
 test('reports the run of an interrupted apply, and resumes that run', async () => {

@@ -91,7 +91,7 @@ interface World {
 }
 
 /** Rows whose outcome the history says can't be known. */
-const mayBeEither = /is not known$|may have written it since$/;
+const mayBeEither = /is not known$|may have written the stock since$/;
 
 /** Kills a run, makes the state forget, resumes, and compares the history with what the service saw. */
 async function round(world: World, number: number, forgetting: Forgetting): Promise<void> {

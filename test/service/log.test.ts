@@ -101,7 +101,7 @@ describe('events of the log', () => {
     return { told, service: await start({ adminPort: 0, ...options, tell }) };
   }
 
-  test('logs each action of administration, with its outcome and no secret', async () => {
+  test('logs each administrative action, with its outcome and no secret', async () => {
     const { told, service } = await startTold();
     await service.admin('GET', '/keys');
     await service.admin('PUT', '/inventory/5', { quantity: 3 });
@@ -137,7 +137,7 @@ describe('events of the log', () => {
       .poll(() => told)
       .toMatchObject([
         { level: 'error', message: expect.stringContaining('deleted or replaced') },
-        { level: 'info', message: 'Changes of the stock are committed again' },
+        { level: 'info', message: 'Stock changes are committed again' },
       ]);
   });
 

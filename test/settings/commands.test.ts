@@ -104,6 +104,9 @@ test.for<[command: string, says: string, stdin?: string]>([
   ['get keys.staging', 'Unknown name "keys.staging". Did you mean "key.staging"?'],
   ['get toString', 'Unknown name "toString"'],
   ['get url.sandbox', 'Unknown name "url.sandbox"'],
+  ['get url --env sandbox', 'The sandbox makes its own URL'],
+  ['get key --env sandbox', 'The sandbox makes its own key'],
+  ['unset url --env sandbox', 'The sandbox makes its own URL'],
 ])('refuses config %s without repeating a key or password: %s', async ([command, says, stdin], { config }) => {
   const { code, stdout, stderr } = await config.run(command, { stdin: stdin ?? 'psk_another_one' });
   expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(says) });

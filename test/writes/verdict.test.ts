@@ -35,7 +35,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     'as before, after a write that may have left this one',
     5,
     wrote({ result: 'unknown', quantity: 5 }),
-    'conflict run r (inventory set) may have written it since',
+    'conflict run r (inventory set) may have written the stock since',
   ],
   [
     'neither as before nor as wanted',
@@ -60,7 +60,7 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
     'anything, and the next run had read nothing',
     7,
     { write: add, ...wrote({ before: undefined, run: undefined }) },
-    'conflict a run that was removed from the history has written it since, and it is not known',
+    'conflict a run that was removed from the history has written the stock since, and it is not known',
   ],
   [
     'anything, and no run had read it',
@@ -82,11 +82,11 @@ test.each<[string, number | undefined, Partial<Omit<UnansweredRow, 'stock'>>, st
 
 test.each<[number, number, number, number, object | string]>([
   [5, 2, 7, 0, { before: 5, after: 7 }],
-  [1, -2, 3, 0, 'the stock is 1 now, and 1 -2 would go below zero, to -1'],
-  [-5, 2, 0, 0, 'the stock is -5 now, and -5 +2 would go below zero, to -3'],
+  [1, -2, 3, 0, 'the stock is now 1, so -2 would take it below zero, to -1'],
+  [-5, 2, 0, 0, 'the stock is now -5, so +2 would take it below zero, to -3'],
   [1, -2, -1, 0, { before: 1, after: -1 }],
   [2 ** 53 - 1, 1, 7, 0, expect.stringContaining('is out of range')],
-  [2, -2, 3, 0, 'the stock is 2 now, and 2 -2 would be 0: more than max-zero allows'],
+  [2, -2, 3, 0, 'the stock is now 2, so -2 would set it to 0, and max-zero allows no further row at 0 or below'],
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
 ])('rebases on stock %i: delta %i, planned stock %i, %i zeros left: %j', (found, delta, after, left, expected) => {
@@ -104,7 +104,7 @@ test.each<[object, number | 'missing', object]>([
   [set, 9, { kind: 'conflict', message: 'the stock is 9, neither 5 as before nor 7 as requested' }],
   [plain, 9, { kind: 'conflict', message: 'the stock is 9, not 7 as requested' }],
   [add, 6, { kind: 'open', write: { ...add, before: 6, after: 8 } }],
-  [add, -6, { kind: 'conflict', message: 'the stock is -6 now, and -6 +2 would go below zero, to -4' }],
+  [add, -6, { kind: 'conflict', message: 'the stock is now -6, so +2 would take it below zero, to -4' }],
   [add, 'missing', { kind: 'conflict', message: 'pet 4 no longer exists' }],
 ])('rechecks %o if the stock is %s: %o', (write, found, expected) => {
   expect(recheck(write as RowWrite, stockOf(found === 'missing' ? undefined : found), { left: 0 })).toEqual(expected);

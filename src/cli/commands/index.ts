@@ -81,7 +81,7 @@ export const commandOutlines: readonly Outline[] = [
         ],
       },
       verb('diff <left> <right>', 'compare the stock of two environments or files', diff, 'defineDiff'),
-      verb('watch', 'show changes of the stock as they happen', watch, 'defineWatch'),
+      verb('watch', 'show stock changes as they happen', watch, 'defineWatch'),
     ],
   },
   verb('undo [run]', 'undo a run', undo, 'defineUndo', 'Stock'),

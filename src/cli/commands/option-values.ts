@@ -91,7 +91,7 @@ export function quantityOf(text: string | undefined, option: string): number | u
 }
 
 /**
- * Checks that a file name is not empty, as with a variable of the shell that is not set.
+ * Rejects an empty file name, which is what an unset shell variable leaves.
  * @throws UsageError if it is empty
  */
 export function requireFileName(file: string, what: string): void {

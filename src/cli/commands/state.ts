@@ -65,13 +65,13 @@ function infoView(
   return factsView(flat, lines, { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) });
 }
 
-/** Returns, for example, `1.2 s ahead of this machine's`. */
+/** Returns a text like `1.2 s ahead of this machine's`. */
 function clockText(ms: number): string {
   if (Math.abs(ms) < 100) return "the same as this machine's";
   return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
 }
 
-/** Returns, for example, `812 bytes`, `40 KB` or `1.2 MB`. */
+/** Returns a text like `812 bytes`, `40 KB` or `1.2 MB`. */
 function sizeText(bytes: number): string {
   if (bytes < 10_000) return `${grouped(bytes)} bytes`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} KB`;
@@ -91,7 +91,7 @@ export const defineStateCheck = define({
 });
 
 /**
- * Checks the state, this machine's own state if another one is shared, and the sessions of counts.
+ * Checks the state in use, this machine's own state if a shared one is in use, and the sessions of counts.
  * @throws the error of a state that can't be opened
  */
 async function findingsOf(invocation: Invocation) {
@@ -136,9 +136,10 @@ export const defineStateInit = define({
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
   action: async (invocation) => {
     if (sharedStateOf(invocation) === undefined) {
-      throw new UsageError('No shared state is set. The first request creates that of this machine', {
-        hint: 'petstock config set state-url',
-      });
+      throw new UsageError(
+        "No shared state is set. This machine's own state needs no init, because the first request creates it",
+        { hint: 'petstock config set state-url' },
+      );
     }
     const wasThere = await withExistingState(invocation, async (state) => state !== undefined);
     const { openState } = await import('../../state/open-state.ts');
@@ -158,8 +159,8 @@ export const defineStateInit = define({
 export const defineStateGrant = define({
   formats: [],
   description:
-    'Prints the SQL that gives a role of PostgreSQL the rights that petstock needs for a shared state, and no more. The owner of the state runs it: ' +
-    'the role that ran the first command with it. Sends nothing.',
+    'Prints the SQL that gives a PostgreSQL role exactly the rights that petstock needs for a shared state. Run it as the owner of the tables: ' +
+    'the role that created them. Sends nothing.',
   options: [['--print <role>', 'the role that commands of other machines connect as']],
   examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
   action: async (invocation, { print: role }) => {

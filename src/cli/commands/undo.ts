@@ -30,7 +30,7 @@ export const defineUndo = define({
   operands: { '[run]': 'the run, as history list shows it' },
   description:
     'Undoes a run: restores each stock to its value before the run. A stock must still be what the run ' +
-    'wrote, and no other run may have written the pet since. Other rows are conflicts and stay as they are. An undo ' +
+    'wrote, and no other run may have changed that pet since. Other rows are conflicts and stay as they are. An undo ' +
     'is itself a run, and a row is undone only once. Sends one request, plus one per row.',
   options: [
     [
@@ -50,7 +50,7 @@ export const defineUndo = define({
     if (last === (runId !== undefined)) {
       const message = last
         ? "A run and --last can't be used together. Leave one out"
-        : 'The run is missing. Give one, or pass --last';
+        : 'No run was given. Give its id, or use --last';
       throw new UsageError(message, { hint: 'petstock history list' });
     }
     const options = { ...parseBulkFlags(invocation, flags), reason, ref };

@@ -31,7 +31,7 @@ export interface ProgressOptions {
 
 /** How often a sentence is printed if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
-/** A shorter wait, in milliseconds, is not worth a printed sentence. */
+/** The shortest wait that is announced, in milliseconds. */
 const shortWait = 1000;
 
 /**

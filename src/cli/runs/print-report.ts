@@ -134,7 +134,7 @@ export async function errorAfterKeeping(
   }
 }
 
-/** Returns `line 3: pet 5, 1 → 9 (failed)`. */
+/** Returns a text like `line 3: pet 5, 1 → 9 (failed)`. */
 function lineOf({ line, petId, before, after, result }: BulkRow): string {
   const change = before === undefined ? `to ${after}` : `${before} → ${after}`;
   return `line ${line}: pet ${petId}${after === undefined ? '' : `, ${change}`} (${result})`;

@@ -71,8 +71,8 @@ export function parseScanLine(
   return read.kind === 'wrong' ? whole : read;
 }
 
-/** Reports whether a line teaches a code, or tries to. */
-export function isTeaching(line: string): boolean {
+/** Reports whether a line assigns a code to a pet, or tries to. */
+export function isAssigning(line: string): boolean {
   return /^code(?: |$)/i.test(codeText(line));
 }
 

@@ -111,7 +111,7 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
   advance(milliseconds: number): Promise<void>;
 
   /**
-   * Resolves if a change could be committed: either a test change succeeded within the last seconds and no change has
+   * Resolves if a change could be committed: either a test change succeeded in the last few seconds and no change has
    * failed since, or a test change succeeds now.
    */
   check(): Promise<void>;

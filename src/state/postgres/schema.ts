@@ -11,8 +11,8 @@ const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
  * Creates the tables if there are none, upgrades older ones, and starts listening for notifications. Needs no
  * transaction if there is nothing to do.
  * @returns the id of the database's epoch
- * @throws FailureError if the tables have a version that can't be read, UnavailableError while a process of an older
- * version is using them
+ * @throws FailureError if this petstock can't use tables of that version, UnavailableError while a process of an
+ * older version is using them
  */
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
@@ -109,7 +109,7 @@ const listen = statement('LISTEN petstock');
 /**
  * Starts listening, and reads the version and epoch. Returns undefined without tables; the epoch is missing for tables
  * of an older version, and after a crash or a failover.
- * @throws FailureError if this version can't be read
+ * @throws FailureError if this petstock can't use tables of that version
  */
 async function read(ask: Ask, shown: string): Promise<{ readonly life: string | undefined } | undefined> {
   try {

@@ -83,7 +83,7 @@ describe('undo --last', () => {
     await shop.run('inventory set 5 3');
     await shop.run('inventory set 6 -4');
     const { stderr } = await shop.exits('undo --last --yes', 0);
-    for (const why of ['has written nothing.', 'has changed nothing.', 'set a stock without reading it first'])
+    for (const why of ['wrote nothing.', 'changed nothing.', 'set a stock without reading it first'])
       expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Skipped: run (inventory set) ${why}`);
     expect((await stockOf(shop)).get('4')).toBe(39);
     await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
@@ -93,7 +93,7 @@ describe('undo --last', () => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');
-    expect(stderr).toMatch(/Skipped: run \S+ \(inventory set\) has changed nothing\./);
+    expect(stderr).toMatch(/Skipped: run \S+ \(inventory set\) changed nothing\./);
     expect([code, (await stockOf(shop)).get('4')]).toEqual([0, 39]);
   });
 
@@ -207,7 +207,7 @@ test("does not list a row twice if it can't be written", async ({ shop }) => {
   const one = await shop.run(`undo ${first.run}`, options);
   expect([one.code, one.stdout.match(/conflict/g)?.length]).toEqual([7, 1]);
   expect(one.stderr).toMatch(
-    /^▸ [^\n]*\nRate limit: [^\n]*\nError: Nothing was written: pet 4: run \S+ \(inventory adjust\) has written it\s+since\./,
+    /^▸ [^\n]*\nRate limit: [^\n]*\nError: Nothing was written: pet 4: run \S+ \(inventory adjust\) has written the\s+stock\s+since\./,
   );
   const file = changeFile(shop, 'petId,expected,quantity\n4,1,2\n5,2,3\n6,14,14\n');
   const several = await shop.run(['inventory', 'apply', file], options);

@@ -93,16 +93,23 @@ test.for<[string, Action]>([
 });
 
 test.for([
-  ['below zero', '', 8, 8, 2, 'the stock is 2 now, and 2 -5 would go below zero, to -3'],
+  ['below zero', '', 8, 8, 2, 'the stock is now 2, so -5 would take it below zero, to -3'],
   // The plan already sets the other pet to zero.
-  ['beyond max-zero', ' --max-zero 1', 5, 8, 5, 'the stock is 5 now, and 5 -5 would be 0: more than max-zero allows'],
+  [
+    'beyond max-zero',
+    ' --max-zero 1',
+    5,
+    8,
+    5,
+    'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
+  ],
   [
     'beyond max-zero, beside one below zero',
     ' --max-zero 1',
     5,
     8,
     5,
-    'the stock is 5 now, and 5 -5 would be 0: more than max-zero allows',
+    'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
   ['to zero', '', 5, 0, 0, undefined],
   ['from what is not expected', ' expecting', -1, 8, 11, expect.any(String)],

@@ -169,7 +169,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
         'not known whether this row was written',
       ]);
       expect(stdout).not.toContain('"result":"planned"');
-      await till.exits(`undo ${run} --dry-run`, 2, 'has written nothing');
+      await till.exits(`undo ${run} --dry-run`, 2, 'wrote nothing');
       await till.exits('inventory apply --resume latest --dry-run', 9, 'no unfinished run');
     }
     expect(till.service.seen('PATCH')).toHaveLength(sent);

@@ -31,7 +31,7 @@ test.each([
         });
       },
     });
-    const isConflict = /run \S+ \(inventory \w+\) has written it since/.test(stderr);
+    const isConflict = /run \S+ \(inventory \w+\) has written the stock since/.test(stderr);
     // Increments both count.
     const stock = added === undefined ? Number(other.at(-1)) : before + added;
     expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({

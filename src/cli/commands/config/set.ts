@@ -106,8 +106,7 @@ export const defineUnset = define({
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],
   after: '\n\nKeys have their own command: petstock config unset-key.',
   action: async (invocation, _options, text) => {
-    const { value } = invocation.environment;
-    const name = entryName(text, value);
+    const name = entryName(text, invocation);
     if (isSetting(name)) return forgetSetting(invocation, name);
     if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
     const where = targetWords({ store: invocation.store?.value, env: environmentOf(name) });

@@ -18,7 +18,6 @@ import { maskDatabaseUrl } from '../../../shared/database-url.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
-import type { EnvironmentName } from '../../../shared/target.ts';
 import type { Context } from '../../context.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
@@ -32,14 +31,15 @@ const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNa
 
 /**
  * Returns the entry with a typed name; `url` and `key` refer to the chosen environment.
- * @throws UsageError for an unknown name
+ * @throws UsageError for an unknown name, or for `url` or `key` of the sandbox
  */
-export function entryName(text: string, environment: EnvironmentName): EntryName {
-  const full = text === 'url' || text === 'key' ? `${text}.${environment}` : text;
-  const name = entryNames.find((known) => known === full);
+export function entryName(text: string, invocation: Invocation): EntryName {
+  if (text === 'url') return `url.${remoteTarget(invocation, 'URL').env}`;
+  if (text === 'key') return `key.${remoteTarget(invocation, 'key').env}`;
+  const name = entryNames.find((known) => known === text);
   if (name !== undefined) return name;
   throw new UsageError(
-    `Unknown name${quoted(full)}.${didYouMean(full, entryNames)} The names are ${entryNames.join(', ')}.`,
+    `Unknown name${quoted(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
   );
 }
 
@@ -54,7 +54,7 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
 
 /**
  * Returns where the key and the URL of the chosen target are stored.
- * @throws UsageError for the sandbox, which creates its own
+ * @throws UsageError for the sandbox, because it creates its own
  */
 export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
@@ -209,8 +209,8 @@ export const defineGet = define({
     ['petstock config get low-stock --json', 'name, value and source as JSON'],
   ],
   action: async (invocation, _options, text) => {
-    const { context, configFile, environment, store, results } = invocation;
-    const ref = { store: store?.value, name: entryName(text, environment.value) };
+    const { context, configFile, store, results } = invocation;
+    const ref = { store: store?.value, name: entryName(text, invocation) };
     const entry = readEntry(ref, context.env, configFile);
     if (entry.value === null) throw notSet(ref);
     if (!results.isFormatNamed) return results.write(`${entry.value}\n`);

@@ -38,7 +38,7 @@ const applyOptions = optionRows(
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
   ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
-  ['--failed-out <file>', 'write the rows that were not written to a file for apply'],
+  ['--failed-out <file>', 'save the rows that were not written, as a file for apply'],
   [
     '--plan-out <file>',
     'with --dry-run: write the plan to a file, with the stock that each row expects, to apply it later',

@@ -54,7 +54,7 @@ export const defineExport = define({
     const place = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
     const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${place}`;
     const done = () =>
-      `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit quantity, then: ${next}`;
+      `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit the column "quantity", then run: ${next}`;
     await exportTo(invocation, file, text, { force, done });
     requireWhole(invocation, unreadable);
   },

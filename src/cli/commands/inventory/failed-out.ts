@@ -57,11 +57,11 @@ export async function openChangeFile(
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
-  const writeRows = await openChangeFile(invocation, '--failed-out', file, replacing);
+  const writeFileRows = await openChangeFile(invocation, '--failed-out', file, replacing);
   // This file may be replaced without a question, because the history has its rows, too. Counts exist only in their
   // file.
   const write: WriteRows = async (rows, options) => {
-    await writeRows(rows, options);
+    await writeFileRows(rows, options);
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;

@@ -124,7 +124,7 @@ function refuseContradictions(values: Values): void {
   }
 }
 
-/** Options about the stock, the key or the windows. They apply to this server only and are not stored in the sandbox. */
+/** Options about the stock, the key, the plan, the limits or the ban rule. They apply to this server only, and are not stored. */
 const ownOptions: readonly Name[] = [
   ...(['pets', 'seed', 'ids', 'import', 'key', 'keyFile', 'plan', 'limitMinute', 'limitDay'] as const),
   ...(['windowSeconds', 'noBan', 'banStrikes', 'banSeconds'] as const),
@@ -133,8 +133,8 @@ const ownOptions: readonly Name[] = [
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
 /**
- * Converts the values to options of the service. If the stock, the key or the windows are set without a file or
- * database, everything stays in memory.
+ * Converts the values to options of the service. If the stock, the key, the plan, the limits or the ban rule is set
+ * without a file or database, everything stays in memory.
  */
 export function serviceOptionsOf(values: Values): ParsedOptions {
   const { port = defaultPort, host, database, pets, seed, ids, plan, windowSeconds, cors, trustProxy } = values;

@@ -23,9 +23,9 @@ const limit = 2n ** 63n;
 /** There is no limit, because a user's own file may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
-const noStock = 'this is not a stock: the first line must name the columns, such as petId,quantity,status';
+const noStock = 'this is not a stock file: the first line must name the columns, such as petId,quantity,status';
 const noStockJson =
-  'this is not a stock: an object must have an inventory, such as {"inventory":[{"petId":7,"quantity":3}]}';
+  'this is not a stock file: a JSON object must have an "inventory", such as {"inventory":[{"petId":7,"quantity":3}]}';
 
 /**
  * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or

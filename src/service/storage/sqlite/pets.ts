@@ -123,7 +123,7 @@ function shortListOf(sql: Prepare) {
 const IDLE_KEPT = 2;
 
 /**
- * Reads a snapshot of the whole inventory, at any speed, while others write.
+ * Returns a reader of snapshots of the whole inventory. A slow read does not block writers.
  * @param sql the statements of the connection for writes, which is the only connection to a database in memory
  */
 function snapshotsOf(file: string, sql: Prepare) {

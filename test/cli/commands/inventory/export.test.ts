@@ -15,7 +15,7 @@ describe('export to a file', () => {
     const result = await shop.run(['inventory', 'export', file]);
     expect(result).toMatchObject({ code: 0, stdout: '' });
     expect(result.stderr).toContain(
-      `24 pets written to ${file}. Edit quantity, then: petstock inventory apply ${file}\n`,
+      `24 pets written to ${file}. Edit the column "quantity", then run: petstock inventory apply ${file}\n`,
     );
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });

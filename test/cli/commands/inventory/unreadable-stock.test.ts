@@ -93,7 +93,7 @@ test('leaves out up to 1000 pets with an unreadable stock, and rejects a respons
   service.next('GET', ({ answer }) => answer(200, unreadable(1001)));
   const many = await run('inventory list');
   expect(many).toMatchObject({ code: 1, stdout: '' });
-  expect(many.stderr).toContain('"quantity" in item 1001 of the response is 0.5 for pet 1000');
+  expect(many.stderr).toContain('"quantity" of pet 1000 in item 1001 of the response is 0.5, which');
 });
 
 test('does not report an unreadable stock that a filter leaves out of the list', async () => {

@@ -24,7 +24,7 @@ export const countOptions = optionRows(
   ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
   [
     '--failed-out <file>',
-    'write the units that could not be written to a file for apply, instead of keeping them in the session',
+    'save the units that could not be written, as a file for apply, instead of keeping them in the session',
   ],
   ['--force', 'let --to or --failed-out replace a file, such as that of another count'],
   ['--reason <text>', 'reason in the history (default: stock-take; scanned in; scanned out)'],

@@ -1,4 +1,4 @@
-import { type Account, accountOf, boundCodes, codesOf, taughtCodes } from '../../../../counts/account.ts';
+import { type Account, accountOf, boundCodes, codesOf, assignedCodes } from '../../../../counts/account.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { type CountSessionOutcome, record, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';
@@ -32,10 +32,14 @@ export interface KnownPets {
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
   /**
-   * `known` says that the code was already a code of the pet. `was` is the pet for which the code had been taught
-   * before.
+   * `known` says that the code was already a code of the pet. `was` is the pet to which the code was assigned before.
    */
-  | { readonly kind: 'taught' | 'known'; readonly code: string; readonly pet: bigint; readonly was: bigint | undefined }
+  | {
+      readonly kind: 'assigned' | 'known';
+      readonly code: string;
+      readonly pet: bigint;
+      readonly was: bigint | undefined;
+    }
   | { readonly kind: 'wrong'; readonly code: string; readonly fault: ErrorFault };
 
 export class Counting {
@@ -53,7 +57,7 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  /** The current balance. It is a new object after each code that is taught. */
+  /** The current balance. It is replaced whenever a code is assigned to a pet. */
   get account(): Account {
     return this.#account;
   }
@@ -112,7 +116,7 @@ export class Counting {
         this.#keep(records);
         if (!isTyped) requireNothing(lines.slice(index + 1));
         return { events, isDone: true };
-      } else if (line.kind === 'code') events.push(this.#teach(codeText(text), line, records));
+      } else if (line.kind === 'code') events.push(this.#assignCode(codeText(text), line, records));
       else if (line.kind === 'wrong') events.push(this.#ignore(line.code, line.problem ?? ''));
       else if (line.kind === 'back') events.push(this.#takeBack(records));
       else events.push(this.#count({ ...line, kind: line.kind }, records));
@@ -149,20 +153,20 @@ export class Counting {
   }
 
   /** Makes the unknown code of the line before this one a code of a pet. */
-  #teach(text: string, { code: operand }: ScanLine, records: ScanRecord[]): CountEvent {
+  #assignCode(text: string, { code: operand }: ScanLine, records: ScanRecord[]): CountEvent {
     const pet = petIdOfCode(operand) ?? this.#onlyNamed(operand);
     const last = this.#taken.at(-1);
-    const problem = this.#notTaughtBecause(operand, pet, last);
+    const problem = this.#notAssignedBecause(operand, pet, last);
     if (problem !== undefined || pet === undefined || last === undefined) return this.#ignore(text, problem ?? '');
     const { code } = last;
     const before = this.account.tally.unitsOf(pet);
-    const kind = this.#petOf(code) === pet ? 'known' : 'taught';
-    this.#taken.push({ kind, code, pet, was: taughtCodes([...this.session.scans, ...records]).get(code) });
-    if (kind === 'taught') this.#assign(record('code', { code, pet }), records);
+    const kind = this.#petOf(code) === pet ? 'known' : 'assigned';
+    this.#taken.push({ kind, code, pet, was: assignedCodes([...this.session.scans, ...records]).get(code) });
+    if (kind === 'assigned') this.#assign(record('code', { code, pet }), records);
     return { kind: 'counted', code, step: { what: pet, before, after: this.account.tally.unitsOf(pet) } };
   }
 
-  #notTaughtBecause(operand: string, pet: bigint | undefined, last: TakenLine | undefined): string | undefined {
+  #notAssignedBecause(operand: string, pet: bigint | undefined, last: TakenLine | undefined): string | undefined {
     if (pet === undefined) {
       const named = this.#named(operand).length;
       const why =
@@ -170,7 +174,8 @@ export class Counting {
       return `${why}to choose pet 22, for example, write code 22`;
     }
     const lastCode = quoted(last?.code ?? '');
-    if (last?.kind === 'taught') return `${lastCode} is a code of pet ${last.pet} now: cancel that with - first`;
+    if (last?.kind === 'assigned')
+      return `${lastCode} was just assigned to pet ${last.pet}: type - to cancel that first`;
     if (last?.kind !== 'scan') return 'scan an unknown code first';
     const known = this.#petOf(last.code);
     if (known === pet) return undefined;
@@ -178,8 +183,8 @@ export class Counting {
     return this.known.stock?.has(pet) === false ? noPet(pet) : codeProblem(last.code);
   }
 
-  #assign(taught: ScanRecord, records: ScanRecord[]): void {
-    records.push(...this.#seenNow(taught), taught);
+  #assign(code: ScanRecord, records: ScanRecord[]): void {
+    records.push(...this.#seenNow(code), code);
     const { codes, scans } = this.session;
     const all = { codes, scans: [...scans, ...records] };
     this.#codes = codesOf(all);
@@ -188,7 +193,7 @@ export class Counting {
 
   #takeBack(records: ScanRecord[]): CountEvent {
     const last = this.#taken.pop();
-    if (last?.kind === 'taught') this.#assign(record('code', { code: last.code, pet: last.was }), records);
+    if (last?.kind === 'assigned') this.#assign(record('code', { code: last.code, pet: last.was }), records);
     if (last !== undefined && last.kind !== 'scan') {
       return { kind: 'lineTakenBack', line: last.kind === 'wrong' ? last.code : `code ${last.pet}` };
     }

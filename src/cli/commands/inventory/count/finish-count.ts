@@ -20,7 +20,7 @@ import type { CountOptions } from './count-options.ts';
 import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
-import { offerTaught } from './taught.ts';
+import { offerAssigned } from './assigned.ts';
 
 /** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
@@ -60,7 +60,7 @@ export async function finishCount(
     counting.note([...changed.keys()].map((pet) => record('again', { pet })));
     return changed;
   }
-  await offerTaught(invocation, session, options, plan.hasPet);
+  await offerAssigned(invocation, session, options, plan.hasPet);
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
   const withRest = (error: PetstockError) =>
@@ -102,7 +102,9 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
   if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
   if (account.isEmpty || options.dryRun) throw error;
   const left = withLeft(error, run, { session, flags: { ...run.invocation.options, codes: undefined } });
-  throw left instanceof UsageError ? left.with({ message: `${left.message}. Send it only the corrected lines` }) : left;
+  throw left instanceof UsageError
+    ? left.with({ message: `${left.message}. Resume the session with the corrected lines only` })
+    : left;
 }
 
 /** Returns the options of the command that counts the remaining units, once their codes are in the file. */

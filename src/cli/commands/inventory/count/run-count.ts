@@ -3,7 +3,7 @@ import type { CountSessions } from '../../../../counts/count-sessions.ts';
 import { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { type CountSession, shortOf } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { isTeaching } from '../../../../inventory/count/scan-line.ts';
+import { isAssigning } from '../../../../inventory/count/scan-line.ts';
 import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
@@ -202,8 +202,8 @@ async function count(
     const keys = screen.typing && stdin.keys?.();
     await screen.begin?.();
     for await (const lines of linesOf(keys || stdin.chunks, keys && screen.typing)) {
-      // A code is taught only for a pet that the service has.
-      if (!stdin.isTerminal && lines.some(isTeaching)) counting.known.stock ??= await readStock();
+      // A code is assigned only to a pet that the service has.
+      if (!stdin.isTerminal && lines.some(isAssigning)) counting.known.stock ??= await readStock();
       const taken = counting.take(lines);
       isDone = taken.isDone;
       if (!isDone) interrupted.throwIfAborted();

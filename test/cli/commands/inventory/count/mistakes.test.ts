@@ -28,7 +28,7 @@ test.for([
   ['X-1\ncode hamster', '2 pets have that name: to choose pet 22, for example, write code 22'],
   ['4.00638E+12\ncode 5', '"4.00638E+12" looks like a code that a spreadsheet rounded: format the column as text'],
   ['X-1\n4\ncode 5', '"4" already means pet 4: scan an unknown code first'],
-  ['X-1\ncode 8\ncode 5', '"X-1" is a code of pet 8 now: cancel that with - first'],
+  ['X-1\ncode 8\ncode 5', '"X-1" was just assigned to pet 8: type - to cancel that first'],
 ] as const)(
   'exits with 2 for the mistaken piped line %j, and keeps the other scans',
   async ([lines, why], { shop }) => {
