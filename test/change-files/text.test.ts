@@ -67,9 +67,9 @@ describe('readChanges by format', () => {
     [undefined, 'ndjson', `\n\n${table}`, `3: ${isJson}`],
   ];
   const nameOf = (text = 'no name', format = 'none') => `${text}, --format ${format}`;
-  test.each(inputs.map((input) => [nameOf(input[0], input[1]), input[2], input] as const))(
-    'decides by name, --format and content how to read a file: %s: %.20j',
-    async (_what, content, [name, format, , fault]) => {
+  test.each(inputs.map((input) => [nameOf(input[0], input[1]), input[2].slice(0, 20), input] as const))(
+    'decides by name, --format and content how to read a file: %s: %j',
+    async (_what, _start, [name, format, content, fault]) => {
       const faults = await faultsOf(content, { name, format });
       expect(faults).toEqual(fault === undefined ? [] : [fault]);
     },

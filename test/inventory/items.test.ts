@@ -29,7 +29,7 @@ const outOfRange = 'is out of range: a quantity lies between -9007199254740991 a
 const plus =
   'is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust';
 
-test.each<readonly [Parser, string, string | RegExp]>([
+const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
   ['parsePetId', '', `the pet id is empty: ${number}`],
   ['parsePetId', ' \t', `the pet id is empty: ${number}`],
   ...['1.5', '0x10', '--7', '1_000'].map(
@@ -63,10 +63,14 @@ test.each<readonly [Parser, string, string | RegExp]>([
   ['parseDelta', '9007199254740992', /range/],
   ['parseDelta', '\u22125', '"\u22125" is not a change: write its minus sign as "-"'],
   ['parseDelta', '+1,200', '"+1,200" is not a change: if +1200 is meant, write it without a separator'],
-])('%s refuses %.60j', (name, text, fault) => {
-  const told = typeof fault === 'string' ? fault : expect.stringMatching(fault);
-  expect(parsers[name](text)).toEqual({ ok: false, problem: told });
-});
+];
+test.each(refusals.map(([name, text, fault]) => [name, text.slice(0, 60), text, fault] as const))(
+  '%s refuses %j',
+  (name, _start, text, fault) => {
+    const told = typeof fault === 'string' ? fault : expect.stringMatching(fault);
+    expect(parsers[name](text)).toEqual({ ok: false, problem: told });
+  },
+);
 
 property('reads back every int64 with parsePetId', [int64], (id) => {
   expect(parsePetId(`${id}`)).toEqual({ ok: true, value: id });

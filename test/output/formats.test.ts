@@ -95,7 +95,7 @@ test.each(['1', '"text"', 'null', '[1,2]', '[{"a":1},2]', '[[1]]'])('finds no co
   expect(payloadView(parseJson(json))).toBeUndefined();
 });
 
-test('does not cut an id of a payload in a narrow table', async () => {
+test('does not truncate an id of a payload in a narrow table', async () => {
   expect(await render('table', payload(wide), { width: 40 })).toContain('9223372036854775807');
 });
 
@@ -120,7 +120,7 @@ describe('csv', () => {
     },
   );
 
-  it('writes CSV exactly to a file, and without control characters to a terminal', async () => {
+  it('writes CSV unchanged to a file, and without control characters to a terminal', async () => {
     const view = rowsView([{ a: 'x\x1b[2J\u202ey\nz', b: 1 }]);
     expect(await render('csv', view, { header: false })).toBe('"x\x1b[2J\u202ey\nz",1\n');
     expect(await render('csv', view, { header: false, width: 80 })).toBe('"xy\nz",1\n');
@@ -179,7 +179,7 @@ describe('exactJson', () => {
     [[[], {}], '[[],{}]'],
   ])('writes %o as JSON', (value, text) => expect(exactJson(value)).toBe(text));
 
-  property('prints what JSON can hold as JSON.stringify does', [fc.jsonValue()], (value) => {
+  property('prints a JSON value as JSON.stringify does', [fc.jsonValue()], (value) => {
     expect(JSON.parse(exactJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
   });
 });

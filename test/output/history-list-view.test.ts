@@ -85,7 +85,7 @@ describe('historyListView', () => {
     expect(visible(line).trim().split(/ {2,}/)[3]).toBe(result);
   });
 
-  it('shows ? for the stock before a plain set', async () => {
+  it('shows "?" for the unknown stock before a plain set', async () => {
     const row = rowOf(1, { petId: 22n, before: undefined, after: 3 });
     expect(await list('table', [runOf({ reason: 'sold' })], { rows: [row] })).toMatch(/22: \? → 3 +set .* sold$/m);
   });

@@ -51,7 +51,7 @@ describe('historyRunView', () => {
     );
   });
 
-  it('prints a run as a table of the columns that have values', async () => {
+  it('prints a run as a table of only those columns that have values', async () => {
     expect(await show('table', largeRun, rows, 160)).toMatchInlineSnapshot(`
       "Line            Pet ID  Before  After  Wanted  Result    Found  Error                                                        Undone by  Reason   Ref
          2                42       7     12          applied                                                                                  │ count
@@ -71,7 +71,7 @@ describe('historyRunView', () => {
     expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
-  it('returns the facts of a run, and separates text that others have typed', () => {
+  it('returns the facts of a run, and separately the text that others have typed', () => {
     expect(historyRunFacts(largeRun)).toEqual({
       own: [
         'Run 20260115T120020Z-k3x9: inventory apply',
@@ -101,12 +101,12 @@ describe('historyRunView', () => {
     [{ counts: { failed: 1 } }, []],
     [{ counts: { pending: 1, applied: 1 }, state: 'running' }, []],
     [{ store: 'north' }, [undo.replace('--env', '--store north --env')]],
-  ])('hints at how to resume and undo %j: %j', (changes, hints) => {
+  ])('suggests how to resume and undo a run with %j: %j', (changes, hints) => {
     expect(historyRunHints(runOf(changes))).toEqual(hints);
   });
 });
 
-it('exports each row with the facts of its run', async () => {
+it('exports each row with the details of its run', async () => {
   const row = rowOf(1, { line: 2, reason: 'count', undoneBy: 'r2' });
   expect(
     await render(

@@ -28,7 +28,7 @@ test('prints a page with the store and the date, and marks low stock', async () 
   ]);
 });
 
-test('escapes text in a page, which runs and loads nothing', async () => {
+test('escapes text in a page that neither runs nor loads anything', async () => {
   const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
   const text = await page([[{ petId: 1n, quantity: 1, status }]]);
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
@@ -36,7 +36,7 @@ test('escapes text in a page, which runs and loads nothing', async () => {
   expect(await page([])).toContain('<p>Nothing to show.</p>\n</body>');
 });
 
-test('shows the filters of a list and the period of a history in the heading of a page', async ({ shop }) => {
+test('shows the filters of a list and the period of a history in the heading of the page', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,5,Rabbit\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   for (const [command, heading] of [
@@ -64,7 +64,7 @@ test('shows the filters of a list and the period of a history in the heading of 
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
 });
 
-test('prints pages for three commands, and refuses one for set before anything is sent', async ({ shop }) => {
+test('prints pages for three commands, and refuses -o html for set before a request', async ({ shop }) => {
   await shop.run('inventory set 4 5');
   const [{ run }] = await shop.json('history list --json');
   for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {

@@ -35,7 +35,7 @@ test.each(['table', 'csv', 'tsv'] as const)('prints nothing as %s for a view wit
 });
 
 describe('inventoryListView', () => {
-  it('shows the chosen fields in their order, in every format', async () => {
+  it('shows the chosen fields in the chosen order, in every format', async () => {
     const view = inventoryListView([largeStock], { low: { standard: 5 }, fields: ['status', 'petId'] });
     expect(await render('csv', view)).toBe('status,petId\navailable,9007199254740993\npending,9223372036854775807\n');
     expect(await render('ndjson', view)).toContain('{"status":"available","petId":9007199254740993}\n');
@@ -60,12 +60,12 @@ describe('inventoryListView', () => {
     expect(lines.slice(0, -1).map((line) => /out of stock|low/.exec(line)?.[0] ?? '')).toEqual(marks);
   });
 
-  it('prints a row whose values are missing', async () => {
+  it('prints a row with missing values', async () => {
     expect(await render('table', { ...itemsView(), rows: [[{ petId: 1n }]] }, { header: false })).toBe('1\n');
   });
 });
 
-test('shows an item with its name, and the stock before an adjustment, zero too', async () => {
+test('shows an item with its name, and the stock before an adjustment even if that was 0', async () => {
   const item = { petId: 9223372036854775807n, quantity: 5, status: 'available' };
   const names = new Map([[item.petId, 'Rex']]);
   const view = inventoryItemView(item, { low: { standard: 5 }, names, before: 0 });
@@ -78,7 +78,7 @@ describe('summaryView', () => {
   const summary = async (items: readonly InventoryItem[] = [...stock, ...largeStock]) =>
     summaryView(await summarize(batchesOf(items, 4)));
 
-  it('draws bars in the table of a summary if there is room', async () => {
+  it('draws bars in the table of a summary if there is room for them', async () => {
     expect(await render('table', await summary(), { width: 80 })).toMatchInlineSnapshot(`
       "Status     Pets  Share              Units
       available     2    33%  ███░░░░░░░    262

@@ -25,7 +25,7 @@ describe('inventoryColumnsView', () => {
   type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
 
   test.each(['json', 'ndjson', 'csv', 'tsv'] as const)(
-    'prints columns of items in %s as it prints rows',
+    'prints %s from columns of items as it does from rows',
     async (format) => {
       const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
         const view = { low, fields };
@@ -39,7 +39,7 @@ describe('inventoryColumnsView', () => {
 });
 
 describe('pieces', () => {
-  test.each(formats)('prints %s in pieces of whole lines, none large, nothing lost', async (format) => {
+  test.each(formats)('prints %s in pieces of whole lines, without losing an item', async (format) => {
     const items = plenty(9000);
     const ofRows = await renderPieces(format, inventoryListView([items], { low }));
     const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { low }));
@@ -58,7 +58,7 @@ describe('pieces', () => {
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
-  test('leaves a JSON list unclosed if its source breaks off', async () => {
+  test('leaves a JSON list unclosed if its source fails', async () => {
     async function* broken() {
       yield columnsOf(plenty(9000));
       throw new Error('broke off');
@@ -76,7 +76,7 @@ const ids = fc.oneof(
   fc.integer({ min: 0, max: 18 }).chain((digits) => fc.constantFrom(10n ** BigInt(digits), 10n ** BigInt(digits) - 1n)),
 );
 
-property('writes every int64 in digits', [ids], (petId) => {
+property('writes every int64 with all digits', [ids], (petId) => {
   expect(columnsOf([{ petId, quantity: 1, status: 'sold' }]).petIdText(0)).toBe(`${petId}`);
 });
 

@@ -6,7 +6,7 @@ import { NotFoundError, PartialError, UsageError } from '../../src/shared/errors
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { visible } from './render.ts';
 
-test('writes an error in one or two lines without control characters', async () => {
+test('writes an error on one or two lines without control characters', async () => {
   const text = (error: Parameters<typeof errorText>[0]) => errorText(error, plainPaint);
   const hint = 'petstock config set-url https://… --env staging';
   expect(text(new UsageError('no URL for staging', { hint }))).toBe(`Error: no URL for staging\nHint: ${hint}\n`);
@@ -17,7 +17,7 @@ test('writes an error in one or two lines without control characters', async () 
   expect(painted).toBe('␛[1m␛[31mError:␛[39m␛[22m a\n␛[1m␛[36mHint:␛[39m␛[22m b\n');
 });
 
-test("writes an error as one line of JSON, in the service's words, without absent fields", () => {
+test("writes an error as one line of JSON with the service's message, and omits absent fields", () => {
   const usage = '{"error":{"code":"usage","kind":"usage","message":"say \\"what\\"","exitCode":2}}\n';
   expect(errorJson(new UsageError('say "what"'), 2)).toBe(usage);
   const error = { code: 'not_found', kind: 'not-found', message: 'no such pet', status: 404 };
@@ -34,7 +34,7 @@ test.each([
   ['line 5: short', 40, ['line 5: short']],
   ['line 5: there is no pet 777 in sandbox', 20, ['line 5: there is no', '  pet 777 in sandbox']],
   ['Undo: petstock undo k3x9 --env sandbox', 20, ['Undo:', '  petstock undo k3x9 --env sandbox']],
-])('wraps between words, indents the rest, and keeps a command whole: %j in %i columns', (message, width, lines) => {
+])('wraps messages between words, and keeps a command whole: %j in %i columns', (message, width, lines) => {
   expect(messageLines(message, width)).toEqual(lines);
 });
 
@@ -56,7 +56,7 @@ const forgery = fc.array(
 );
 
 property(
-  "puts a bar in front of each line of the service's words, however narrow the terminal",
+  "puts a bar before each line of the service's message, however narrow the terminal",
   [forgery, fc.integer({ min: 8, max: 100 })],
   (parts, width) => {
     const message = parts.join('').trim();
@@ -74,11 +74,11 @@ property(
   },
 );
 
-test('puts a bar in front of each line of quoted text', () => {
+test('puts a bar before each line of quoted text', () => {
   expect(barred('one two\nHint: three', 9)).toEqual(['│ one two', '│ Hint:', '│ three']);
 });
 
-test("shows the service's words once, and for a program beside what a run has written", () => {
+test("shows the service's message once, followed by what a run has written", () => {
   const serviceError = { code: 'down', message: 'Down for maintenance', status: 503 };
   const error = new PartialError('1 of 2 changes was written', { serviceError, lines: ['line 2'] });
   expect(errorText(error, plainPaint)).toBe('Error: 1 of 2 changes was written\n│ Down for maintenance\n│ line 2\n');

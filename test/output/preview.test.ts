@@ -17,7 +17,7 @@ const faulty = [
 const lines = (some: readonly BulkRow[], options: Partial<PreviewOptions> = {}) =>
   previewLines(some, { paint: plainPaint, width: Number.POSITIVE_INFINITY, ...options });
 
-test('shows changes in columns, and the reasons of conflicts and failures without control characters', async () => {
+test('shows changes in columns, and reasons of failures without control characters', async () => {
   const rows = [
     bulkRow(42n, 7, 12),
     bulkRow(9223372036854775807n, 1800, 0),
@@ -52,7 +52,7 @@ test('shows a single row on one line, with an exact difference', async () => {
   expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
 });
 
-test('counts rows if there are several, and separately those to 0 and below', async () => {
+test('counts several rows, and separately those that go to 0 or below', async () => {
   expect(await lines([])).toEqual(['No rows.']);
   expect(await lines([unchanged])).toEqual(['1 unchanged.']);
   const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added.'];
@@ -62,7 +62,7 @@ test('counts rows if there are several, and separately those to 0 and below', as
   expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', 'That is BELOW ZERO.']);
 });
 
-test('leaves out of the preview what the question shows', async () => {
+test('omits from the preview what the question shows', async () => {
   const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
   const changes = ['1   3 → 0  (-3)', '2   3 → 4  (+1)'];
   const estimate = '2 changes, 3 requests';
@@ -70,7 +70,7 @@ test('leaves out of the preview what the question shows', async () => {
   expect(await lines([...asked, unchanged], { isAsked: true })).toEqual([...changes, '2 changes, 1 unchanged.']);
 });
 
-test('shows 20 rows of a long plan, and conflicts, failures and zeros among them', async () => {
+test('shows 20 rows of a long plan, including conflicts, failures and zeros', async () => {
   const many = Array.from({ length: 1200 }, (_, index) => bulkRow(BigInt(index), 1, 2));
   const last = ['… and 1,180 more', '1,200 changes.', 'Units: 1,200 added.'];
   expect((await lines(many)).slice(19)).toEqual(['19   1 → 2  (+1)', ...last]);
@@ -89,7 +89,7 @@ test('shows 20 rows of a long plan, and conflicts, failures and zeros among them
   ]);
 });
 
-test('truncates reasons and uses less space on a narrow terminal', async () => {
+test('truncates reasons and columns on a narrow terminal', async () => {
   expect((await lines([unchanged, ...faulty], { width: 40 })).join('\n')).toMatchInlineSnapshot(`
     "43 9 → 1 conflict the stock is 9, not 7
     44 9 → ? conflict the stock is 9, not 7

@@ -9,7 +9,7 @@ test.each([
   [60, 57, 0, '57 of 60 left, resets now'],
   [60, 59, 60, '59 of 60 left, resets in 60 s'],
   [60, 59, 200, '59 of 60 left, resets in 3 min 20 s'],
-])('formats a limit of %d with %d left for %d s as %s', (limit, remaining, resetIn, text) => {
+])('formats a limit of %d with %d left and a reset in %d s as %s', (limit, remaining, resetIn, text) => {
   expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
 });
 
@@ -38,7 +38,7 @@ test.each<[number, Partial<RunEstimate>, string]>([
     { seconds: 43_180, day: day(0, 0, 1) },
     "1 change, 2 requests: about 12 h; the day's quota has 0 left, so 1 change has to wait until 19:00",
   ],
-])('formats the estimate of %i changes, %j', (changes, estimate, text) => {
+])('formats the estimate of %i changes with %j', (changes, estimate, text) => {
   expect(estimateText(changes, { seconds: 0, perMinute: undefined, day: undefined, ...estimate }, now)).toBe(text);
 });
 
@@ -66,7 +66,7 @@ const secondsIn = (text: string) =>
     0,
   );
 
-property('formats no duration as shorter than it is', [fc.integer({ min: 0, max: 10_000_000 })], (seconds) => {
+property('never formats a duration as shorter than it is', [fc.integer({ min: 0, max: 10_000_000 })], (seconds) => {
   const over = secondsIn(formatDuration(seconds)) - seconds;
   expect(over).toBeGreaterThanOrEqual(0);
   expect(over).toBeLessThan(seconds < 3600 ? 1 : seconds < 86_400 ? 60 : 3600);

@@ -47,7 +47,7 @@ describe('bulkReportView', () => {
     expect([await render('ndjson', nothing), await render('table', nothing)]).toEqual(['', '']);
   });
 
-  it('prints a report as CSV and TSV, with the message of an error', async () => {
+  it('prints a report as CSV and TSV, with the messages of errors', async () => {
     const lines = (await render('csv', view)).split('\n');
     const failed = '4,3,0,-1,failed,"too many, by ""far""",';
     expect(lines.slice(0, 4)).toEqual([
@@ -60,7 +60,7 @@ describe('bulkReportView', () => {
     expect(await render('tsv', view)).toMatch(/^2\t1\t5\t8\tapplied\t\t\n/);
   });
 
-  it('leaves unchanged rows and empty columns out of the table of a report', async () => {
+  it('omits unchanged rows and empty columns from the table of a report', async () => {
     const painted = await render('table', view, { width: 120, color: true, header: false });
     expect(visible(painted)).toMatchInlineSnapshot(`
       "2  1  5    8       ␛[32mapplied␛[39m
@@ -80,7 +80,7 @@ describe('bulkReportView', () => {
   });
 });
 
-test('counts the results in one sentence', () => {
+test('counts results in one sentence', () => {
   const all = '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.';
   expect(countsSentence(rows, {})).toBe(all);
   const applied = Array<BulkRow>(1195).fill(bulkRow(1n, 1, 2, { result: 'applied' }));
@@ -93,7 +93,7 @@ test('counts the results in one sentence', () => {
   expect(countsSentence(planned, {})).toBe('2 changes, 1 unchanged.');
 });
 
-test('does not repeat in each row of a table that the run was interrupted', async () => {
+test('does not repeat "Interrupted" in each row of a table', async () => {
   const error = { code: 'interrupted', message: 'Interrupted' };
   const left = rows.map((row) => ({ ...row, result: 'notAttempted' as const, error }));
   const table = await render('table', bulkReportView({ ...report, rows: left }), { width: 80 });

@@ -28,7 +28,7 @@ describe('a table of rows that fit', () => {
     expect(await table(itemsView(stock), { width: 80 })).toBe(stripVTControlCharacters(colored));
   });
 
-  it('truncates words, never digits of large ids, in 32 columns', async () => {
+  it('truncates words, but no digits of large ids, in 32 columns', async () => {
     expect(await table(itemsView(largeStock), { width: 32 })).toMatchInlineSnapshot(`
       "             Pet ID Qty Status
          9007199254740993 250 availab…
@@ -38,17 +38,20 @@ describe('a table of rows that fit', () => {
     expect(await table(itemsView(largeStock), { width: 1 })).toContain(' 250 ava…\n');
   });
 
-  it('truncates nothing in a table without a width', async () => {
+  it('does not truncate a table without a width', async () => {
     const note = 'word '.repeat(60).trim();
     expect(await table(rowsView([{ note, id: 1n }]))).toContain(`${note}  1\n`);
     const short = Array.from({ length: 200 }, (_, index) => ({ note: 'word', id: BigInt(index) }));
     expect(await table(rowsView(short, [{ note, id: 1n }]))).toContain(`${note}  `);
   });
 
-  test.each([{}, { width: 80 }, { header: true }])('prints no table for an empty list: %o', async (options) => {
-    expect(await renderPieces('table', itemsView(), options)).toEqual([]);
-    expect(await renderPieces('table', itemsView([], []), options)).toEqual([]);
-  });
+  test.each([{}, { width: 80 }, { header: true }])(
+    'prints nothing as the table of an empty list: %o',
+    async (options) => {
+      expect(await renderPieces('table', itemsView(), options)).toEqual([]);
+      expect(await renderPieces('table', itemsView([], []), options)).toEqual([]);
+    },
+  );
 
   it('shows absent and null values as empty cells', async () => {
     const view = rowsView([
@@ -68,7 +71,7 @@ describe('a table of rows that fit', () => {
     expect(await table({ ...view, shape: 'one' }, { width: 18 })).toBe(wrapped);
   });
 
-  it('counts wide characters twice', async () => {
+  it('counts a wide character as two columns', async () => {
     const view = rowsView([
       { name: '猫のたま', id: 1n },
       { name: 'Rex 🐶', id: 2n },
@@ -78,7 +81,7 @@ describe('a table of rows that fit', () => {
     expect(await table(view, { width: 9 })).toBe('name   id\n猫の…  1\nRex 🐶 2\nZoé    3\n');
   });
 
-  it('prints a line for each value of one row that does not fit', async () => {
+  it('prints one line for each value if a single row does not fit', async () => {
     const item = { petId: 9223372036854775807n, quantity: 0, status: 'reserved for a patient customer' };
     const view = inventoryItemView(item, { low: { standard: 5 }, before: 2 });
     expect(await table(view, { width: 100 })).toMatchInlineSnapshot(`
@@ -103,7 +106,7 @@ describe('a table of more than 200 rows', () => {
     status: 'available',
   }));
 
-  it('prints the ids of rows after the first 200 whole', async () => {
+  it('prints whole ids in rows after the first 200', async () => {
     const endsAt = async (width: number) => {
       const lines = (await table(itemsView(many), { width })).split('\n');
       expect(lines).toHaveLength(203);
@@ -127,7 +130,7 @@ describe('a table of more than 200 rows', () => {
     `);
   });
 
-  it('shows the remark of a later row if no row before had one', async () => {
+  it('shows the remark of a later row even if no row before had one', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
     const last = { petId: 1n, quantity: 0, status: 'available' };
     const lines = await table(itemsView([...plenty, last]), { width: 40 });
@@ -135,7 +138,7 @@ describe('a table of more than 200 rows', () => {
     expect(lines).toContain('0  out  available\n');
   });
 
-  it('keeps a number in a left-aligned column whole', async () => {
+  it('does not truncate a number in a left-aligned column', async () => {
     const rows = many.map(({ petId }) => ({ note: 'x'.repeat(50), petId }));
     const text = await table(rowsView(rows), { width: 30, header: false });
     expect(text.split('\n').slice(-2, -1)[0]).toMatch(/^x+… 9223372036854775807$/);
@@ -158,7 +161,7 @@ describe('a table of more than 200 rows', () => {
 });
 
 property(
-  'never truncates a number, and exceeds only a width below 53 columns',
+  'never truncates a number, and fits any width of 53 columns or more',
   [itemLists, fc.integer({ min: 1, max: 100 }), fc.boolean()],
   async (items, width, color) => {
     const lines = (await table(itemsView(items), { width, color })).split('\n').slice(1, -1);
@@ -180,7 +183,7 @@ const titles = fc.tuple(words, words, words);
 const red: Column['cell'] = (value, _row, paint) => (value === '' ? '' : paint.red(`${value}`));
 
 property(
-  'draws a short table as it draws a long one',
+  'draws a short table like a long one',
   [rows, titles, fc.boolean(), fc.boolean()],
   async (some, names, header, color) => {
     const columns: Column[] = [

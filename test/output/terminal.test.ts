@@ -30,7 +30,7 @@ test.each<[flag: ColorSources['flag'], env: Readonly<Record<string, string>>, is
   expect(wantsColor({ ...(flag !== undefined && { flag }), env, isTerminal })).toBe(expected);
 });
 
-test('returns the text as it is without colour', async () => {
+test('returns text unchanged without colour', async () => {
   expect(await createPaint(false)).toBe(plainPaint);
   expect(plainPaint.bold('x')).toBe('x');
 });

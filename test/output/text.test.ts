@@ -26,7 +26,7 @@ describe('stripControls', () => {
 
   const text = fc.string({ unit: fc.constantFrom(...'\x1b\x9b\x9d\x9c\x90\x07[]\\;0m(P\n\t\u202ea') });
 
-  property('strips all that a terminal obeys, and nothing more the second time', [text], (value) => {
+  property('strips everything that a terminal obeys, and changes nothing on a second pass', [text], (value) => {
     const clean = stripControls(value);
     expect(clean).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
     expect(stripControls(clean)).toBe(clean);
@@ -43,7 +43,7 @@ describe('stripControls', () => {
   );
 });
 
-test('keeps lines and tabs of a body', () => {
+test('keeps line ends and tabs in a body', () => {
   expect(stripControlsFromBody('a\tb\r\nc\x1b[2J\u202ed\n')).toBe('a\tb\ncd\n');
 });
 
@@ -94,7 +94,7 @@ describe('widths', () => {
     expect(wrap('e\u0301'.repeat(50_000), 10)).toHaveLength(5000);
   });
 
-  it('truncates, wraps and pads to the width without losing text', async () => {
+  it('truncates and wraps to the width, and loses no text when wrapping or padding', async () => {
     const { red } = await createPaint(true);
     const text = fc.string({ unit: fc.constantFrom('a', 'b ', '猫', 'é', '😀', 'e\u0301') });
     fc.assert(

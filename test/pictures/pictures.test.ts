@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { screenOf, svgOf } from './svg.ts';
 
-test('keeps the last drawing of a line on a screen with its colours', () => {
+test('keeps only the last drawing of a screen line, with its colours', () => {
   expect(screenOf('\r\x1b[K1/3\r\x1b[K2/3\r\x1b[K\x1b[1mPet\x1b[22m  \x1b[31m0\x1b[39m\nlast\n')).toEqual([
     [
       { text: 'Pet', column: 0, bold: true, dim: false, color: undefined },
@@ -12,7 +12,7 @@ test('keeps the last drawing of a line on a screen with its colours', () => {
   ]);
 });
 
-test('draws text into a picture word by word', () => {
+test('draws text in a picture word by word', () => {
   const svg = svgOf({ title: 'a "b"', columns: 80, lines: screenOf('<&>  7 → 12\n') });
   expect(svg).toContain('<title>a &quot;b&quot;</title>');
   expect(svg.match(/<text .*/g)).toEqual([

@@ -17,7 +17,7 @@ const start = Date.UTC(2026, 0, 15, 12, 0, 20);
 /** A wait of 40 s for a window, with what two clocks may drift apart in it. */
 const fortySeconds = 40_009;
 
-test('returns the last reported limits, and subtracts what was sent since from known limits', async () => {
+test('returns the last reported limits, and subtracts later requests from the known limits', async () => {
   const { clock, governor, ask, limits } = createRig();
   expect(governor.lastSeen).toBeUndefined();
   // The clock of the service is an hour behind ours.
@@ -83,16 +83,19 @@ test.each<[string, ResponseHead | readonly ResponseHead[], number]>([
   expect(announced.map(Math.ceil)).toEqual(wait === 0 ? [] : [wait]);
 });
 
-test.each([hour, -hour])('waits no less for a Retry-After date if the Date beside it is off by %i ms', async (off) => {
-  const dated = (now: number) =>
-    refused({ date: new Date(now + off).toUTCString(), 'retry-after': new Date(now + 120_000).toUTCString() });
-  const unknown = createRig({ maxWait: day });
-  expect(await unknown.waitAfter(dated(start))).toBeGreaterThanOrEqual(120_000);
-  // The clock of the service, hours behind ours, is known by then.
-  const { ask, waitAfter } = createRig({ maxWait: day });
-  await ask(ok({ date: at(-5 * hour) }));
-  expect(await waitAfter(dated(start - 5 * hour))).toBeGreaterThanOrEqual(120_000);
-});
+test.each([hour, -hour])(
+  'waits the full time of a Retry-After date even if the Date beside it is off by %i ms',
+  async (off) => {
+    const dated = (now: number) =>
+      refused({ date: new Date(now + off).toUTCString(), 'retry-after': new Date(now + 120_000).toUTCString() });
+    const unknown = createRig({ maxWait: day });
+    expect(await unknown.waitAfter(dated(start))).toBeGreaterThanOrEqual(120_000);
+    // The clock of the service, hours behind ours, is known by then.
+    const { ask, waitAfter } = createRig({ maxWait: day });
+    await ask(ok({ date: at(-5 * hour) }));
+    expect(await waitAfter(dated(start - 5 * hour))).toBeGreaterThanOrEqual(120_000);
+  },
+);
 
 test.each(['9999999999', '9'.repeat(400)])('closes the gate for 32 days after Retry-After: %s', async (asked) => {
   const { clock, governor, ask, warnings } = createRig({ maxWait: 0 });
@@ -120,7 +123,7 @@ test.each([hour, -hour, day, -day])(
 );
 
 property(
-  'sends nothing inside a gate, whatever the jitter, and however the wall clock is stepped',
+  'waits for the end of a gate, whatever the jitter, even if the wall clock is stepped',
   [
     fc.integer({ min: 1, max: 80 }),
     fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
@@ -136,7 +139,7 @@ property(
   },
 );
 
-test('does not try again within a millisecond if the store rounds times down', async () => {
+test('does not retry within a millisecond if the store rounds times down', async () => {
   let folds = 0;
   class Rounding extends MemoryLimits {
     override fold(scope: string, records: readonly LimitRecord[]) {
@@ -167,7 +170,7 @@ test('waits up to a second longer for a window if others use the key', async () 
   expect(clock.monotonic()).toBe(fortySeconds + 500);
 });
 
-test('refuses every process after three 429s in a row, until the gate lifts', async () => {
+test('refuses every process after three 429s in a row until the gate lifts', async () => {
   const { clock, beside } = createRig();
   for (let episode = 1; episode <= 3; episode += 1) await beside().ask(refused({ 'retry-after': '5' }));
   expect(clock.sleeps).toEqual([5000, 5000]);
@@ -188,7 +191,7 @@ test.each([
   expect(clock.sleeps).toEqual([]);
 });
 
-test('reports a spent limit, not an outage, if it lasts longer than the Retry-After of a 503', async () => {
+test("reports a spent limit, not an outage, if the limit lasts longer than a 503's Retry-After", async () => {
   const { ask, beside } = createRig();
   await ask({ status: 503, headers: { ...told(0, 40 * second, start), 'retry-after': '10' } });
   await expect(beside({ maxWait: 20_000 }).governor.admit(unaborted)).rejects.toThrow(RateLimitedError);
@@ -204,7 +207,7 @@ describe('maxWait', () => {
     expect(clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(50_000);
   });
 
-  test('allows maxWait for each admission, or for each wait, if asked to', async () => {
+  test('allows maxWait for each admission, or for each wait, as configured', async () => {
     for (const maxWaitFor of ['each', 'wait'] as const) {
       const { clock, ask } = createRig({ maxWait: 60 * second, maxWaitFor });
       for (let round = 0; round < 2; round += 1) {
@@ -215,7 +218,7 @@ describe('maxWait', () => {
     }
   });
 
-  test('allows a wait of exactly maxWait, and none at all if it is 0', async () => {
+  test('allows a wait of exactly maxWait, and no wait if maxWait is 0', async () => {
     const whole = createRig({ maxWait: 60 * second });
     await whole.waitAfter(refused({ 'retry-after': '60' }));
     expect(whole.clock.sleeps).toEqual([15_000, 15_000, 15_000, 15_000]);
@@ -236,7 +239,7 @@ describe('maxWait', () => {
     expect(clock.monotonic()).toBe(5 * second);
   });
 
-  test('with a maxWait of 0, waits for a request of another process beside one of its own', async () => {
+  test('waits for a request of another process beside one of its own even if maxWait is 0', async () => {
     const { clock, governor, beside } = await known(2, { maxWait: 0 });
     const other = await beside().governor.admit(unaborted);
     await governor.admit(unaborted);
@@ -261,7 +264,7 @@ describe('maxWait', () => {
 describe('an abort of an admission', () => {
   const reason = new Error('Ctrl-C');
 
-  test('rejects an aborted admission at once, and leaves the next request its turn', async () => {
+  test('rejects an aborted admission at once, without delaying the next request', async () => {
     await expect(createRig().governor.admit(AbortSignal.abort(reason))).rejects.toBe(reason);
     const { clock, governor } = await known(1);
     await governor.admit(AbortSignal.abort(reason)).catch(() => {});
@@ -269,7 +272,7 @@ describe('an abort of an admission', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test('rejects a whole queue of waiting requests once their signal aborts', async () => {
+  test('rejects all queued requests once their signal aborts', async () => {
     const { clock, governor, ask } = createRig();
     await ask(refused({ 'retry-after': '60' }));
     const controller = new AbortController();
@@ -281,7 +284,7 @@ describe('an abort of an admission', () => {
     expect(clock.monotonic()).toBe(1000);
   });
 
-  test('rejects an aborted wait for another process, and announces no wait within a second', async () => {
+  test('rejects an aborted wait for another process, and announces no wait of less than a second', async () => {
     const { clock, governor, beside } = createRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
@@ -296,7 +299,7 @@ describe('an abort of an admission', () => {
   });
 });
 
-test('announces after a second that it waits until the last lease of other processes ends', async () => {
+test('announces after a second that it waits for the last lease of other processes', async () => {
   const { clock, governor, beside } = await known(2);
   await governor.admit(unaborted);
   await clock.sleep(5000);
@@ -307,7 +310,7 @@ test('announces after a second that it waits until the last lease of other proce
   expect(clock.monotonic()).toBe(fortySeconds);
 });
 
-test('releases what queued callers hold whenever one of them waits for the limit', async () => {
+test('calls beforeWait of every queued caller whenever one of them waits for the limit', async () => {
   const { governor, ask, clock } = await known(1);
   const released: string[] = [];
   const hold = (name: string) => {
@@ -343,7 +346,7 @@ describe('a permit', () => {
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
 
-  test('returns how long to wait, at most 32 days, and warns of more once', async () => {
+  test('returns how long to wait, at most 32 days, and warns only once about longer waits', async () => {
     const { governor, warnings } = await known(50);
     const permits = await governor.admitSeveral({ min: 1, max: 4 }, unaborted);
     const waits = [undefined, '60', '9999999999', '9999999999'].map(
@@ -397,7 +400,7 @@ describe('admission of several requests', () => {
     expect(clock.monotonic()).toBe(fortySeconds);
   });
 
-  test('admits 2000 requests in the order in which they came', async () => {
+  test('admits 2,000 requests in the order in which they came', async () => {
     const { clock, governor, ask } = createRig();
     await ask(ok({ ...told(4000, 40 * second, clock.now()), 'x-ratelimit-limit': '4000' }));
     const all = Array.from({ length: 2000 }, (_, n) => n);
@@ -420,11 +423,11 @@ describe('a restart of the machine', () => {
   test.each([
     // answer, for how long it was off, how much of that the wall clock knows, when the next request leaves
     ['waits for the rest of a gate after a restart during it', gate, 5000, 5000, 60_000],
-    ['waits for nothing after a restart that took longer than the gate', gate, 300_000, 300_000, 310_000],
-    ['begins a gate again after a restart during it with a wall clock in 1970', gate, 5000, in1970, 75_000],
+    ['does not wait after a restart that took longer than the gate', gate, 300_000, 300_000, 310_000],
+    ['restarts a gate after a restart during it if the wall clock says 1970', gate, 5000, in1970, 75_000],
     ['waits for the rest of a spent window after a restart during it', spent(40 * second), 5000, 5000, 40_006],
     [
-      'sends a probe after a restart during a spent window with a wall clock in 1970',
+      'sends a probe after a restart during a spent window if the wall clock says 1970',
       spent(12 * hour),
       5000,
       in1970,
@@ -528,7 +531,7 @@ describe('records of the governor', () => {
     [5, 100],
     [20, 200],
     [1000, 250],
-  ])('collects records for longer if a write takes %i ms: %i ms', async (takes, delay) => {
+  ])('collects records for longer the longer a write takes (%i ms): %i ms', async (takes, delay) => {
     const { store, log, clock, one, two } = await started(takes);
     store.takes = 0;
     const began = clock.monotonic();
@@ -549,7 +552,7 @@ describe('records of the governor', () => {
     expect(log).toEqual(['answer answer']);
   });
 
-  test("holds back admitted requests after a 429 that can't be written, and fails the next admission", async () => {
+  test("does not send after a 429 that can't be written, and fails the next admission", async () => {
     const { governor, store, log, one, two } = await started();
     store.fault = new Error('full');
     await one.recordResponse(refused()).persisted;

@@ -17,7 +17,7 @@ const first = told(undefined, 100);
 
 test.each<[string, ClockOffset, Partial<ClockOffset>]>([
   [
-    'learns the offset from a response to within a second and its round trip',
+    'learns the offset from a response, to within a second and its round trip',
     narrow(undefined, { date, sentAt: 100, receivedAt: 300 }),
     { least: date - 300, most: date + 900, at: 300, guessed: false, single: true },
   ],
@@ -39,7 +39,7 @@ describe('the clock of two backends that differ by 4 s', () => {
   test.each([
     ['it responds first', [0, 4000, 4000, 0, 4000]],
     ['the other responds first', [4000, 0, 4000, 4000, 4000]],
-  ])('follows the backend that is behind: %s', (_which, order) => {
+  ])('follows the backend whose clock is behind: %s', (_which, order) => {
     const offset = order.reduce<ClockOffset | undefined>(
       (known, ahead, n) => toldBy(known, n * 1000, ahead),
       undefined,
@@ -48,7 +48,7 @@ describe('the clock of two backends that differ by 4 s', () => {
     expect(offset && disagreement(offset)).toBeCloseTo(5000, -1);
   });
 
-  test('follows the backend that is behind in the next window, too, and no longer', () => {
+  test('follows the backend whose clock is behind through the next window, but no longer', () => {
     const disputed = toldBy(toldBy(undefined, 0, 0), 1000, 4000);
     const next = toldBy(toldBy(disputed, 60_000, 4000, true), 61_000, 4000);
     expect(earliestTime(next, 61_000)).toBeCloseTo(date + 61_000, -2);
@@ -61,7 +61,7 @@ describe('the clock of two backends that differ by 4 s', () => {
 const gap = fc.integer({ min: 0, max: 3_600_000 });
 
 property(
-  'never takes the service to be later than it is, however many responses come and clocks drift',
+  "never takes the service's time to be later than it is, even if clocks drift",
   [
     fc.array(fc.record({ gap, up: fc.integer({ min: 0, max: 2000 }), down: fc.integer({ min: 0, max: 2000 }) }), {
       minLength: 1,
@@ -85,8 +85,12 @@ property(
   },
 );
 
-property('finds the moment at which a time is certainly reached', [fc.integer({ min: 0, max: 86_400_000 })], (wait) => {
-  const offset = told(undefined, 0);
-  expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
-  expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
-});
+property(
+  'finds when a time of the service has certainly been reached',
+  [fc.integer({ min: 0, max: 86_400_000 })],
+  (wait) => {
+    const offset = told(undefined, 0);
+    expect(earliestTime(offset, whenReached(offset, date + wait))).toBeCloseTo(date + wait, 2);
+    expect(earliestTime(offset, Math.ceil(whenReached(offset, date + wait)) + 1)).toBeGreaterThanOrEqual(date + wait);
+  },
+);

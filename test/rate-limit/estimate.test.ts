@@ -11,13 +11,13 @@ const minute = (remaining: number, limit = 60, resetAt = now + 40_000) =>
 const day = (remaining: number, limit = 1000, resetAt = midnight) =>
   ({ kind: 'day', limit, remaining, resetAt }) as const;
 
-test('estimates no end with a limit of 0, and no time if nothing is known or to be sent', () => {
+test('estimates an infinite time for a limit of 0, and no time if no limit is known', () => {
   expect(estimate(1, [minute(0, 0)], now).seconds).toBe(Number.POSITIVE_INFINITY);
   expect(estimate(0, [minute(0, 0)], now).seconds).toBe(0);
   expect(estimate(1_000_000, [], now).seconds).toBe(0);
 });
 
-test('reports the limit per minute', () => {
+test('returns the limit per minute', () => {
   expect(estimate(1, [day(5), minute(1, 300)], now).perMinute).toBe(300);
   expect(estimate(1, [day(5)], now).perMinute).toBeUndefined();
 });
@@ -26,10 +26,15 @@ test.each<[string, number, LimitSummary[], object | undefined]>([
   ['not known', 5, [minute(1)], undefined],
   ['enough', 920, [minute(1), day(940)], { left: 940, kept: 20, waiting: 0, resetAt: midnight }],
   ['not enough', 1200, [day(940)], { left: 940, kept: 20, waiting: 280, resetAt: midnight }],
-  ['all of it is kept', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
+  ['all of it reserved', 5, [day(7)], { left: 7, kept: 7, waiting: 5, resetAt: midnight }],
   ['spent', 5, [day(0)], { left: 0, kept: 0, waiting: 5, resetAt: midnight }],
-  ['a day is over', 5, [day(0, 1000, now - 1000)], { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 }],
-])('estimates the quota of the day: %s', (_what, requests, limits, quota) => {
+  [
+    'a day that is over',
+    5,
+    [day(0, 1000, now - 1000)],
+    { left: 1000, kept: 20, waiting: 0, resetAt: now + 86_399_000 },
+  ],
+])('estimates the daily quota: %s', (_what, requests, limits, quota) => {
   expect(estimate(requests, limits, now).day).toEqual(quota);
 });
 
@@ -47,13 +52,17 @@ property('estimates when the last of single requests is sent', [fc.nat(300), key
   expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
 });
 
-property("leaves for another day what can't be sent within this one", [fc.nat(500), limits], (requests, limit) => {
-  const known = { ...limit, kind: 'day' as const };
-  const { day: quota } = estimate(requests, [known], now);
-  const enough = requests - (quota?.waiting ?? 0);
-  expect(simulate(enough, [known])).toBe(now);
-  if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
-});
+property(
+  "leaves requests for another day if they can't be sent within this one",
+  [fc.nat(500), limits],
+  (requests, limit) => {
+    const known = { ...limit, kind: 'day' as const };
+    const { day: quota } = estimate(requests, [known], now);
+    const enough = requests - (quota?.waiting ?? 0);
+    expect(simulate(enough, [known])).toBe(now);
+    if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
+  },
+);
 
 const runs = fc.record({
   limit: fc.integer({ min: 2, max: 80 }),
@@ -63,7 +72,7 @@ const runs = fc.record({
   seed: fc.nat(),
 });
 
-property('estimates how long a bulk run takes that is alone on its key', [runs], { numRuns: 30 }, async (drawn) => {
+property('estimates how long a bulk run takes if it is alone on its key', [runs], { numRuns: 30 }, async (drawn) => {
   const { limit, requests, start, seed } = drawn;
   const { endedAt } = await run({
     service: { window: 60_000, limit, start },

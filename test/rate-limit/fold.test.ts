@@ -87,19 +87,19 @@ const nextMinute = [...disputed, ...asked('b', 60_100, { date: now + 64_200, res
 type Case = [title: string, records: LimitRecord[], state: object];
 
 test.each<Case>([
-  ['reads from a response what is left', probed, left(10)],
+  ['reads the number of requests left from a response', probed, left(10)],
   ['counts a request that was lost', [...sent, lost('a')], left(9)],
   [
     'does not count a request that was never sent',
     [...sent, { type: 'unsent', id: 'a' }],
     { inFlight: '', ...left(10) },
   ],
-  ['counts a request once that was lost twice', [...probed, lost('probe')], left(10)],
+  ['counts a request only once even if it is reported lost twice', [...probed, lost('probe')], left(10)],
   ['counts a request whose response has no headers', [...sent, applyResponse('a', 300, bare)], left(9)],
   ['keeps a request in flight until its lease ends', [...sent, intents('b', 31_199)], { inFlight: 'a b', ...left(10) }],
   ['counts a request whose lease has ended', [...sent, intents('b', 31_200)], { inFlight: 'b', ...left(9) }],
   [
-    'ignores a reset in a hundred years',
+    'ignores a reset that is a hundred years away',
     [...sent, applyResponse('a', 300, { reset: now + 3e12 })],
     { ...left(9), day: undefined },
   ],
@@ -149,7 +149,7 @@ test.each<Case>([
     { minute: { left: 10 }, day: { left: 10 } },
   ],
   [
-    'learns no window from a response without headers',
+    'does not learn a window from a response without headers',
     [intents('a'), applyResponse('a', 100, bare)],
     { minute: undefined, day: undefined },
   ],
@@ -159,12 +159,12 @@ test.each<Case>([
     { ...left(9), day: { left: 8 } },
   ],
   [
-    'forgets an ended minute when a response reports the day',
+    'forgets a minute that has ended when a response reports the day',
     [...probed, ...asked('a', 70_000, ofDay)],
     { minute: undefined, day: { left: 9 } },
   ],
   [
-    'measures the round trip from when the request was sent',
+    'measures the round trip from the moment of sending',
     [intents('a'), applyResponse('a', 1000, { leftAt: 900 })],
     { roundTrip: 100 },
   ],
@@ -175,7 +175,7 @@ test.each<Case>([
   ],
 
   ['closes the gate after a 429', refused, gated(5300)],
-  ['counts a 429 of the same burst to the same episode', [...both, refusal('a', 300), refusal('b', 400)], gated(5400)],
+  ['counts a 429 of the same burst as the same episode', [...both, refusal('a', 300), refusal('b', 400)], gated(5400)],
   [
     'does not shorten the gate after a later 429',
     [...both, refusal('a', 300), refusal('b', 400, { retryAfter: 0 })],
@@ -221,7 +221,7 @@ test.each<Case>([
     gated(60_000),
   ],
   [
-    'counts a 429 to a request that was given up as an episode, by the earlier clock',
+    'counts a 429 to an abandoned request as an episode, by the earlier clock',
     [...probed, refusal('late', 300, { retryAfter: undefined, date: now - 5000, reset: now + 9000 })],
     gated(14_300),
   ],
@@ -252,22 +252,22 @@ test.each<Case>([
   ],
   ['does not close the gate after a 500', [...sent, down('a', 300, { status: 500 })], { gate: { at: 0 } }],
   [
-    'cuts the gate of a 503 to 32 days',
+    'limits the gate of a 503 to 32 days',
     [...sent, down('a', 300, { retryAfter: 1e13 })],
     held(300 + maxGateMs, maxGateMs),
   ],
   [
-    'counts no episode for a 503, and admits one request after it',
+    'counts no episode for a 503, and admits one request afterwards',
     [...sent, down('a', 300), intents('b c', 5300)],
     { episodes: 0, halfOpen: true, inFlight: 'b' },
   ],
   [
-    'opens the gate fully with the response to that request',
+    'opens the gate fully after the response to that one request',
     [...sent, down('a', 300), ...asked('b', 5300)],
     { halfOpen: false },
   ],
   [
-    'extends the gate with later 503s, and never shortens it',
+    'extends the gate with a later 503, but never shortens it',
     [
       ...probed,
       intents('a b c', 200),
@@ -284,7 +284,7 @@ test.each<Case>([
   ],
 
   [
-    'ignores the clock in the response to a request that was given up',
+    'ignores the clock in the response to an abandoned request',
     [...sent, intents('b', 40_000), applyResponse('a', 50_000, { date: now + 300 })],
     { offset: known.offset },
   ],
@@ -314,7 +314,7 @@ test.each<Case>([
     { offset: { margin: expect.closeTo(4012, -1) } },
   ],
   [
-    'brings back no old window and opens no gate after the response to a request that was given up',
+    'restores no old window and opens no gate after the response to an abandoned request',
     [
       ...probed,
       intents('late', 200),
@@ -330,15 +330,15 @@ test.each<Case>([
   ['attributes to others what a window loses beyond our requests', others, { foreignRate: 4 }],
   ['halves the rate of others after a quiet window', [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
   ['keeps the rate of others within a window', [...others, ...asked('b', 1200, { remaining: 4 })], { foreignRate: 4 }],
-  ['forgets others after some quiet windows', [...others, ...quiet], { foreignRate: 0 }],
-  ['counts our requests that were given up', [...givenUp, intents('e', 31_300)], left(3)],
+  ['forgets others after several quiet windows', [...others, ...quiet], { foreignRate: 0 }],
+  ['counts our abandoned requests', [...givenUp, intents('e', 31_300)], left(3)],
   [
-    'does not infer others from our requests that were given up and yet answered',
+    'does not infer others from our abandoned requests that were answered after all',
     [...givenUp, intents('e', 31_300), applyResponse('a', 31_400, { date: now + 300, remaining: 9 })],
     { foreignRate: 0 },
   ],
   [
-    'notices others also if our requests are refused because of them',
+    'notices others even if our requests are refused because of them',
     [
       ...probed,
       intents('a', 1000),
@@ -371,21 +371,21 @@ test.each<Case>([
 
   ['admits several requests as long as there is room', [...probed, intents(first(15), 200)], { inFlight: first(10) }],
   ['admits one of several as a probe', [intents('a b', 0, 2)], { inFlight: 'a' }],
-  ['admits a pair whole or not at all', [...full, intents('a b', 300, 2)], { inFlight: first(9) }],
-  ['admits one of two requests that are no pair', [...full, intents('a b', 300, 1)], { inFlight: `${first(9)} a` }],
+  ['admits a pair either whole or not at all', [...full, intents('a b', 300, 2)], { inFlight: first(9) }],
+  ['admits one of two requests that are not a pair', [...full, intents('a b', 300, 1)], { inFlight: `${first(9)} a` }],
 
   [
-    'changes nothing at another start of the same boot',
+    'changes nothing on another start of the same boot',
     [...probed, { ...applyStart, env: 'production', at: 500, wall: 0 }],
     known,
   ],
   [
-    'keeps what is in flight at a start of a container with a boot id of its own',
+    'keeps requests in flight when a container with its own boot id starts',
     [...sent, { ...applyStart, boot: 'two', at: 500, wall: now + 500 }],
     { boot: 'two', over: 1, ...left(10), inFlight: 'a' },
   ],
   [
-    'keeps the gate of a 503 over a restart',
+    'keeps the gate of a 503 after a restart',
     [...sent, down('a', 300, { retryAfter: 60_000 }), { ...applyStart, boot: 'two', at: 10, wall: now + 20_000 }],
     {
       ...held(40_310, 60_000),
@@ -400,7 +400,7 @@ test.each<Case>([
     { gate: { at: 0 } },
   ],
   [
-    'forgets both windows at a restart with a clock set back before one of them',
+    'forgets both windows on a restart with a clock set back before one of them',
     [...probed, ...asked('a', 4900, ofDay), { ...applyStart, boot: 'two', at: 10, wall: now + 2000 }],
     { minute: undefined, day: undefined },
   ],
@@ -408,7 +408,7 @@ test.each<Case>([
   expect(shown(stateAfter(...records))).toMatchObject(expected);
 });
 
-test('follows a backend that is 4 s behind to the end of its window, however often the other responds', () => {
+test('follows a backend that is 4 s behind, even if another one responds more often', () => {
   const ahead = ['a', 'b', 'c', 'd'].flatMap((id, n) => {
     const at = 200 + n * 100;
     return [intents(id, at), applyResponse(id, at + 10, { date: now + at + 4000 })];
@@ -425,11 +425,11 @@ describe('encodeState and decodeState', () => {
     applyResponse('x', 300, { ...ofDay, remaining: 50 }),
   );
 
-  test('encodes and decodes all of the state', () => {
+  test('decodes the whole encoded state', () => {
     expect(decodeState(encodeState(rich))).toEqual(rich);
   });
 
-  test('stores the process of many requests once', () => {
+  test('stores a process with many requests once', () => {
     const others = { ...intents('x y', 210), by: 'other' };
     const state = stateAfter(...probed, intents('a b c', 200), others, intents('d', 220));
     const json = encodeState(state);
@@ -452,7 +452,7 @@ describe('encodeState and decodeState', () => {
     }
   });
 
-  test('reads the process of a forged request as text', () => {
+  test('reads a forged owner of a request as text', () => {
     const { inFlight } = decodeState('{"inFlight":[["a",{"by":null}],["b",{"by":7}],["c",{"by":{}}],["d",{}]]}');
     expect([...inFlight.values()].map(({ by }) => typeof by)).toEqual(Array(4).fill('string'));
   });
@@ -464,14 +464,14 @@ describe('encodeState and decodeState', () => {
     expect(gate).toEqual({ at: 9, wall: 9, length: 9, reason: 'refused' });
   });
 
-  test('shortens a gate of centuries that an earlier version has stored', () => {
+  test('shortens a gate of centuries that an earlier version stored', () => {
     const gate = { at: 5e12 + 100, wall: now + 5e12, length: 5e12, reason: 'refused' as const };
     const read = { at: 100 + maxGateMs, wall: now + maxGateMs, length: maxGateMs };
     expect(decodeState(encodeState({ ...rich, gate })).gate).toMatchObject(read);
   });
 });
 
-test('clears what the service reported, and keeps requests in flight', () => {
+test('clears what the service reported, but keeps requests in flight', () => {
   const state = stateAfter(...probed, intents('a b', 200), applyResponse('b', 250, { status: 429, retryAfter: 5000 }));
   forget(state);
   const { inFlight, over, bootedAt } = state;

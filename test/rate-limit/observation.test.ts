@@ -59,14 +59,14 @@ describe('Retry-After', () => {
     expect(parseRetryAfter({ 'retry-after': value }, [now])).toBe(expected);
   });
 
-  test('counts a Retry-After date from the earliest clock', () => {
+  test('measures a Retry-After date from the earliest clock', () => {
     const headers = { 'retry-after': 'Thu, 15 Jan 2026 12:01:20 GMT' };
     expect(parseRetryAfter(headers, [now + 3_600_000, now])).toBe(60_000);
     expect(parseRetryAfter(headers, [now, now - 4000])).toBe(64_000);
   });
 
   property(
-    'reads Retry-After as a wait that a Date can hold, whatever the length of the number',
+    'limits Retry-After to a wait that a Date can hold, however long the number is',
     [fc.integer({ min: 1, max: 400 })],
     (length) => {
       const wait = parseRetryAfter({ 'retry-after': '9'.repeat(length) }, [now]);
@@ -99,7 +99,7 @@ describe('X-RateLimit-*', () => {
   });
 
   const unreadable = ['', '-', '+1', '1.0', '1e2', '60, 60', ' 60', '６０', '99999999999999999999', ['60', '60']];
-  test.for([undefined, ...unreadable])('reads no X-RateLimit header if one is %j', (value) => {
+  test.for([undefined, ...unreadable])('ignores the X-RateLimit headers if one is %j', (value) => {
     for (const name of Object.keys(all)) expect(parseRateLimit({ ...all, [name]: value }), name).toBeUndefined();
   });
 });

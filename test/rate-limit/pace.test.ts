@@ -28,7 +28,7 @@ const limits = fc.constantFrom(
 );
 
 property(
-  'uses at most a tenth of a limit in any minute and in any day',
+  'uses at most a tenth of a limit in any minute and on any day',
   [limits, fc.integer({ min: 500, max: 60_000 })],
   { numRuns: 10 },
   ({ ofDay, ...known }, wanted) => {
@@ -46,7 +46,7 @@ test('keeps the wanted interval if the limit leaves room for it', () => {
   expect(looks(1000, { minute: 60, day: undefined }).slice(0, 3)).toEqual([0, 10_000, 20_000]);
 });
 
-test('waits until the next check is earned, once the checks of the day are spent', () => {
+test("spreads checks over the rest of the day once the day's share is used up", () => {
   const pace = new Pace(1000);
   const limits = { minute: 1000, day: 1000 };
   for (let count = 0; count < 50; count += 1) pace.looked();

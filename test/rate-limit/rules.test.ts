@@ -146,7 +146,7 @@ test.each([
   [1, undefined, 9e6, undefined],
   [0, undefined, 9000, undefined],
 ])(
-  'decides whether the daily quota is spent: %i left, a bulk run: %s, reset in %i ms: %o',
+  'decides whether the daily quota is spent: %i left (bulk run: %s, reset in %i ms): %o',
   (count, isBulk, endsIn, spent) => {
     expect(exhaustedDailyQuota(state({ windows: { day: window(count, endsIn) } }), at, isBulk)).toEqual(spent);
   },

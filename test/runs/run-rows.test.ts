@@ -19,11 +19,11 @@ const rows = [
 ];
 const numbers = numberRows(rows);
 
-test('numbers the rows that need a change and whose wanted stock is known', () => {
+test('numbers rows that need a change and whose wanted stock is known', () => {
   expect(numbers).toEqual([1, undefined, undefined, undefined, undefined, 2, 3, 4, 5]);
 });
 
-test('records numbered rows, with the outcome that they have already', () => {
+test('records numbered rows with any outcome that they already have', () => {
   expect([...plannedRows(rows, numbers)]).toEqual([
     { ...bare, row: 1, delta: 2, outcome: undefined },
     { ...bare, row: 2, delta: undefined, outcome: { result: 'conflict', error } },
@@ -33,7 +33,7 @@ test('records numbered rows, with the outcome that they have already', () => {
   ]);
 });
 
-test('writes the planned rows alone', () => {
+test('writes only the planned rows', () => {
   const write = { petId: 4n, before: 5, after: 7 };
   expect([...rowWrites(rows, numbers)]).toEqual([
     { ...write, row: 1, delta: 2 },
@@ -66,7 +66,7 @@ test('gives each planned row its outcome', () => {
   expect(after(1, row('conflict'))).toEqual(row('conflict'));
 });
 
-test('returns the reason that all rows share, and no other', () => {
+test('returns a reason only if all rows share it', () => {
   const sold = row('planned', { reason: 'sold' });
   expect([[], [sold], [sold, sold], [sold, row('planned')]].map(commonReason)).toEqual([
     undefined,

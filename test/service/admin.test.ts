@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { NOON, outcome, outcomes, rate, start } from './support.ts';
 
-test('lists the requests in GET /journal in order, without queries and keys, as the log does', async () => {
+test('lists requests in GET /journal in order, without queries or keys', async () => {
   const service = await start({ adminPort: 0 });
   await service.get('/inventory?api_key=secret');
   await service.get(`/pets/${service.key}`);
@@ -27,7 +27,7 @@ test('adds, lists and removes faults', async () => {
   expect(await outcomes(service, 1)).toEqual(['200']);
 });
 
-test('moves the clock, the windows and Date ahead, but not beyond what a Date can hold', async () => {
+test('moves the clock, windows and Date ahead, but not beyond what a Date can hold', async () => {
   const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
   const moved = await service.admin('POST', '/clock', { advanceSeconds: 60 });
@@ -59,7 +59,7 @@ test.each([
   ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
   ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
-])('answers administration %s %s with %j: %i and a message', async (method, path, body, status) => {
+])('answers the administration request %s %s with %j with %i and a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
   const answer = await service.admin(method, path, body);
   expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
@@ -79,7 +79,7 @@ test.each([
   expect(await service.admin('GET', '/health', undefined, { headers: { Host } })).toMatchObject({ status });
 });
 
-test('keeps the administration on loopback, unless it is put elsewhere', async () => {
+test('serves the administration on loopback unless another address is given', async () => {
   const service = await start({ host: '0.0.0.0', adminPort: 0 });
   expect([service.url, service.adminUrl].map((url) => new URL(url ?? '').hostname)).toEqual(['0.0.0.0', '127.0.0.1']);
   const elsewhere = await start({ adminHost: '0.0.0.0', adminPort: 0, testControls: false });
@@ -95,7 +95,7 @@ test('keeps the administration on loopback, unless it is put elsewhere', async (
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
-  'answers administration GET %s with 401 without the token, or with another',
+  'answers GET %s of the administration with 401 without its token',
   async (path) => {
     const service = await start({ adminPort: 0 });
     const others = ['Bearer adm_wrong', `Bearer ${service.key}`, `Basic ${service.adminToken}`];
@@ -106,7 +106,7 @@ test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
   },
 );
 
-test('creates an administration token for each service, or uses the one that is given', async () => {
+test('creates an administration token for each service, or uses the given one', async () => {
   const [one, other] = [await start({ adminPort: 0 }), await start({ adminPort: 0 })];
   expect(one.adminToken).toMatch(/^adm_\w{30}$/);
   expect(other.adminToken).not.toBe(one.adminToken);
@@ -116,7 +116,7 @@ test('creates an administration token for each service, or uses the one that is 
   expect((await start()).adminToken).toBeNull();
 });
 
-test('answers an administration body over 1 MiB with 413, with and without its length', async () => {
+test('answers an administration body over 1 MiB with 413, with or without a length', async () => {
   const service = await start({ adminPort: 0 });
   const body = { faults: ['*:reset'], filler: 'a'.repeat(1024 * 1024) };
   for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }]) {
@@ -126,7 +126,7 @@ test('answers an administration body over 1 MiB with 413, with and without its l
   expect((await service.admin('GET', '/faults')).json).toEqual({ faults: [] });
 });
 
-test.each(['Authorization', 'Host'])('refuses two %s headers of an administration request with 400', async (name) => {
+test.each(['Authorization', 'Host'])('refuses an administration request with two %s headers with 400', async (name) => {
   const service = await start({ adminPort: 0 });
   const given = [`Bearer ${service.adminToken}`, `Bearer ${service.adminToken}`];
   const values = name === 'Host' ? ['localhost', 'localhost'] : given;

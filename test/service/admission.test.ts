@@ -77,7 +77,7 @@ describe('admission of any requests at any time', () => {
   const someLimits = limits.filter(({ minute, day }) => minute > 0n && day > 0n);
 
   property(
-    'admits a request from the moment on that a refusal names',
+    'admits a request at the time that a refusal names, and not before',
     [times, someLimits, rules],
     (at, limit, rule) => {
       for (const { admission } of decide(at, limit, rule)) {
@@ -90,7 +90,7 @@ describe('admission of any requests at any time', () => {
   );
 
   property(
-    'reports the window with fewer requests left, or the day if both have the same',
+    'reports the window with fewer requests left, or the day if both have equally many',
     [times, limits, rules],
     (at, limit, rule) => {
       for (const { at: now, admission } of decide(at, limit, rule)) {

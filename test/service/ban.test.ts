@@ -13,7 +13,7 @@ async function afterTheGrace(options: Options = {}) {
 const strict: Options = { ban: { strikes: 0, seconds: 300 } };
 const refused = (count: number) => Array<string>(count).fill('429 rate_limited');
 
-test('bans the key for 300 s after more than ten refusals beyond the grace', async () => {
+test('bans a key for 300 s after more than ten refusals beyond the grace period', async () => {
   const service = await afterTheGrace();
   expect(await outcomes(service, 10)).toEqual(refused(10));
   const banned = await service.get('/inventory');
@@ -37,7 +37,7 @@ test('resets strikes a minute after the first refusal', async () => {
   expect(await outcomes(service, 11)).toEqual([...refused(10), '429 key_banned']);
 });
 
-test('ends a ban to the millisecond, does not extend it, and resets the strikes', async () => {
+test('ends a ban to the millisecond, does not extend it, and resets strikes', async () => {
   const service = await afterTheGrace(strict);
   expect(await outcomes(service, 1)).toEqual(['429 key_banned']);
   service.clock.advance(299_999);
@@ -47,7 +47,7 @@ test('ends a ban to the millisecond, does not extend it, and resets the strikes'
   expect(await outcomes(service, 3)).toEqual(['200', ...refused(2)]);
 });
 
-test('bans only one key, also after a restart', async ({ file }) => {
+test('bans only one key, and keeps the ban after a restart', async ({ file }) => {
   const service = await afterTheGrace({ ...strict, file });
   await outcomes(service, 1);
   await service.close();
@@ -56,6 +56,6 @@ test('bans only one key, also after a restart', async ({ file }) => {
   expect(await outcomes(await start({ file, clock: service.clock }), 1)).toEqual(['200']);
 });
 
-test('only refuses further requests with --no-ban', async () => {
+test('refuses requests with --no-ban without banning the key', async () => {
   expect(await outcomes(await afterTheGrace({ ban: false }), 50)).toEqual(refused(50));
 });

@@ -26,7 +26,7 @@ function expectHeadersOfAll(answer: Answer): void {
 }
 
 test.each(CASES)(
-  'answers with status, headers and body, and changes no stock: $name, $outcome',
+  'answers $name with status, headers and body, without changing stock: $outcome',
   async ({ operation, ask, outcome: expected, headers, options }) => {
     const file = temporaryFile();
     const service = await start({ file, ...options });
@@ -100,7 +100,7 @@ test('enforces inclusive quantity bounds if they are given', async () => {
   expect([await set(-1), await set(0), await set(10), await set(11)]).toEqual([refused, '200', '200', refused]);
 });
 
-test('answers 413 to a body of more than 16 KiB, with and without a length', async ({ service }) => {
+test('answers 413 to a body of more than 16 KiB, with or without a length', async ({ service }) => {
   const set = async (bytes: number, headers = {}) =>
     outcome(await service.patch('/inventory/1', '{"quantity":5}'.padEnd(bytes), { headers }));
   const chunked = { 'Transfer-Encoding': 'chunked' };
@@ -114,7 +114,7 @@ test.each(['application/json; charset=utf-8', 'Application/JSON'])('accepts the 
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });
 
-test('answers HEAD as GET without a body, and charges it', async ({ service }) => {
+test('answers HEAD like GET without a body, and charges it', async ({ service }) => {
   const list = await service.get('/inventory');
   const head = await service.call('HEAD', '/inventory');
   expect([head.status, head.text]).toEqual([200, '']);
@@ -122,7 +122,9 @@ test('answers HEAD as GET without a body, and charges it', async ({ service }) =
   expect(rate(head)).toMatch(/^1000\/998\//);
 });
 
-test('leaves no snapshot behind after HEAD of a long list, or if a client leaves in the middle', async ({ file }) => {
+test('leaves no snapshot behind after HEAD of a long list, or if a client disconnects in the middle', async ({
+  file,
+}) => {
   const service = await start({ file, pets: 60_000 });
   const database = new DatabaseSync(file);
   const checkpoint = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -155,7 +157,7 @@ const request = fc.record({
   type: fc.constantFrom('application/json', 'application/json;charset=utf-8', 'text/plain', ';', ''),
 });
 
-test('answers any request with the common headers, and never with a 500', async () => {
+test('answers any request with the common headers, and never with 500', async () => {
   const service = await start({ file: temporaryFile(), limits: { minute: 10n ** 9n, day: 10n ** 9n } });
   const property = fc.asyncProperty(request, async ({ method, target: asked, body: bytes, type }) => {
     const hasBody = method !== 'GET' && method !== 'HEAD';
@@ -187,7 +189,7 @@ const operationsOf = ({ paths }: Document) =>
 describe('the OpenAPI document', () => {
   const described = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
 
-  test('documents only statuses that these tests have a case for', () => {
+  test('documents only statuses that these tests cover', () => {
     const documented = new Set(operationsOf(described).flatMap(({ responses }) => Object.keys(responses)));
     documented.delete('default');
     const shown = new Set(CASES.map((one) => one.outcome.slice(0, 3)));
@@ -202,7 +204,7 @@ describe('the OpenAPI document', () => {
     expect(breach('GET', '/inventory', { ...good, text })).toMatch(/status/);
   });
 
-  test('serves the OpenAPI document at the administration port, with the address of the service', async () => {
+  test("serves the OpenAPI document at the administration port, with the service's address", async () => {
     const service = await start({ adminPort: 0 });
     expect((await service.admin('GET', '/openapi.json')).json).toMatchObject({
       openapi: '3.1.0',
@@ -239,7 +241,7 @@ describe('the OpenAPI document', () => {
     expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
   });
 
-  test('documents examples that fit the schemas and get the responses they show', async ({ service }) => {
+  test('documents examples that fit the schemas and get the documented responses', async ({ service }) => {
     const { InventoryItem: item, InventoryUpdate: update, Error: error } = described.components.schemas;
     const list = await service.get('/inventory');
     expect(breach('GET', '/inventory', { ...list, text: JSON.stringify(item.examples) })).toBe('');

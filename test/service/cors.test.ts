@@ -13,13 +13,13 @@ function cors({ headers }: Answer) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => /^(access-control-|vary)/.test(name)));
 }
 
-test('sends no CORS header without --cors, and a preflight needs a key', async ({ service }) => {
+test('sends no CORS header without --cors, and requires a key for a preflight', async ({ service }) => {
   const answer = await service.call('OPTIONS', '/inventory/1', preflight());
   expect([outcome(answer), cors(answer)]).toEqual(['401 missing_api_key', {}]);
   expect(cors(await service.get('/inventory', { headers: { Origin: SHOP } }))).toEqual({});
 });
 
-test('answers a preflight without a key, charges none, and refuses that of another page', async () => {
+test('answers a preflight without a key, but refuses that of another page', async () => {
   const service = await start({ cors: [SHOP], plan: 'free' });
   const answer = await service.call('OPTIONS', '/inventory/1', preflight());
   expect(answer.status).toBe(204);

@@ -18,7 +18,7 @@ describe('when faults strike', () => {
     expect(await outcomes(service, expected.length)).toEqual(expected);
   });
 
-  test('applies a fault with a probability to the same requests for the same seed', async () => {
+  test('applies a fault with a probability to the same requests if the seed is the same', async () => {
     const struck = async (seed: number) => outcomes(await start({ faults: [`*:p=0.4:seed=${seed}:status=500`] }), 40);
     const once = await struck(7);
     expect(once).toEqual(await struck(7));
@@ -27,7 +27,7 @@ describe('when faults strike', () => {
     expect(once.filter((seen) => seen !== '200').length).toBeGreaterThan(6);
   });
 
-  test('applies a fault only to the method and the path that it matches', async () => {
+  test('applies a fault only to the method and path that it names', async () => {
     const service = await start({ faults: ['PATCH /inventory/*:status=503', 'GET /pets/2:status=502'] });
     expect(outcome(await service.patch('/inventory/1', SET))).toBe('503 injected_fault');
     expect(outcome(await service.get('/inventory/1'))).toBe('405 method_not_allowed');
@@ -44,18 +44,15 @@ test.each([
   [`:retry-after=${DATE}`, DATE],
   [':retry-after=soon', 'soon'],
   ['', undefined],
-])(
-  'answers with the fault status=503%s and an Error body, charges it, and changes nothing',
-  async (more, retryAfter) => {
-    const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
-    const before = (await service.get('/inventory')).text;
-    const answer = await service.patch('/inventory/1', SET);
-    expect(answer.json).toEqual({ code: 'injected_fault', message: expect.any(String), status: 503 });
-    expect(answer.headers['retry-after']).toBe(retryAfter);
-    expect(rate(answer)).toMatch(/^1000\/998\//);
-    expect((await service.get('/inventory')).text).toBe(before);
-  },
-);
+])('answers with the fault status=503%s and an Error body, and changes nothing', async (more, retryAfter) => {
+  const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
+  const before = (await service.get('/inventory')).text;
+  const answer = await service.patch('/inventory/1', SET);
+  expect(answer.json).toEqual({ code: 'injected_fault', message: expect.any(String), status: 503 });
+  expect(answer.headers['retry-after']).toBe(retryAfter);
+  expect(rate(answer)).toMatch(/^1000\/998\//);
+  expect((await service.get('/inventory')).text).toBe(before);
+});
 
 test.each([
   ['reset', /ECONNRESET/, false],
@@ -68,7 +65,7 @@ test.each([
   expect(service.journal()[0]).toMatchObject({ method: 'PATCH', status: null, ...(isDone && { body: SET }) });
 });
 
-test('sends no response with hang, and closes the service without waiting for one', async () => {
+test('sends no response with the fault hang, and closes the service without waiting for one', async () => {
   const service = await start({ faults: ['PATCH /inventory/*:hang'] });
   const ended = expect(service.patch('/inventory/1', SET)).rejects.toThrow('socket hang up');
   while (service.journal().length === 0) await service.get('/inventory');
@@ -77,7 +74,7 @@ test('sends no response with hang, and closes the service without waiting for on
   await ended;
 });
 
-describe.each([24, 2_500])('a list of %i pets under a fault, which leaves no snapshot behind', (pets) => {
+describe.each([24, 2_500])('a list of %i pets under a fault', (pets) => {
   const open = (harm: string) => start({ file: temporaryFile(), pets, faults: [`GET /inventory:first=1:${harm}`] });
 
   test.each([
@@ -98,7 +95,7 @@ describe.each([24, 2_500])('a list of %i pets under a fault, which leaves no sna
   });
 });
 
-test('leaves the named headers out with the fault without', async () => {
+test('omits the named headers with the fault without', async () => {
   const service = await start({ faults: ['*:without=X-RateLimit-Remaining,date,content-type'] });
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();
@@ -111,7 +108,7 @@ test('delays each request by a time within the range', () => {
   expect(new Set(delays)).toEqual(new Set([100, 101, 102, 103]));
 });
 
-test('delays only the requests of the fault delay', async () => {
+test('delays only the requests that match a delay fault', async () => {
   const service = await start({ faults: ['GET /pets/1:delay=3600000', 'GET /pets/2:delay=1-9:status=500'] });
   const hangup = new AbortController();
   const headers = { Authorization: `Bearer ${service.key}` };
@@ -122,7 +119,7 @@ test('delays only the requests of the fault delay', async () => {
   await expect(delayed).rejects.toThrow(/abort/);
 });
 
-test("replaces all faults by setFaults, and none if one can't be read", async () => {
+test("setFaults replaces all faults, or none if one can't be read", async () => {
   const service = await start({ faults: ['*:status=503'] });
   expect(() => service.setFaults(['*:status=500', '*:nonsense'])).toThrow(FaultSpecError);
   expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);

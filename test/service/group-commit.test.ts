@@ -34,7 +34,7 @@ function openWords() {
   };
 }
 
-test('commits the work of one turn together, and reports nothing before', async () => {
+test('commits the work of one turn together, and returns no result before the commit', async () => {
   const { commits, add, committed } = openWords();
   const told = ['a', 'b', 'c'].map((word) =>
     commits.run(() => {
@@ -58,7 +58,7 @@ test.each([
   expect(words.committed()).toBe('a,b');
 });
 
-test('keeps nothing of work that fails after its first statement', async () => {
+test('rolls back work that fails after its first statement', async () => {
   const { commits, add, committed } = openWords();
   const half = () => {
     add('half')();
@@ -79,7 +79,7 @@ test('does no work if the check under the lock fails', async () => {
   expect([database.isTransaction, committed()]).toEqual([false, null]);
 });
 
-test('does work that the outcome of other work asks for in a later turn', async () => {
+test('does work in a later turn if the outcome of other work asks for it', async () => {
   const { commits, add, committed } = openWords();
   await commits.run(add('a')).then(() => commits.run(add('b')));
   await commits.idle();

@@ -14,7 +14,7 @@ describe('probes', () => {
   };
   const ok = '200 {"status":"ok"}';
 
-  test('reports healthy and ready without a token, and not ready once the service drains', async () => {
+  test('reports ready without a token, and not ready once the service drains', async () => {
     const service = await start({ adminPort: 0, testControls: false });
     expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, ok]);
     service.drain();
@@ -36,7 +36,7 @@ describe('probes', () => {
 });
 
 describe('metrics', () => {
-  test('accepts a metrics token that opens nothing else', async () => {
+  test('accepts a metrics token for metrics only', async () => {
     const service = await start({ adminPort: 0, metricsToken: 'a-token-for-metrics' });
     const key = 'a-token-for-metrics';
     expect(await service.admin('GET', '/metrics', undefined, { key: null })).toMatchObject({ status: 401 });
@@ -44,7 +44,7 @@ describe('metrics', () => {
     expect(await service.admin('POST', '/reset', {}, { key })).toMatchObject({ status: 401 });
   });
 
-  test('counts requests, refusals, bans and operations in metrics, without ids and keys', async () => {
+  test('counts requests, refusals, bans and operations in metrics, without ids or keys', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
     await service.patch('/inventory/1', '{"quantity":5}');
     await service.get('/pets/1');
@@ -85,7 +85,7 @@ describe('metrics', () => {
 });
 
 describe('administration of stock, usage and bans', () => {
-  test('adds, changes and removes a pet at the administration, with exact digits', async () => {
+  test('adds, changes and removes a pet through the administration, with exact digits', async () => {
     const service = await start({ adminPort: 0 });
     const path = '/inventory/9007199254740995';
     const put = (body: string) => service.admin('PUT', path, body);
@@ -98,7 +98,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('DELETE', path)).status).toBe(404);
   });
 
-  test('sets and lifts usage and bans of a key at the administration', async () => {
+  test('sets and lifts usage and bans of a key through the administration', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
     await service.get('/inventory');
     const { json } = await service.admin('GET', '/keys');
@@ -131,7 +131,7 @@ describe('administration of stock, usage and bans', () => {
     ['usual', {}],
     ['seeded', { pets: 3, seed: 9, ids: 'small' as const }],
     ['given', { stock }],
-  ])('restores the %s stock of the start by a reset with an empty body', async (_what, options) => {
+  ])('restores the %s initial stock on a reset with an empty body', async (_what, options) => {
     const service = await start({ adminPort: 0, ...options });
     const read = async () => [(await service.get('/inventory')).text, (await service.get('/store/orders')).text];
     const first = await read();
@@ -188,20 +188,20 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
-  ])('identifies the address, with %j trusted and %s forwarded, as %s', async (trustProxy, forwarded, address) => {
-    const entries: LogEntry[] = [];
-    const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
-    await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
-    await service.close();
-    expect(entries).toMatchObject([{ address }]);
-  });
-
-  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])(
-    'refuses the network %s to be trusted',
-    async (network) => {
-      await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
+  ])(
+    'with %j trusted and %s forwarded, identifies the client address as %s',
+    async (trustProxy, forwarded, address) => {
+      const entries: LogEntry[] = [];
+      const service = await start({ trustProxy, log: (entry) => entries.push(entry) });
+      await service.get('/store/orders', { headers: { 'X-Forwarded-For': forwarded } });
+      await service.close();
+      expect(entries).toMatchObject([{ address }]);
     },
   );
+
+  test.each(['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', ''])('refuses to trust the network %s', async (network) => {
+    await expect(start({ trustProxy: [network] })).rejects.toThrow(RangeError);
+  });
 
   test('limits requests without a key by client, not by proxy', async () => {
     const service = await start({ trustProxy: ['127.0.0.1'], addressLimit: 1 });
@@ -226,7 +226,7 @@ test('logs the cause of a 5xx, the beginning of the key, and the id of the reque
 describe('TLS', () => {
   const trusted = `sslrootcert=${authorityFile}`;
 
-  test('follows sslmode to the database as psql does', { timeout: 60_000 }, async () => {
+  test('interprets sslmode for the database like psql', { timeout: 60_000 }, async () => {
     const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
     for (const [parameters, expected] of [
       [`sslmode=verify-full&${trusted}`, /^served$/],
@@ -255,7 +255,7 @@ describe('TLS', () => {
     'sslmode=require&sslmode=disable',
     'sslmode=require&connect_timeout=0',
     'sslmode=require&options=-c%20a%3Db',
-  ])('sends nothing to a database that refuses TLS: %s', async (parameters) => {
+  ])('does not send credentials to a database that refuses TLS: %s', async (parameters) => {
     const heard: Buffer[] = [];
     // A server without TLS, or an attacker who claims that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));
@@ -271,7 +271,7 @@ describe('TLS', () => {
 
   const files = (key: string) => ({ cert: pemFile('server'), key: pemFile(`${key}-key`) });
 
-  test('answers no plain HTTP request if it serves HTTPS', async () => {
+  test('does not answer plain HTTP if it serves HTTPS', async () => {
     const service = await start({ tls: files('server') });
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
   });

@@ -14,9 +14,13 @@ property('reads any int64 exactly', [int64, fc.nat({ max: 30 }), fc.nat({ max: 3
 
 const oneToNine = fc.integer({ min: 1, max: 9 });
 
-property('takes a fraction for no integer, however small', [int64, fc.nat(40), oneToNine], (value, zeros, digit) => {
-  expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
-});
+property(
+  'does not read a fraction as an integer, however small it is',
+  [int64, fc.nat(40), oneToNine],
+  (value, zeros, digit) => {
+    expect(exactInt64(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNull();
+  },
+);
 
 test.each([
   ['-0e5', 0n],

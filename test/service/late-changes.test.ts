@@ -11,7 +11,7 @@ import { outcome, startAt } from './support.ts';
 const quantityIn = async (url: string) =>
   (await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1'))[0]?.quantity;
 
-test('makes no change that reaches the database after its deadline, and reports that', async () => {
+test('does not make a change that reaches the database after its deadline, and reports that', async () => {
   const url = await temporaryDatabase();
   const connections = new Connections([url]);
   onTestFinished(() => connections.close());
@@ -24,7 +24,7 @@ test('makes no change that reaches the database after its deadline, and reports 
   expect(await quantityIn(url)).toBe(4_712);
 });
 
-test('reports that a change whose connection ends on the way may have been made', async () => {
+test('reports that a change may have been made if its connection ended meanwhile', async () => {
   const url = await temporaryDatabase();
   const service = await startAt(Date, { database: url });
   const other = new pg.Client({ connectionString: url });
@@ -38,7 +38,7 @@ test('reports that a change whose connection ends on the way may have been made'
   expect([outcome(answer), answer.headers['retry-after']]).toEqual(['503 outcome_unknown', '2']);
 });
 
-test('waits for the disk with a commit, also if the database does not by default', async () => {
+test('waits for the disk on commit even if the database does not by default', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const connections = new Connections([url]);

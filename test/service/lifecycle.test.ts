@@ -13,7 +13,7 @@ test('listens at the IPv6 loopback address', async () => {
   expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
-test('keeps stock, usage and entitlement over a restart with the same key', async ({ file }) => {
+test('keeps stock, usage and plan across a restart with the same key', async ({ file }) => {
   const first = await start({ file, plan: 'pro' });
   const updated = await first.patch('/inventory/9223372036854775807', '{"quantity":31}');
   await first.close();
@@ -24,7 +24,7 @@ test('keeps stock, usage and entitlement over a restart with the same key', asyn
   expect(rate(list)).toMatch(/^300\/298\//);
 });
 
-test('gives a known key the plan or limits of the start, and keeps its usage', async ({ file }) => {
+test('applies the plan or limits given at the start to a known key, and keeps its usage', async ({ file }) => {
   const key = generateKey();
   for (const [grant, shown] of [
     [{ plan: 'free' }, /^60\/59\//],
@@ -37,7 +37,7 @@ test('gives a known key the plan or limits of the start, and keeps its usage', a
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test("refuses and leaves unchanged a file that is not a database or can't be created", async ({ file }) => {
+test("refuses a file that is not a database or can't be created, and leaves it unchanged", async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
     await expect(start({ file: unusable })).rejects.toMatchObject({ name: 'StorageError' });
@@ -46,7 +46,7 @@ test("refuses and leaves unchanged a file that is not a database or can't be cre
   expect(statSync(file).size).toBe(1_500);
 });
 
-test("does not start with a fault that can't be read, and leaves no file", async ({ file }) => {
+test("does not start with a fault that can't be read, and creates no file", async ({ file }) => {
   await expect(start({ file, faults: ['*:nonsense'] })).rejects.toThrow(FaultSpecError);
   expect(existsSync(file)).toBe(false);
 });
@@ -114,14 +114,14 @@ test('waits for another writer of the file before it replaces the stock', async 
 
 const itemsOf = (seed: Seed) => [...seededStock(seed).items];
 
-test('seeds a stock with every status, and with empty and low pets', () => {
+test('seeds a stock with every status, and with pets at zero and at low stock', () => {
   const items = itemsOf({});
   expect(new Set(items.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']));
   expect(items.some(({ quantity }) => quantity === 0n)).toBe(true);
   expect(items.some(({ quantity }) => quantity > 0n && quantity < 4n)).toBe(true);
 });
 
-test('seeds the same stock for the same seed, and another one for another seed', () => {
+test('seeds the same stock for the same seed, and another stock for another seed', () => {
   expect(itemsOf({ seed: 5 })).toEqual(itemsOf({ seed: 5 }));
   expect(itemsOf({ seed: 5 })).not.toEqual(itemsOf({ seed: 6 }));
 });

@@ -36,7 +36,7 @@ test('logs a request once it is answered', async () => {
   ]);
 });
 
-test('logs only the route and an id of a path, which may contain a key', async () => {
+test('logs only the route and the id of a path, since a path may contain a key', async () => {
   const { service, entries, logged } = await startLogged();
   const encoded = service.key.replace('psk', '%70%73k');
   for (const path of [
@@ -78,7 +78,7 @@ test("logs a request that can't be read, and one that is never answered", async 
   ]);
 });
 
-test('logs a duration that a moved clock does not change', async () => {
+test('logs a duration unaffected by a changed clock', async () => {
   const { service, entries, logged } = await startLogged();
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json', 'Content-Length': 14 };
   const patch = request(`${service.url}/inventory/1`, { method: 'PATCH', headers });
@@ -125,7 +125,7 @@ describe('events of the log', () => {
     expect(JSON.stringify(told)).not.toContain('adm_');
   });
 
-  test('logs that the storage is lost, with the reason, and that it is back', async () => {
+  test('logs that the storage is lost, with the reason, and later that it is back', async () => {
     const file = temporaryFile();
     const { told, service } = await startTold({ file });
     renameSync(file, `${file}.aside`);
@@ -159,7 +159,7 @@ test('keeps the first 1,024 characters of a body in the journal', async () => {
   expect(service.journal()).toMatchObject([{ body: '{"quantity":5}'.padEnd(1_024), status: 200 }]);
 });
 
-test('keeps the last 10,000 requests in the journal, or none', () => {
+test('keeps the last 10,000 requests in the journal, or none without one', () => {
   const [journal, none] = [new Journal(true), new Journal(false)];
   for (let count = 0; count < 25_000; count++) {
     for (const one of [journal, none]) one.open(count, 'GET', '/v1/inventory').status = 200;

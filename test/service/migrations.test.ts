@@ -63,14 +63,14 @@ test('migrates a file of 0.1.0 with its stock, keys and usage', async () => {
   expect((await (await start({ file, key })).get('/inventory')).text).toContain('{"petId":5,"quantity":3,');
 });
 
-test('migrates a file once that four services open at once', async () => {
+test('migrates a file only once if four services open it at the same time', async () => {
   const key = generateKey();
   const file = oldFile(key);
   const services = await Promise.all(Array.from({ length: 4 }, () => start({ file, key })));
   for (const service of services) expect(outcome(await service.get('/inventory'))).toBe('200');
 });
 
-test('leaves a file usable if a migration fails in the middle', async () => {
+test('leaves a file usable if a migration fails halfway', async () => {
   const key = generateKey();
   const file = oldFile(key);
   change(file, 'CREATE TABLE orders (something)');
@@ -166,7 +166,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect(relations.map(({ relname }) => relname)).toContain('orders_position_seq');
   });
 
-  test('stops replicas from serving once a later version has taken over the tables', async () => {
+  test('stops old replicas from serving once a later version has migrated the tables', async () => {
     const url = await temporaryDatabase();
     const service = await start({ database: url, clock: Date as never, adminPort: 0, testControls: false });
     await runSql(url, 'UPDATE petstock_service.service SET version = 4');
@@ -181,7 +181,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
   });
 });
 
-test('does not write a file that a later version has taken over while it is open', async ({ file }) => {
+test('does not write to a file that a later version migrates while it is open', async ({ file }) => {
   const service = await start({ file, adminPort: 0, testControls: false });
   expect(outcome(await service.get('/inventory'))).toBe('200');
   change(file, 'PRAGMA user_version = 6');

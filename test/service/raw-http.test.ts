@@ -14,7 +14,7 @@ test('answers a complete request, and refuses the garbage after it', async ({ se
   expect(statusesIn(await service.raw(patchOf(service, `${SET}garbage\r\n\r\n`)))).toEqual([200, 400]);
 });
 
-test('sends 100 Continue if it will read the body, but not with HTTP/1.0', async ({ service }) => {
+test('sends 100 Continue if it will read the body, but not to HTTP/1.0', async ({ service }) => {
   const bytes = patchOf(service, `Expect: 100-continue\r\n${CLOSE}${SET}`);
   expect(await service.raw(bytes)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   expect(await service.raw(bytes.replace('HTTP/1.1', 'HTTP/1.0'))).toMatch(/^HTTP\/1\.1 200 OK/);
@@ -22,7 +22,7 @@ test('sends 100 Continue if it will read the body, but not with HTTP/1.0', async
   expect(refused).toMatch(/^HTTP\/1\.1 413 [\s\S]*Connection: close/);
 });
 
-test('changes nothing if a client leaves in the middle of its body', async () => {
+test('changes nothing if a client disconnects in the middle of a request body', async () => {
   const service = await start({ file: temporaryFile() });
   const before = (await service.get('/inventory')).text;
   const { hostname, port } = new URL(service.url);
@@ -36,14 +36,14 @@ test('changes nothing if a client leaves in the middle of its body', async () =>
 });
 
 test.for(['Content-Length: 14\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 14'])(
-  'refuses Content-Length beside chunked with 400: %j',
+  'refuses Content-Length together with chunked with 400: %j',
   async (headers, { service }) => {
     const answer = await service.raw(patchOf(service, `${headers}\r\n\r\n0\r\n\r\n`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"malformed_request"/);
   },
 );
 
-test("refuses a path of a pet that can't be decoded, with the headers of its route", async ({ service }) => {
+test("refuses a pet's path that can't be decoded, with the headers of its route", async ({ service }) => {
   const { status, headers } = await service.get('/pets/%zz');
   expect({ status, ...headers }).toMatchObject({
     status: 400,
@@ -53,7 +53,7 @@ test("refuses a path of a pet that can't be decoded, with the headers of its rou
   expect((await service.get('/%zz')).headers).not.toHaveProperty('sunset');
 });
 
-test('answers pipelined requests in their order', async ({ service }) => {
+test('answers pipelined requests in order', async ({ service }) => {
   const get = (path: string, more = '') =>
     `GET /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
   const answer = await service.raw(get('/inventory') + get('/nowhere') + get('/store/orders', CLOSE));

@@ -3,7 +3,7 @@ import { openStorage, seededStock } from '../../src/service/index.ts';
 import { Readers } from '../../src/service/storage/postgres/readers.ts';
 import { temporaryDatabase } from '../support/postgres.ts';
 
-test('leaves connections to the lists of another key beside slow readers of one', async () => {
+test('reserves connections for lists of another key while one key reads slowly', async () => {
   const database = await temporaryDatabase();
   const storage = await openStorage({ database, clock: Date, stock: seededStock({ pets: 2_500 }) });
   onTestFinished(() => storage.close());
@@ -19,7 +19,7 @@ test('leaves connections to the lists of another key beside slow readers of one'
   await Promise.all(firstPages);
 });
 
-test('shares readers among keys in order, and fails after a time if none is free', async () => {
+test('shares readers among keys in order, and fails after a time-out if none is free', async () => {
   const readers = new Readers(10, 50);
   const began: string[] = [];
   const asked = (who: string) =>

@@ -41,7 +41,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_c'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
   ] as const)(
-    'fails /readyz and petstock_store_up once the role %s, if there are only probes',
+    'fails /readyz and petstock_store_up once the role %s, even if only probes come',
     async ([, statement]) => {
       const { url, key, database } = await databaseWithRole('server_c');
       const clock = movableClock();
@@ -58,7 +58,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     },
   );
 
-  test('fails /readyz while the table of pets is locked, but not for a lock of one pet', async () => {
+  test('fails /readyz while the table of pets is locked, but not while one pet is', async () => {
     const { url, key, database } = await databaseWithRole('server_b');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });
@@ -80,7 +80,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     await expect.poll(ready).toBe('200');
   });
 
-  test('fails /readyz while changes of the file fail, and while lists are still answered', async ({ file }) => {
+  test('fails /readyz while changes to the file fail, even if lists are still answered', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     const ready = async () => outcome(await service.admin('GET', '/readyz', undefined, { key: null }));
     expect(await ready()).toBe('200');
@@ -95,7 +95,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
   });
 });
 
-test('tries at most one change in 5 s for many probes', async () => {
+test('attempts at most one change in 5 s, however many probes come', async () => {
   const database = await temporaryDatabase();
   const clock = movableClock();
   const service = await startAt(clock, { database, adminPort: 0, testControls: false });

@@ -74,7 +74,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.keys()).toMatchObject([{ limits: { minute: 20n }, usage: { minute: { used: 3n } } }]);
       });
 
-      test('keeps a key revoked that is registered again', async () => {
+      test('keeps a revoked key revoked if it is registered again', async () => {
         const { store: storage, key } = await open();
         const revoked = await storage.revoke(idOfKey(key));
         expect(revoked).toMatchObject({ id: idOfKey(key), revokedAt: expect.any(Number) });
@@ -114,7 +114,7 @@ export function describeStore(kind: Kind): void {
         );
       });
 
-      test('admits requests of each key by the rules, whatever is requested together', async () => {
+      test("admits each key's requests by the rules, whatever is requested together", async () => {
         const { store: storage } = await open();
         const steps = fc.array(
           fc.record({ wait: fc.constantFrom(0, 0, 400, 1_100, 30_000, 60_000), together: fc.nat({ max: 3 }) }),
@@ -144,7 +144,7 @@ export function describeStore(kind: Kind): void {
         await fc.assert(property, { numRuns: 8 });
       });
 
-      test('admits by a usage that administrators have changed, and lists it', async () => {
+      test('admits by a usage that an administrator has changed, and lists that usage', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         await storage.admit(key, RULES);
@@ -165,7 +165,7 @@ export function describeStore(kind: Kind): void {
     describe('the stock', () => {
       const huge = 9_223_372_036_854_775_807n;
 
-      test('adds, changes and removes pet by pet', async () => {
+      test('adds, changes and removes single pets', async () => {
         const { store: storage } = await open({ pets: 3 });
         const rex = { petId: huge, quantity: 3n, status: 'pending' as const, record: '{"name":"Rex"}' };
         await storage.put([rex, { petId: 1n, quantity: 4n, status: 'sold' }]);
@@ -203,7 +203,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test('moves time ahead for all who share it', async () => {
+    test('moves time ahead for everyone who shares the storage', async () => {
       const { store: storage, again } = await open();
       const other = await again();
       const before = storage.now();
@@ -224,7 +224,7 @@ export function describeStore(kind: Kind): void {
         expect(new Set(ids).size).toBe(pets);
       });
 
-      test('reads one state, however slowly, while pets are updated and then all are replaced', async () => {
+      test('reads one consistent state, however slowly, while pets are updated and then replaced', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const before = await read(storage);
         const [updated, replaced] = [storage.inventory(), storage.inventory()];
@@ -241,7 +241,7 @@ export function describeStore(kind: Kind): void {
         expect(JSON.parse(`[${await read(storage)}]`)).toHaveLength(10);
       });
 
-      test('allows eight readers to leave in the middle of a list', async () => {
+      test('frees the readers of eight clients that disconnect in the middle of a list', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const readers = Array.from({ length: 8 }, (_, at) => storage.inventory(`key ${at % 4}`));
         for (const reader of readers) await reader.next();
@@ -264,7 +264,7 @@ export function describeStore(kind: Kind): void {
         }
       });
 
-      test('returns to each of several updates its own, and keeps the last one', async () => {
+      test('returns to each of several updates its own result, and keeps the last one', async () => {
         const { store: storage } = await open();
         const set = await Promise.all([5n, 6n, 7n].map((quantity) => storage.setQuantity(1n, quantity)));
         expect(set.map((item) => item?.quantity)).toEqual([5n, 6n, 7n]);

@@ -84,7 +84,7 @@ describe('InventoryScanner and the JSON parser', () => {
 const listOf = (fields: string) => Buffer.from(`[{"petId":1,"quantity":2,"status":"sold",${fields}}]`);
 const names = (different: number) => Array.from({ length: 1000 }, (_, index) => `"name ${index % different}":${index}`);
 
-test.each([
+const repeated: readonly (readonly [string, string])[] = [
   ['"x":1,"x":1', 'is read'],
   ['"x":1,"x":2', 'is read'],
   ['"x":1,"\\u0078":2', 'is read'],
@@ -107,12 +107,16 @@ test.each([
   [`"x":{${names(1000)}}`, 'is read'],
   [`"x":{${names(999)}}`, 'is read'],
   [`"x":${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'refused'],
-])('decides like the JSON parser whether a name appears twice: %.60s', (fields, expected) => {
-  const body = listOf(fields);
-  const found = outcome(() => scan(inPieces(body, [7])));
-  expect(found).toEqual(outcome(() => parse(body)));
-  expect(found === 'refused' ? 'refused' : 'is read').toBe(expected);
-});
+];
+test.each(repeated.map(([fields, expected]) => [fields.slice(0, 60), fields, expected] as const))(
+  'decides like the JSON parser whether a name appears twice: %s',
+  (_start, fields, expected) => {
+    const body = listOf(fields);
+    const found = outcome(() => scan(inPieces(body, [7])));
+    expect(found).toEqual(outcome(() => parse(body)));
+    expect(found === 'refused' ? 'refused' : 'is read').toBe(expected);
+  },
+);
 
 test('asks the exact decoder only about items in which a name appears twice', () => {
   const exact = inventoryDecoder();

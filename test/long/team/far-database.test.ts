@@ -33,7 +33,7 @@ async function countingDatabase() {
   };
 }
 
-test('takes few round trips to undo many rows, also for their stock', async () => {
+test('takes fewer than 60 round trips to plan the undo of 150 rows', async () => {
   const database = await countingDatabase();
   const team = await openTeam(database.url, { pets: 150, limits: { minute: 10_000, day: 100_000 } });
   const till = await team.machine('till');
@@ -58,7 +58,7 @@ test('takes few round trips to undo many rows, also for their stock', async () =
   expect(await undo()).toEqual(planned);
 });
 
-test('takes few round trips for an adjust', async () => {
+test('takes at most 12 round trips for an adjust', async () => {
   const database = await countingDatabase();
   const team = await openTeam(database.url);
   const till = await team.machine('till');
@@ -68,7 +68,7 @@ test('takes few round trips for an adjust', async () => {
   expect(database.questions() - before).toBeLessThanOrEqual(12);
 });
 
-test('takes one round trip to lock, check and change a pet of the service, or fifty at once', async () => {
+test("takes one round trip to change a pet in the service's database, or fifty at once", async () => {
   const database = await countingDatabase();
   const connections = new Connections([database.url]);
   onTestFinished(() => connections.close());

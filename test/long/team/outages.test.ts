@@ -17,21 +17,24 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const resumable = /Hint: petstock inventory apply --resume \S+ --env staging/;
 
-test.each(moments)('loses and doubles nothing after kill -9 of PostgreSQL once %i rows are answered', async (count) => {
-  const given = await setting();
-  const program = given.begin();
-  await untilAnswered(given.service, count);
-  await given.server.kill();
-  given.release();
-  const { code, stderr } = await program.result;
-  expect([5, 8]).toContain(code);
-  expect(stderr).toMatch(resumable);
-  await given.server.restart();
-  await expectIntended(given.service, given.server);
-  await expectResumed(given);
-});
+test.each(moments)(
+  'neither loses nor doubles a write after kill -9 of PostgreSQL after %i responses',
+  async (count) => {
+    const given = await setting();
+    const program = given.begin();
+    await untilAnswered(given.service, count);
+    await given.server.kill();
+    given.release();
+    const { code, stderr } = await program.result;
+    expect([5, 8]).toContain(code);
+    expect(stderr).toMatch(resumable);
+    await given.server.restart();
+    await expectIntended(given.service, given.server);
+    await expectResumed(given);
+  },
+);
 
-test('sends nothing during the wait of a 429 although PostgreSQL is killed right after it', async () => {
+test('sends nothing before Retry-After has passed even if PostgreSQL is killed after the 429', async () => {
   // A change whose commit does not wait for the disk is lost with the server.
   const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
   const { machine, service } = await openTeam(server.url);
@@ -48,7 +51,7 @@ test('sends nothing during the wait of a 429 although PostgreSQL is killed right
   }
 });
 
-test('completes the history by a resume if PostgreSQL goes away before the last outcome', async () => {
+test('completes the history on resume if PostgreSQL was killed before the last outcome', async () => {
   const given = await setting();
   const program = given.machine().start(`inventory adjust ${rows} +1`);
   await given.held;
@@ -68,7 +71,7 @@ test('completes the history by a resume if PostgreSQL goes away before the last 
   expect(given.service.seen('PATCH')).toHaveLength(1);
 });
 
-test('waits for a PostgreSQL that comes back at once', async () => {
+test('waits for PostgreSQL if it is back within 4 s', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -86,7 +89,7 @@ test('waits for a PostgreSQL that comes back at once', async () => {
   await expectResumed(given);
 });
 
-test('sends nothing more if PostgreSQL hangs, ends requests in flight, and another machine continues', async () => {
+test('finishes requests in flight if PostgreSQL hangs, and lets another machine resume the run', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -101,7 +104,7 @@ test('sends nothing more if PostgreSQL hangs, ends requests in flight, and anoth
   await expectResumed(given);
 });
 
-test('sends nothing more after a time-out of PostgreSQL, and another machine continues', async () => {
+test('ends a run after a time-out of PostgreSQL, and lets another machine resume the run', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -118,7 +121,7 @@ test('sends nothing more after a time-out of PostgreSQL, and another machine con
   await expectResumed(given);
 });
 
-test.each(moments)('resumes on another machine after kill -9 of one once %i rows are answered', async (count) => {
+test.each(moments)('resumes on another machine after kill -9 of the first one after %i responses', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);
@@ -128,25 +131,28 @@ test.each(moments)('resumes on another machine after kill -9 of one once %i rows
   await expectResumed(given);
 });
 
-test.each(oneMoment)('sends nothing from a machine that was suspended after %i rows and taken over', async (count) => {
-  const given = await setting();
-  const program = given.begin();
-  await untilAnswered(given.service, count);
-  program.kill('SIGSTOP');
-  given.release();
-  // Another machine takes over once the lease is over: 15 s.
-  await expectResumed(given);
-  const third = given.machine();
-  expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
-  const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
-  program.kill('SIGCONT');
-  const { code, stderr } = await program.result;
-  expect(given.service.seen('PATCH')).toHaveLength(sent);
-  expect([5, 7, 8]).toContain(code);
-  expect(stderr).toMatch(/was taken over by|does not respond/);
-  expect(given.stock()).toEqual(stock);
-  expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
-  const [, resumed] = await third.history();
-  expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
-  expect(await third.run('state check')).toMatchObject({ code: 0 });
-});
+test.each(oneMoment)(
+  'sends nothing from a suspended machine whose run was taken over after %i responses',
+  async (count) => {
+    const given = await setting();
+    const program = given.begin();
+    await untilAnswered(given.service, count);
+    program.kill('SIGSTOP');
+    given.release();
+    // Another machine takes over once the lease is over: 15 s.
+    await expectResumed(given);
+    const third = given.machine();
+    expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });
+    const [stock, sent] = [given.stock(), given.service.seen('PATCH').length];
+    program.kill('SIGCONT');
+    const { code, stderr } = await program.result;
+    expect(given.service.seen('PATCH')).toHaveLength(sent);
+    expect([5, 7, 8]).toContain(code);
+    expect(stderr).toMatch(/was taken over by|does not respond/);
+    expect(given.stock()).toEqual(stock);
+    expect(await third.newest()).toMatchObject({ command: 'inventory adjust', state: 'done' });
+    const [, resumed] = await third.history();
+    expect(resumed).toMatchObject({ command: 'inventory apply', state: 'done' });
+    expect(await third.run('state check')).toMatchObject({ code: 0 });
+  },
+);
