@@ -119,7 +119,7 @@ test.for([
   ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
   [tmpdir(), '', 'it is a folder'],
   ['/nowhere.pem', '', 'there is no such file'],
-])('refuses %s as a ca-file with the content %j', async ([file = '', text = '', words], { shop }) => {
+])('refuses %s as a ca-file, content %j: %s', async ([file = '', text = '', words], { shop }) => {
   const named = file === 'ca.pem' ? join(newFolder(), file) : file;
   if (file === 'ca.pem') writeFileSync(named, text);
   const stderr = await shop.refused(['config', 'set', 'ca-file', named]);

@@ -13,7 +13,7 @@ describe('--debug', () => {
     expect(stdout + stderr).not.toContain(shop.service.key);
   });
 
-  test('prints a JSON line with the time of each request and response with --debug=json', async ({ shop }) => {
+  test('prints a timestamped JSON line for each request and response with --debug=json', async ({ shop }) => {
     const { stderr } = await shop.run('--debug=json inventory get 4 -q');
     const events = jsonLines(stderr);
     const request = { at: expect.any(String), event: 'request', method: 'GET', url: `${shop.service.url}/inventory` };

@@ -104,7 +104,7 @@ test.for([
 });
 
 test.for(['--port', '--admin-port'])(
-  'reports that the port of %s is in use, and suggests port 0',
+  'reports that the port given with %s is in use, and suggests port 0',
   async (option, { shop }) => {
     const port = await portOf(createServer());
     expect(await shop.run(`sandbox serve --port 0 --file :memory: ${option} ${port}`)).toMatchObject({

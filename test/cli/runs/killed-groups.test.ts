@@ -47,7 +47,7 @@ describe('unsent rows of a killed command', () => {
   });
 });
 
-test('leaves no notes if a resume writes the only remaining row', async () => {
+test('leaves no notes after a resume that writes the only unsent row', async () => {
   const till = await openTill({ stock: tenEach(2) });
   const run = await killAt(
     till,
