@@ -229,7 +229,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
   });
 });
 
-test('repeats nothing after a state is restored that an older copy had replaced', async () => {
+test('does not resend rows after the newer state is put back over an older copy', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   till.service.next(
@@ -256,7 +256,7 @@ test('repeats nothing after a state is restored that an older copy had replaced'
   expect(stockOf(till)).toEqual(Array(rows).fill(10));
 });
 
-test('repeats nothing after a state is restored that a new one had replaced', async () => {
+test('does not resend rows after the old state is put back over a new one', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   const run = await begun(till, fives);

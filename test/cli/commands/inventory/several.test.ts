@@ -59,11 +59,11 @@ test('set asks before it writes several pets on a terminal, and needs --yes else
 });
 
 test.for([
-  ['', '4=0 1=0 --max-zero 1 --yes', 2, 'max-zero allows 1'],
-  ['config set max-changes 1', '4=1 1=1 --yes', 2, 'max-changes'],
-  ['', '4 1 --dry-run --exit-code', 3, '4   39 → 1  (-38)'],
-  ['', '4=12 777=9 --yes', 9, 'Error: There is no pet 777 in staging. Nothing was written.\n'],
-] as const)('writes nothing with the setup %j: set %s exits with %i', async ([before, words, code, told], { shop }) => {
+  ['4=0 1=0 --max-zero 1 --yes', 2, '', 'max-zero allows 1'],
+  ['4=1 1=1 --yes', 2, 'config set max-changes 1', 'max-changes'],
+  ['4 1 --dry-run --exit-code', 3, '', '4   39 → 1  (-38)'],
+  ['4=12 777=9 --yes', 9, '', 'Error: There is no pet 777 in staging. Nothing was written.\n'],
+] as const)('set %s writes nothing and exits with %i', async ([words, code, before, told], { shop }) => {
   if (before !== '') await shop.run(before);
   const result = await shop.run(`inventory set ${words}`);
   expect(result).toMatchObject({ code, sent: [get] });
