@@ -71,7 +71,7 @@ test('cancels a mistake, a taught code or a scan with a following -', async ({ s
   expect(readFileSync(file, 'utf8').split('\n').slice(4)).toEqual(['X-1,4,', '']);
 });
 
-test('assigns a piped code to a pet by a name of several words', async ({ shop }) => {
+test('assigns a piped code to the pet whose name of several words follows "code"', async ({ shop }) => {
   const file = await withNames(shop);
   const { code, report } = await count(shop, '4006381333931 x2\ncode red hamster\n4006381333931\n');
   expect(code).toBe(0);
