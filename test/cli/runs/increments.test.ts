@@ -178,6 +178,24 @@ describe('an outdated stock', () => {
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
+  test.for([
+    ['adjust 1 +1', 7],
+    ['apply deltas.csv --yes', 8],
+  ] as const)(
+    'reports a conflict if the stock before a plain set is returned: %s',
+    async ([command, code], { till }) => {
+      await till.exits('inventory adjust 1 +1', 0);
+      till.clock.advance(15_001);
+      await till.exits('inventory set 1 20', 0);
+      till.clock.advance(5000);
+      till.service.always('GET /inventory', ({ answer }) => answer(200, before.replace('10', '11')));
+      const words = command.replace('deltas.csv', till.file('deltas.csv', 'petId,delta\n1,1\n2,1\n'));
+      const { stderr, code: found } = await till.run(`inventory ${words}`);
+      expect(stderr).toContain('the service returned 11, although 20 was just written, so this stock may be outdated');
+      expect([found, till.service.stockOf(1)]).toEqual([code, 20]);
+    },
+  );
+
   test('rereads an outdated stock even if the history was pruned', async ({ till }) => {
     for (const [sum, runs] of [
       [12, '1 run'],
