@@ -108,6 +108,32 @@ describe('writeRows of a plain set', () => {
   );
 });
 
+test('sends every row of a run that ends with its first failure, if none fails', async () => {
+  const { settled, stoppedBy } = await written(30, () => ({ failFast: true }));
+  expect([settled.size, stoppedBy]).toEqual([30, undefined]);
+});
+
+test.each<[string, Behaviour[][], string[]]>([
+  ['one response is lost', [['committed, lost']], ['Pet 1: reset; reading its stock (1)']],
+  [
+    'two responses are lost',
+    [['committed, lost'], ['committed, lost']],
+    ['Pet 2 and 1 more: reset; reading their stock (1)'],
+  ],
+  ['the limit is exceeded', [['429']], ['Pet 1: the service returned 429; trying again (1 of 4) (1)']],
+  [
+    'the service is not reached three times',
+    [['unreachable', 'unreachable', 'unreachable']],
+    [1, 2, 3].map((n) => `No connection to the service; trying again (${n} of 4) (${n})`),
+  ],
+])('announces why it pauses if %s', async (_when, requests, expected) => {
+  const rows = rowsOf(requests.length);
+  const shop = simulatedShop(rows, { requests: new Map(requests.map((one, index) => [index + 1, one])) });
+  const delays: string[] = [];
+  await writeRows(rows, { ...shop.options, onDelay: (text, attempt) => void delays.push(`${text} (${attempt})`) });
+  expect(delays).toEqual(expected);
+});
+
 test('sends a row only after another intent if its lease ended after the first', async () => {
   let intents = 0;
   const { shop, settled } = await written(1, ({ options: { log } }) => ({
@@ -217,6 +243,14 @@ describe('a row whose pet another command has', () => {
       message: `2 of 3 changes were written; 1 was not attempted: run ${run} is still writing pet 2`,
       hint: `petstock inventory apply --resume ${report.run} --env staging`,
     });
+  });
+
+  test('does not give up on a pet while a request of another run may still arrive', async () => {
+    const { settled, stoppedBy } = await written(3, (shop) => {
+      const until = () => shop.clock.monotonic() + 100_000;
+      return grantingTwo((tries) => (tries < 4 ? { kind: 'busy', run, until: until() } : free))(shop);
+    });
+    expect([stoppedBy, settled.get(2)?.result]).toEqual([undefined, 'applied']);
   });
 
   test('does not give up on a locked pet because of waits for the rate limit', async () => {
