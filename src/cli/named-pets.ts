@@ -30,7 +30,11 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
     const near = petsNear(names, text);
     const { question, lines } = nearText(names, near);
     const hint = near.length === 1 && near[0] !== undefined ? corrected(invocation, text, near[0]) : undefined;
-    return { message: `No pet has ${quoted(text)} in its name.`, question, lines, hint };
+    const message =
+      petsWith(names, text).length > 0
+        ? `${quoted(text)} is too short for a name. Write a whole word of it, or three letters.`
+        : `No pet has ${quoted(text)} in its name.`;
+    return { message, question, lines, hint };
   }
   if (others.length > 0) {
     const found = [petId, ...others];
