@@ -46,7 +46,7 @@ test.each(CASES)(
   },
 );
 
-test.each([
+const bodies: readonly (readonly [string, bigint])[] = [
   ['{"quantity":5}', 5n],
   ['{"quantity":5.0}', 5n],
   ['{"quantity":0.5e1}', 5n],
@@ -62,19 +62,23 @@ test.each([
   [' {\n"quantity"\t: 5}\r\n', 5n],
   ['\uFEFF{"quantity":5}', 5n],
   ['{"note":"Привет 🐈","quantity":5}', 5n],
-])('sets only one pet by PATCH %.60s to %d, and answers with the item', async (body, quantity) => {
-  const file = temporaryFile();
-  const service = await start({ file });
-  await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
-  const before = stockIn(file).split('\n');
-  const answer = await service.patch('/inventory/9007199254740993?quantity=9', body);
-  expect(answer.text).toMatch(new RegExp(`^\\{"petId":9007199254740993,"quantity":${quantity},"status":"\\w+"\\}$`));
-  expectHeadersOfAll(answer);
-  const changed = stockIn(file)
-    .split('\n')
-    .filter((line) => !before.includes(line));
-  expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
-});
+];
+test.each(bodies.map(([body, quantity]) => [body.slice(0, 60), quantity, body] as const))(
+  'sets only one pet by PATCH %s to %d, and answers with the item',
+  async (_start, quantity, body) => {
+    const file = temporaryFile();
+    const service = await start({ file });
+    await service.patch('/inventory/9007199254740993', '{"quantity":4711}');
+    const before = stockIn(file).split('\n');
+    const answer = await service.patch('/inventory/9007199254740993?quantity=9', body);
+    expect(answer.text).toMatch(new RegExp(`^\\{"petId":9007199254740993,"quantity":${quantity},"status":"\\w+"\\}$`));
+    expectHeadersOfAll(answer);
+    const changed = stockIn(file)
+      .split('\n')
+      .filter((line) => !before.includes(line));
+    expect(changed).toEqual([expect.stringMatching(new RegExp(`^9007199254740993 ${quantity} `))]);
+  },
+);
 
 test("answers 503 if stock or keys can't be read or written", async ({ file }) => {
   const service = await start({ file });

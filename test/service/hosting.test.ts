@@ -276,7 +276,7 @@ describe('TLS', () => {
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
   });
 
-  test('refuses to start with a certificate and a key that do not fit', async () => {
+  test('refuses to start with a certificate and a key that do not match', async () => {
     await expect(start({ tls: files('renewed') })).rejects.toThrow(/can't be used/);
   });
 });

@@ -115,7 +115,7 @@ describe('events of the log', () => {
     ]);
   });
 
-  test('logs refused tokens at once, and then their number once in 10 s', async () => {
+  test('logs a refused token at once, and then their number every 10 s', async () => {
     const { told, service } = await startTold();
     const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
     for (let count = 0; count < 5; count++) await refuse();
@@ -141,7 +141,7 @@ describe('events of the log', () => {
       ]);
   });
 
-  test('logs refused connections while the administration still answers', async () => {
+  test('logs refused connections, and still answers the administration', async () => {
     const { told, service } = await startTold({ maxConnections: 2 });
     const { port } = new URL(service.url);
     const sockets = Array.from({ length: 5 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));

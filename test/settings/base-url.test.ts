@@ -49,7 +49,7 @@ const url = fc.tuple(scheme, host, path).map((parts) => parts.join(''));
 const text = fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true }), fc.string(), url);
 
 property(
-  'accepts only https or loopback URLs that end in /v1, and accepts them again',
+  'accepts only https or loopback URLs that end in /v1, and accepts its own result again',
   [text],
   propertyRuns(400),
   (candidate) => {
@@ -82,13 +82,13 @@ test.each([
   ['https://pets.example/%61/v1', 'https://pets.example/a/v1'],
   ['https://pets.example/a%2fb%e2/v1', 'https://pets.example/a%2Fb%E2/v1'],
   ['sandbox', 'sandbox'],
-] as [string, string][])('derives from %s the service name %s', (url, service) =>
+] as [string, string][])('derives the service name from %s: %s', (url, service) =>
   expect(serviceNameOf(url)).toBe(service),
 );
 
 const webUrl = fc.webUrl({ validSchemes: ['http', 'https'] });
 
-property('gives a service the same name in any spelling, and for that name', [webUrl], (text) => {
+property('gives a service the same name in any spelling, and for the name itself', [webUrl], (text) => {
   const service = serviceNameOf(text);
   expect(serviceNameOf(service)).toBe(service);
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());

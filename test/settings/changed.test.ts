@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { test } from './run-config.ts';
 
-describe('a change of the configuration with a format', () => {
+describe('config with an output format', () => {
   test.for([
     ['set confirm always', 'confirm', 'always'],
     ['set keep-history 365', 'keep-history', 365],
@@ -9,7 +9,7 @@ describe('a change of the configuration with a format', () => {
     ['set-url https://a.example/v1', 'url.staging', 'https://a.example/v1'],
     ['set-url https://a.example/v1 --store north -e production', 'north/url.production', 'https://a.example/v1'],
     ['set-key --command pass', 'key.staging', 'pass'],
-  ] as const)('reports a change only the first time: %s', async ([command, name, value], { config }) => {
+  ] as const)('reports a change as new only the first time: %s', async ([command, name, value], { config }) => {
     const json = async () => JSON.parse((await config.run(`${command} --json`)).stdout);
     expect(await json()).toEqual({ name, value, changed: true });
     expect(await json()).toEqual({ name, value, changed: false });
@@ -19,14 +19,14 @@ describe('a change of the configuration with a format', () => {
     ['set confirm always', 'unset confirm', 'confirm'],
     ['set-url https://a.example/v1', 'unset url', 'url.staging'],
     ['set-key --command pass', 'unset-key', 'key.staging'],
-  ] as const)('reports a removal only the first time: after %s, %s', async ([set, unset, name], { config }) => {
+  ] as const)('reports a removal as new only the first time: after %s, %s', async ([set, unset, name], { config }) => {
     await config.run(set);
     const csv = async () => (await config.run(`${unset} -o csv`)).stdout;
     expect(await csv()).toBe(`name,value,changed\n${name},,true\n`);
     expect(await csv()).toBe(`name,value,changed\n${name},,false\n`);
   });
 
-  test('shows no key and no password with config set and set-key --json', async ({ config }) => {
+  test('hides keys and passwords in config set and set-key --json', async ({ config }) => {
     const key = await config.run('set-key --json', { stdin: 'psk_0123456789abcdef' });
     expect(JSON.parse(key.stdout)).toEqual({ name: 'key.staging', value: '…cdef', changed: true });
     const state = await config.run('set state-url --json', { stdin: 'postgresql://me:secret@db.example/petstock' });
@@ -34,7 +34,7 @@ describe('a change of the configuration with a format', () => {
     expect(JSON.parse(state.stdout)).toMatchObject({ name: 'state-url', changed: true });
   });
 
-  test('prints only a sentence for config set without a format, even if nothing has changed', async ({ config }) => {
+  test('prints only a sentence for config set without a format, even if nothing changes', async ({ config }) => {
     expect(await config.says('set confirm always')).toBe('Set confirm to always in FILE\n');
     expect(await config.says('set confirm always')).toBe('confirm is already always in FILE\n');
     expect(await config.says('set-url https://a.example/v1')).toMatch(/^Stored the URL/);

@@ -8,7 +8,7 @@ const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used.\n`;
 
-test('reports in set-key and unset-key the environment, and a variable that overrides the key', async ({ config }) => {
+test('set-key and unset-key report the environment, and a variable that overrides the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
   expect(config.stored().keys).toEqual({ production: secret });
@@ -40,7 +40,7 @@ test('stores a normalized URL, reports a variable that overrides it, and removes
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
-test('reports in set and unset the setting, the file, and a variable that overrides it', async ({ config }) => {
+test('set and unset report the setting, the file, and a variable that overrides it', async ({ config }) => {
   expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
@@ -60,7 +60,7 @@ test.for([
   expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
-test('asks on a terminal for a key, but not for that of the sandbox, which makes its own', async ({ config }) => {
+test('set-key asks for a key on a terminal, except for the sandbox, which creates its own', async ({ config }) => {
   const sandbox = await config.run('set-key -e sandbox', { typed: secret });
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });
@@ -121,14 +121,14 @@ test.for([
   ['url.production', `${own}\n`],
   ['key.staging', '…ABCD\n'],
   ['low-stock --json', '{"name":"low-stock","value":5,"source":"default"}\n'],
-] as const)('prints one value with config get %s', async ([words, stdout], { config }) => {
+] as const)('prints the value alone with config get %s', async ([words, stdout], { config }) => {
   await config.says('set max-zero 0');
   await config.says(`set-url ${own} -e production`);
   await config.says('set-key', { stdin: secret });
   expect(await config.run(`get ${words}`)).toMatchObject({ code: 0, stdout });
 });
 
-test('shows every name in config list, masks keys, and warns of what is overridden', async ({ config }) => {
+test('config list shows every name, masks keys, and warns about overridden values', async ({ config }) => {
   await config.run('set low-stock 3');
   await config.run('set-key', { stdin: secret });
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };
@@ -157,7 +157,7 @@ test('shows every name in config list, masks keys, and warns of what is overridd
   expect(stdout + stderr).not.toMatch(/s3cret|0ther/);
 });
 
-test('prints the path of the configuration file, which need not exist', async ({ config }) => {
+test('prints the path of the configuration file even if the file does not exist', async ({ config }) => {
   expect(await config.run('path')).toMatchObject({ code: 0, stdout: `${config.file}\n`, stderr: '' });
   expect((await config.run('path --json')).stdout).toBe(`${JSON.stringify({ path: config.file })}\n`);
   expect(existsSync(config.file)).toBe(false);

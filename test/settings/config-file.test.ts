@@ -20,16 +20,16 @@ const staging = (folder: string) => ({ folder, store: undefined, env: 'staging' 
 const setLowStock = (folder: string, value: number) => setSetting({ folder, store: undefined }, 'low-stock', value);
 
 describe('readConfig', () => {
-  test.each(['', 'not-there-yet'])('reads a missing file as an empty one (%j)', (inner) => {
+  test.each(['', 'not-there-yet'])('reads a missing configuration file as an empty one (%j)', (inner) => {
     expect(readConfig(path.join(newFolder(), inner))).toEqual({ config: emptyConfig, warnings: [] });
   });
 
-  test('reads a file with missing parts, and ignores unknown ones', ({ folder }) => {
+  test('reads a configuration file with missing parts, and ignores unknown parts', ({ folder }) => {
     write(folder, '\uFEFF{"keys":{"staging":"psk_abcdef","elsewhere":1},"later":true}');
     expect(read(folder)).toEqual({ ...emptyConfig, keys: { staging: 'psk_abcdef' } });
   });
 
-  test('makes a file private that others can read, with a warning, once', ({ folder }) => {
+  test('makes a configuration file private if others can read it, and warns once', ({ folder }) => {
     write(folder, '{}');
     fs.chmodSync(configFile(folder), 0o644);
     const warning = `${configFile(folder)} could be read by others. It is now private (0600)`;
@@ -62,7 +62,7 @@ describe('readConfig', () => {
     expect(fs.readFileSync(configFile(folder), 'utf8')).toBe(text);
   });
 
-  test("names a configuration file that can't be read", ({ folder }) => {
+  test("names the configuration file if it can't be read", ({ folder }) => {
     fs.mkdirSync(configFile(folder));
     expect(() => readConfig(folder)).toThrow(
       new RegExp(`${configFile(folder)} can't be used: it is a folder, not a file`),
@@ -80,26 +80,26 @@ test('refuses a configuration folder that others can write to, and does not chan
 });
 
 describe('writing the configuration', () => {
-  test('creates the folder and the file for the user alone', async () => {
+  test('creates the folder and the file for the user only', async () => {
     const folder = path.join(newFolder(), 'new', 'petstock');
     await setKey(staging(folder), 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);
     expect(fs.readdirSync(folder)).toEqual(['config.json', 'config.lock']);
   });
 
-  test('removes what a killed command has left beside the configuration file', async ({ folder }) => {
+  test('removes what a killed command left beside the configuration file', async ({ folder }) => {
     fs.writeFileSync(`${configFile(folder)}.before`, '{"keys":{"staging":"psk_abc', { mode: 0o644 });
     await setLowStock(folder, 4);
     expect(read(folder).settings).toEqual({ 'low-stock': 4 });
     expect([modeOf(configFile(folder)), fs.readdirSync(folder)]).toEqual([0o600, ['config.json', 'config.lock']]);
   });
 
-  test('writes no file to remove a setting that is not there', async ({ folder }) => {
+  test('does not write a file to remove a setting that is not set', async ({ folder }) => {
     await setSetting({ folder, store: undefined }, 'output', undefined);
     expect(fs.existsSync(configFile(folder))).toBe(false);
   });
 
-  test('reads and writes the configuration through a link of ours to a file of ours', async ({ folder }) => {
+  test('reads and writes the configuration through a link to another file of the user', async ({ folder }) => {
     const target = path.join(newFolder(), 'dotfile.json');
     fs.writeFileSync(target, '{"settings":{"low-stock":3}}', { mode: 0o644 });
     fs.symlinkSync(target, configFile(folder));
@@ -110,7 +110,7 @@ describe('writing the configuration', () => {
     expect(modeOf(target)).toBe(0o600);
   });
 
-  test('refuses a configuration that is a link to nothing or into a folder of others', async ({ folder }) => {
+  test('refuses a configuration file that is a dangling link or links into a shared folder', async ({ folder }) => {
     const shared = newFolder();
     fs.symlinkSync(path.join(shared, 'config.json'), configFile(folder));
     await expect(setLowStock(folder, 0)).rejects.toThrow('whose target does not exist');
@@ -121,7 +121,7 @@ describe('writing the configuration', () => {
     expect(fs.readFileSync(path.join(shared, 'config.json'), 'utf8')).toBe('{}');
   });
 
-  test("names a configuration folder that can't be created", async () => {
+  test("names the configuration folder if it can't be created", async () => {
     const folder = path.join(newFolder(), 'occupied', 'in');
     fs.writeFileSync(path.dirname(folder), '');
     const error = await setKey(staging(folder), 'psk_secret').catch((thrown: unknown) => thrown);
@@ -133,7 +133,7 @@ describe('writing the configuration', () => {
   const key = fc.stringMatching(/^[A-Za-z0-9_.~+/=-]{1,60}$/).filter((text) => !/^bearer$/i.test(text));
 
   property(
-    'reads back keys and settings, and nothing after they are removed',
+    'reads back keys and settings until they are removed',
     [key, fc.constantFrom('staging', 'production'), fc.maxSafeNat(), fc.webAuthority()],
     { numRuns: 30 },
     async (secret, env, number, host) => {
@@ -152,7 +152,7 @@ describe('writing the configuration', () => {
   );
 });
 
-test('loses no write of concurrent writers, and never shows a broken file, even if one is killed', async ({
+test('loses no write of concurrent writers, and never exposes a broken file, even if one is killed', async ({
   folder,
 }) => {
   const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));

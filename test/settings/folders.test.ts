@@ -5,7 +5,7 @@ import { cacheFolder, resolveFolders, runtimeFolders } from '../../src/settings/
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
-test('follows XDG on Linux, unless it is relative or empty', () => {
+test('follows the XDG variables on Linux, unless they are relative or empty', () => {
   const inHome = { config: '/home/jo/.config/petstock', state: '/home/jo/.local/state/petstock' };
   expect(foldersOf('linux', '/home/jo')).toEqual(inHome);
   expect(foldersOf('linux', '/home/jo', { XDG_CONFIG_HOME: 'c', XDG_STATE_HOME: '' })).toEqual(inHome);
@@ -36,7 +36,7 @@ test.each<[platform: string, env: Record<string, string>, expected: string]>([
   expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
 });
 
-test.each(['linux', 'darwin'])('prefers our own variables on %s, and refuses a relative one', (platform) => {
+test.each(['linux', 'darwin'])("prefers petstock's own variables on %s, and refuses a relative path", (platform) => {
   const env = { PETSTOCK_CONFIG_DIR: '/c', PETSTOCK_STATE_DIR: './s t', XDG_CONFIG_HOME: '/x' };
   const folders = resolveFolders({ platform, home: () => '/h', env });
   expect(folders.config).toBe('/c');

@@ -44,7 +44,7 @@ const test = shopTest.extend('shop', keyShop);
 const noted = 'echo run >> "$LOG"; echo psk_abcdefgh';
 
 describe('a key command', () => {
-  test('runs a key command once for each command, and does not store its key', async ({ shop }) => {
+  test('runs a key command once per command, and does not store its key', async ({ shop }) => {
     shop.showsKey(`echo "$1" >> "$LOG"; echo ' ${shop.service.key} '`);
     expect(await shop.store("show-key 'of the shop'")).toMatchObject({ code: 0 });
     expect(readFileSync(configFile(shop.folders.config), 'utf8')).not.toContain(shop.service.key);
@@ -54,7 +54,7 @@ describe('a key command', () => {
     expect(shop.log()).toBe('of the shop\n');
   });
 
-  test('replaces a stored key by a key command, and the other way round', async ({ shop }) => {
+  test('replaces a stored key with a key command, and the other way round', async ({ shop }) => {
     shop.showsKey();
     await shop.run('config set-key', { stdin: 'psk_old_old_old_1' });
     await shop.store();
@@ -68,9 +68,7 @@ describe('a key command', () => {
     expect(shop.stored().keyCommands).toEqual({});
   });
 
-  test('runs no key command if a variable has a key, for another origin, or to show the configuration', async ({
-    shop,
-  }) => {
+  test('skips a key command if a variable has a key, for another origin, or to show settings', async ({ shop }) => {
     shop.showsKey(noted);
     await shop.store();
     const variable = { env: { PETSTOCK_API_KEY: shop.service.key } };
@@ -104,7 +102,7 @@ describe('a key command', () => {
     }
   });
 
-  test('shows the stderr of a key command as quoted text, without control characters or keys', async ({ shop }) => {
+  test('quotes the stderr of a key command, without control characters or keys', async ({ shop }) => {
     const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
     shop.showsKey(`printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
     await shop.store();
@@ -116,7 +114,7 @@ describe('a key command', () => {
     expect(lines.at(-1)).toBe('│ …');
   });
 
-  test('stores a relative program of a key command as an absolute one', async ({ shop }) => {
+  test('stores the relative program of a key command with its absolute path', async ({ shop }) => {
     shop.showsKey(undefined, 'show key');
     await shop.store(`'${shop.bin}/show key' one`);
     expect(shop.stored().keyCommands?.staging?.command).toBe(`'${resolve(shop.bin, 'show key')}' one`);
@@ -145,7 +143,7 @@ describe('a key command', () => {
     },
   );
 
-  test('ends a hanging key command at its time-out or Ctrl-C', async ({ shop }) => {
+  test('stops a hanging key command at its time-out or on Ctrl-C', async ({ shop }) => {
     shop.showsKey('echo started >> "$LOG"; exec sleep 600');
     await shop.store();
     const timedOut = shop.run('inventory list');
@@ -161,7 +159,7 @@ describe('a key command', () => {
     expect(await stopped).toMatchObject({ code: 130, requests: [] });
   });
 
-  test('passes no key, password or option of the service to a key command', async ({ shop }) => {
+  test('hides keys, passwords and service options from a key command', async ({ shop }) => {
     shop.showsKey(`env | grep -c 'not_for_others' >> "$LOG"; echo ${shop.service.key}`);
     await shop.store();
     const served = optionNames.map((name) => `SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`);
@@ -234,12 +232,8 @@ describe('splitting a key command into words', () => {
 
   const word = fc.string({ minLength: 1, unit: 'grapheme' });
 
-  property(
-    'splits words that a shell would quote back into the same words',
-    [fc.array(word, { minLength: 1 })],
-    (words) => {
-      const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
-      expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
-    },
-  );
+  property('splits words quoted for a shell back into the same words', [fc.array(word, { minLength: 1 })], (words) => {
+    const quoted = words.map((text) => `'${text.replaceAll("'", `'"'"'`)}'`).join(' ');
+    expect(parseCommandLine(quoted)).toEqual({ ok: true, value: words });
+  });
 });

@@ -33,7 +33,7 @@ const test = shopTest.extend('shop', bareShop).extend('keyed', async () => {
 });
 
 describe('a stored key and its origin', () => {
-  test('refuses set-url to another origin, and names the command that stores both', async ({ keyed }) => {
+  test('refuses set-url to another origin, and names the command that stores URL and key', async ({ keyed }) => {
     const refused = await keyed.run(`config set-url ${elsewhere}`);
     expect(refused).toMatchObject({ code: 4, stdout: '' });
     const both = `config set-key --env staging --url ${elsewhere}`;
@@ -59,12 +59,12 @@ describe('a stored key and its origin', () => {
     }
   });
 
-  test('sends a key from a variable to whatever URL is in force', async ({ keyed }) => {
+  test('sends a key from a variable to any URL in effect', async ({ keyed }) => {
     const env = { ...atElsewhere.env, PETSTOCK_API_KEY: 'psk_variable' };
     expect(await keyed.run('inventory get 1 --timeout 0.1', { env })).toMatchObject({ code: 5 });
   });
 
-  test('removes the origin of a key by unset-key, but not by unset url', async ({ keyed }) => {
+  test('forgets the origin of a key with unset-key, but not with unset url', async ({ keyed }) => {
     expect(await keyed.run('config unset url')).toMatchObject({ code: 0 });
     expect([await keyed.setUrl(elsewhere), await keyed.setUrl(keyed.service.url)]).toEqual([4, 0]);
     expect(await keyed.run('config unset-key')).toMatchObject({ code: 0 });
@@ -72,8 +72,8 @@ describe('a stored key and its origin', () => {
   });
 });
 
-describe('a key that was stored before any address was known', () => {
-  test('binds a key stored without an address to the first set-url', async ({ shop }) => {
+describe('a key that was stored without a URL', () => {
+  test('binds a key that was stored without a URL to the first set-url', async ({ shop }) => {
     await shop.run('config set-key', { stdin: shop.service.key });
     const unbound = await shop.run('inventory get 1', { env: { PETSTOCK_URL_STAGING: shop.service.url } });
     expect(unbound).toMatchObject({ code: 4, requests: [] });
@@ -90,7 +90,7 @@ describe('a key that was stored before any address was known', () => {
   });
 });
 
-test('binds a key in a file without origins to the URL beside it', async ({ shop }) => {
+test('binds a key in a file without origins to the URL in the file', async ({ shop }) => {
   const { key, url } = shop.service;
   shop.edit(JSON.stringify({ settings: {}, keys: { staging: key }, urls: { staging: url } }));
   expect(await shop.run('inventory get 1')).toMatchObject({ code: 0 });
@@ -99,7 +99,7 @@ test('binds a key in a file without origins to the URL beside it', async ({ shop
   expect(await shop.setUrl(elsewhere)).toBe(4);
 });
 
-test('keeps the stored key from an address that is edited by hand', async ({ keyed }) => {
+test('does not send a stored key to an address that was edited by hand', async ({ keyed }) => {
   const text = readFileSync(configFile(keyed.folders.config), 'utf8');
   keyed.edit(text.replace(`"staging": "${keyed.service.url}"`, `"staging": "${elsewhere}"`));
   expect(keyed.stored().urls.staging).toBe(elsewhere);
@@ -110,7 +110,7 @@ test('keeps the stored key from an address that is edited by hand', async ({ key
   }
 });
 
-test('names the configuration file if an origin in it is not valid', async ({ shop }) => {
+test('names the configuration file if an origin in it is invalid', async ({ shop }) => {
   shop.edit('{"keyOrigins":{"staging":"https://a.example/v1"}}');
   expect(await shop.refused('config list')).toContain(configFile(shop.folders.config));
 });
@@ -128,7 +128,7 @@ describe('set-key --check', () => {
   test.for([
     ['', 4],
     [' --url http://127.0.0.1:9/v1 --timeout 1', 5],
-  ] as const)('stores no key that the service does not accept (%j)', async ([options, code], { shop }) => {
+  ] as const)('does not store a key that the service does not accept (%j)', async ([options, code], { shop }) => {
     await shop.setUrl(shop.service.url);
     const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
     expect(result.code).toBe(code);
@@ -137,7 +137,7 @@ describe('set-key --check', () => {
     expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
   });
 
-  test('names the source of a refused key, and hints at the same command', async ({ shop }) => {
+  test('names the source of a refused key, and suggests the same command again', async ({ shop }) => {
     const check = `config set-key --env production --url ${shop.service.url} --check`;
     const piped = await shop.run(check, { stdin: wrong });
     expect(piped.code).toBe(4);
@@ -147,7 +147,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('refuses set-key --check if no address is stored, or if a variable sets address and key', async ({ shop }) => {
+  test('refuses set-key --check if no URL is stored, or if a variable sets URL and key', async ({ shop }) => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });

@@ -43,7 +43,7 @@ test.each([
 
 const printable = fc.stringMatching(/^[!-~]{6,80}$/).map((text) => ` ${text}\n`);
 
-property('accepts only keys that can travel in a header', [fc.oneof(anyText(), printable)], (text) => {
+property('accepts only keys that fit into an HTTP header', [fc.oneof(anyText(), printable)], (text) => {
   const parsed = parseKey(text);
   if (parsed.ok) expect(new Headers({ authorization: `Bearer ${parsed.value}` }).get('authorization')).toBeTruthy();
 });

@@ -41,7 +41,7 @@ describe('prompts', () => {
     expect(await prompts.confirm('Sure?')).toBe(answer);
   });
 
-  test('interrupts a password question whose terminal is closed', async () => {
+  test('interrupts a password question if its terminal is closed', async () => {
     const { prompts, input, asked } = terminal();
     // Like a stream without a listener, once its terminal refuses every mode.
     const setRawMode = (mode: boolean) => {
@@ -52,7 +52,7 @@ describe('prompts', () => {
     await expect(prompts.password('Key?')).rejects.toThrow(InterruptedError);
   });
 
-  test('interrupts before and during a question by the signal', async () => {
+  test('interrupts a question on an abort before or during it', async () => {
     const controller = new AbortController();
     const { prompts, asked } = terminal(controller.signal);
     void asked.then(() => controller.abort());
@@ -80,14 +80,14 @@ describe('prompts', () => {
     },
   );
 
-  test.each(['', 'ye'])('interrupts every kind of question if the terminal goes away after %j', async (keys) => {
+  test.each(['', 'ye'])('interrupts every kind of question if the terminal is closed after %j', async (keys) => {
     const { prompts, input, asked } = terminal();
     void asked.then(() => input.end(keys));
     for (const kind of ['confirm', 'text', 'password'] as const)
       await expect(prompts[kind]('Sure?')).rejects.toBeInstanceOf(InterruptedError);
   });
 
-  test.each(['y\n', 'yes\r\n'])('asks a plain question on one line, and takes %j as one answer', async (keys) => {
+  test.each(['y\n', 'yes\r\n'])('asks a plain question on one line, and reads %j as one answer', async (keys) => {
     const { prompts, type, drawn, input } = terminal();
     const names = ['data', 'end', 'close'];
     const before = names.map((name) => input.listenerCount(name));
@@ -112,7 +112,7 @@ describe('prompts', () => {
     expect(drawn()).toBe(lines);
   });
 
-  test('answers the next question with what is typed ahead, however it is cut', async () => {
+  test('answers the next question with text typed ahead, however it is split', async () => {
     const { prompts, type, input, drawn } = terminal();
     void type('pro');
     void type('duction\nzw\u00f6');
@@ -122,7 +122,7 @@ describe('prompts', () => {
     expect(drawn()).toBe('Which? Type production to continue: Again? ');
   });
 
-  test('reads a password without showing it, and lets it be edited', async () => {
+  test('reads a password without showing it, and allows editing', async () => {
     const { prompts, type, drawn, input } = terminal();
     const modes: boolean[] = [];
     Object.assign(input, { setRawMode: (mode: boolean) => modes.push(mode) });

@@ -30,7 +30,7 @@ describe('resolveKey', () => {
 
   test('returns no key by default', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
-  test("names a variable that can't be a key, without its text", () => {
+  test("names a variable whose text can't be a key, without repeating the text", () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
       /^PETSTOCK_API_KEY is not valid: (?!.*psk_secret)/,
     );
@@ -38,7 +38,7 @@ describe('resolveKey', () => {
   });
 });
 
-test('prefers a variable to the command of a key, whose key is unknown before it ran', () => {
+test('prefers a variable to a key command, whose key is unknown before it runs', () => {
   const command = { command: 'pass show shop', shell: false };
   const config = { ...empty, keyCommands: { staging: command } };
   const printed = resolveKey('staging', {}, config);
@@ -70,13 +70,13 @@ describe('resolveBaseUrl', () => {
 
   test('returns no URL by default', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
 
-  test("names a variable that can't be a URL", () => {
+  test("names a variable whose text can't be a URL", () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };
     expect(() => resolveBaseUrl('staging', env, stored)).toThrow(/^PETSTOCK_URL_STAGING is not valid: .*https/);
   });
 });
 
-test('names the stored URLs and keys that a variable overrides, and nothing else', () => {
+test('names exactly the stored URLs and keys that a variable overrides', () => {
   const env = { PETSTOCK_API_KEY: 'psk_secret', PETSTOCK_URL_STAGING: 'rubbish', PETSTOCK_URL_PRODUCTION: 'x' };
   expect(describeShadows(env, stored)).toEqual([
     'PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used',
@@ -90,7 +90,7 @@ test.each([
   [[], /^Unknown store "nort" in --store\. No store/, 'petstock config stores'],
   [['south'], /in --store\. .*only .*south\.$/, 'petstock config stores'],
   [['south', 'north'], /"north"\? .* are north, south\.$/, 'petstock inventory list -s north'],
-])('names the stores that are known beside an unknown one: %j', (names, end, hint) => {
+])('lists the known stores if a store is unknown: %j', (names, end, hint) => {
   const file = { ...emptyConfig, stores: Object.fromEntries(names.map((name) => [name, {}])) } as unknown as ConfigFile;
   const store = { value: 'nort', source: '--store' };
   const argv = ['inventory', 'list', '-s', 'nort'];
@@ -142,7 +142,7 @@ test.each<[string, Partial<StoredConfig>, string, string, string | undefined]>([
   else expect(send).toThrow(refusal);
 });
 
-test('names the stored URL if that is where a key may not go', () => {
+test('names the stored URL if a key may not be sent there', () => {
   const config = { ...stored, keyOrigins: { staging: 'https://a.example' } };
   const url = { value: 'https://stored.example/v1', source: 'config file' };
   expect(() => requireKeyOfOrigin('staging', { value: 'psk', source: 'config file' }, url, config)).toThrow(
@@ -150,7 +150,7 @@ test('names the stored URL if that is where a key may not go', () => {
   );
 });
 
-test('chooses a store by flag, variable, then setting, and accepts no other name', () => {
+test('takes the store from flag, variable or setting, in that order, and rejects an invalid name', () => {
   const file = { ...emptyConfig, settings: { 'default-store': 'south' } } as ConfigFile;
   const chosen = (flag: string | undefined, env: object = {}, config = file) => resolveStore(flag, { ...env }, config);
   const set = { PETSTOCK_STORE: 'west' };

@@ -51,7 +51,7 @@ describe('the variable of an option that all commands share', () => {
     ['PETSTOCK_COLOR', 'red', 'takes auto, always or never, not "red"'],
     ['PETSTOCK_QUIET', 'maybe', 'takes true or false, not "maybe"'],
     ['PETSTOCK_STRING_IDS', 'x', 'takes true or false, not "x"'],
-  ] as const)('refuses a variable that can’t be used, and names it: %s=%s', async ([name, value, words], { shop }) => {
+  ] as const)('refuses an invalid variable, and names it: %s=%s', async ([name, value, words], { shop }) => {
     const stderr = await shop.refused('inventory list', { env: { [name]: value } });
     expect(stderr).toContain(`Error: ${name} ${words}.\nHint: petstock help options\n`);
     expect((await shop.run('help options', { env: { [name]: value } })).code).toBe(0);
@@ -62,7 +62,7 @@ describe('the variable of an option that all commands share', () => {
     if (name !== 'PETSTOCK_OUTPUT' && value !== 'xml') expect(errorJson(json.stderr).error.message).toContain(name);
   });
 
-  test('answers no question with a variable', async ({ shop }) => {
+  test('answers no confirmation by a variable', async ({ shop }) => {
     const env = { PETSTOCK_YES: '1', PETSTOCK_ASSUME_YES: '1' };
     expect(await shop.refused('inventory set 4=1 5=2', { env })).toContain('add --yes');
   });

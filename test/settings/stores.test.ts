@@ -97,7 +97,7 @@ describe('--store', () => {
     expect(asked[0]).toContain('north/production');
   });
 
-  test('prefers a setting of the store, and lists each setting in config list, but no key', async ({ north }) => {
+  test("prefers a store's own setting, and lists each setting in config list", async ({ north }) => {
     await north.run('config set low-stock 7');
     await north.run('config set low-stock 2 --store north');
     const lowStock = async (options = '') => (await north.run(`config get low-stock${options}`)).stdout;
@@ -112,7 +112,7 @@ describe('--store', () => {
     expect((await north.run('config set default-store north --store north')).code).toBe(2);
   });
 
-  test('shows a key of two stores under the store that was asked for, also in watch', async ({ north }) => {
+  test('reports a key of two stores under the requested store, in watch, too', async ({ north }) => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
@@ -152,7 +152,7 @@ describe('--store', () => {
   });
 
   property(
-    'leaves each store as if it were alone, after any edits',
+    'keeps each store independent of the others, whatever is edited',
     [fc.array(edit, { maxLength: 6 })],
     { numRuns: Number(process.env.PETSTOCK_RUNS ?? 15) },
     async (edits) => {
@@ -173,7 +173,7 @@ describe('--store', () => {
 });
 
 describe('config stores', () => {
-  test('lists each place with an address or a key, sorted, whatever has it', async ({ north, shop }) => {
+  test('lists each store with a URL or a key, sorted, wherever these come from', async ({ north, shop }) => {
     const { url } = north.service;
     await north.run('config set-url https://alpha.example/v1 --store alpha --env production');
     const env = { PETSTOCK_SOUTH_SIDE_URL_STAGING: 'https://south.example/v1', PETSTOCK_SOUTH_API_KEY_STAGING: '' };
@@ -188,7 +188,7 @@ describe('config stores', () => {
     expect((await shop.run('config stores -e production -o ndjson')).stdout).toBe('');
   });
 
-  test("warns of a variable that can't be used, and lists the others", async ({ north }) => {
+  test('warns about an invalid variable, and lists the other stores', async ({ north }) => {
     const answer = await north.run('config stores', { env: { PETSTOCK_URL_STAGING: 'http://far.example/v1' } });
     expect(answer).toMatchObject({
       code: 0,

@@ -23,7 +23,7 @@ test.for([
   ['url', 'urls'],
   ['key-origins', 'keyOrigins'],
   ['store', 'stores'],
-])('warns of a part of the file named %s, and suggests %s', async ([name = '', meant]) => {
+])('warns about a part of the file named %s, and suggests %s', async ([name = '', meant]) => {
   const { run } = await shopWith({ [name]: { 'max-zero': 0 } });
   const { stderr } = await run('inventory list --limit 1');
   expect(stderr.match(/^Warning: .*/gm)).toEqual([
@@ -31,7 +31,7 @@ test.for([
   ]);
 });
 
-test('warns about settings and parts of a later petstock, and keeps them when it changes the file', async () => {
+test('warns about settings and parts from a later petstock, and keeps them in the file', async () => {
   const later = {
     settings: { max_zero: 10, 'low-stock': 3, theme: 'dark' },
     stores: { north: { settings: { tone: 1 }, notes: { staging: 'x' } } },
@@ -60,7 +60,7 @@ test('warns about settings and parts of a later petstock, and keeps them when it
   });
 });
 
-test('refuses commands that need a configuration in a later format, and does not change it', async () => {
+test('refuses commands that need a configuration in a later format, and leaves it unchanged', async () => {
   const { run, text, file } = await shopWith({ version: 2 });
   const before = text();
   for (const command of ['inventory list', 'config list', 'config set low-stock 3', 'config unset-key']) {
@@ -76,7 +76,7 @@ test('refuses commands that need a configuration in a later format, and does not
   expect(text()).toBe(before);
 });
 
-test('refuses commands that need the state of a later petstock, and does not change it', async ({
+test('refuses commands that need the state of a later petstock, and leaves it unchanged', async ({
   shop: { run, folders },
 }) => {
   expect(await run('inventory adjust 4 +2')).toMatchObject({ code: 0 });

@@ -46,7 +46,7 @@ describe('writeFileAtomically', () => {
     expect(here.modeOf('new.csv') & ~0o644).toBe(0);
   });
 
-  test('replaces a file as a whole, and keeps its mode, but for setuid bits', async ({ here }) => {
+  test('replaces a whole file, and keeps its mode except for setuid bits', async ({ here }) => {
     here.write('old.csv', 'a much longer text than the new one');
     fs.chmodSync(here.at('old.csv'), 0o6620);
     fs.linkSync(here.at('old.csv'), here.at('same.csv'));
@@ -56,7 +56,7 @@ describe('writeFileAtomically', () => {
     expect(here.read('same.csv')).toContain('much longer');
   });
 
-  test('leaves the file as it was, and nothing beside it, if the pieces or the disk fail', async ({ here }) => {
+  test('leaves the file unchanged, and nothing beside it, if the content or the disk fails', async ({ here }) => {
     here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
     await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);
@@ -95,7 +95,7 @@ describe('writeFileAtomically', () => {
 
   const canName = process.platform === 'linux' && canMakeFifos;
 
-  test.runIf(canName)('writes to a pipe that only its descriptor names', async ({ here }) => {
+  test.runIf(canName)('writes to a pipe that only a descriptor names', async ({ here }) => {
     execFileSync('mkfifo', [here.at('pipe')]);
     const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {
@@ -177,10 +177,13 @@ describe('syncing to disk', () => {
     expect(open()).toBe(before);
   });
 
-  test.for(['EINVAL', 'EPERM', 'EISDIR'])("ignores that a system can't sync folders: %s", async (code, { here }) => {
-    await expect(withFsync(failed(code), () => syncPath(here.folder))).resolves.toBeUndefined();
-    await expect(syncPath(here.at('missing'))).resolves.toBeUndefined();
-  });
+  test.for(['EINVAL', 'EPERM', 'EISDIR'])(
+    "succeeds even if a system can't sync folders: %s",
+    async (code, { here }) => {
+      await expect(withFsync(failed(code), () => syncPath(here.folder))).resolves.toBeUndefined();
+      await expect(syncPath(here.at('missing'))).resolves.toBeUndefined();
+    },
+  );
 
   test("syncs by descriptor if file handles can't sync, as under Plug'n'Play", async ({ here }) => {
     const handle = await open(here.folder, 'r');
@@ -228,7 +231,7 @@ test.for([
 });
 
 describe('createFileAtomically', () => {
-  test('creates a file once for several callers, for this user alone', async ({ here }) => {
+  test('creates a file only once for several callers, for this user only', async ({ here }) => {
     const texts = ['one', 'two', 'three'];
     const created = await Promise.all(texts.map((text) => createFileAtomically(here.at('key'), text)));
     expect(created.filter((one) => one)).toHaveLength(1);
@@ -237,7 +240,7 @@ describe('createFileAtomically', () => {
   });
 });
 
-test('replaces and creates nothing if the new file is gone before its rename', async ({ here }) => {
+test('neither replaces nor creates a file if the new one vanishes before its rename', async ({ here }) => {
   const sync: Partial<DiskSync> = {
     file: async () => fs.rmSync(here.at(here.names()[0] ?? '')),
     folder: async () => {},

@@ -30,7 +30,7 @@ const clockGettime = (wanted: number) => ({
   },
 });
 
-test("returns Node's own time of the machine on Node", () => {
+test("returns Node's own machine time on Node", () => {
   const before = process.hrtime.bigint();
   const now = machineTime(process)();
   expect(now >= before && now <= process.hrtime.bigint()).toBe(true);
@@ -52,7 +52,7 @@ test('returns the performance counter in nanoseconds in an executable for Window
   expect(machineTime(bun('win32', { 'kernel32.dll': symbols }))()).toBe(16_679_947_976_000n);
 });
 
-test("throws if the machine's clock can't be read, instead of using the process's own", () => {
+test("throws if the machine's clock can't be read, instead of using the process's clock", () => {
   for (const libraries of [{}, { 'libc.so.6': clockGettime(99) }]) {
     expect(machineTime(bun('linux', libraries))).toThrow(FailureError);
   }
@@ -63,7 +63,7 @@ test.each([
   ['linux', 'libc.so.6'],
   ['darwin', '/usr/lib/libSystem.B.dylib'],
   ['win32', 'kernel32.dll'],
-] as const)('tries only the library that %s has', (platform, library) => {
+] as const)('tries only the library that exists on %s', (platform, library) => {
   const asked: string[] = [];
   expect(machineTime(bun(platform, {}, asked))).toThrow("The clock of this machine can't be read.");
   expect(asked).toEqual([library]);

@@ -17,7 +17,7 @@ it.each([
   ['require', false, false],
   ['verify-ca', true, false],
   ['verify-full', true, true],
-] as const)('verifies with sslmode %s: the certificate %s, the name in it %s', (mode, certificate, name) => {
+] as const)('with sslmode %s, verifies the certificate: %s, the name in it: %s', (mode, certificate, name) => {
   const { tls, ...rest } = read('postgres://db.example/pets');
   const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode } });
   if (options === false) throw new Error('no TLS');
@@ -28,7 +28,7 @@ it.each([
   ['prefer', undefined, false],
   ['require', 'authority', true],
   ['verify-ca', 'authority', true],
-] as const)('trusts with sslmode %s the named authority: %s', (mode, ca, isVerified) => {
+] as const)('with sslmode %s, trusts the named authority: %s', (mode, ca, isVerified) => {
   const authority = join(newFolder(), 'ca.pem');
   writeFileSync(authority, 'authority', { mode: 0o600 });
   const { tls, ...rest } = read('postgres://db.example/pets');
@@ -37,7 +37,7 @@ it.each([
 });
 
 describe('parseDatabaseUrl', () => {
-  it('reads a database URL as libpq does', () => {
+  it('reads a database URL like libpq', () => {
     expect(read('postgres://ann:p%40ss@db.example:6543/pets?sslmode=verify-full&connect_timeout=3')).toEqual({
       user: 'ann',
       password: 'p@ss',
@@ -157,7 +157,7 @@ describe('parseDatabaseUrl', () => {
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
 
   property(
-    'shows no part of a password, not even of an invalid database URL',
+    'shows no part of a password, even of an invalid database URL',
     [password, fc.constantFrom('user', 'parameter'), fc.constantFrom('db', 'db,other:5432')],
     (secret, place, hosts) => {
       const coded = encodeURIComponent(secret);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FailureError, UnavailableError } from '../../src/shared/errors.ts';
 import { fileErrorReason, readErrorReason } from '../../src/shared/file-error.ts';
 
-test('keeps the kind and the details of an error that is changed', () => {
+test('keeps the kind and the details when an error is changed', () => {
   const service = { code: 'down', message: 'Down.', status: 503 };
   const kept = { status: 503, serviceError: service, retryAfterSeconds: 7, lines: ['a'] };
   const error = new UnavailableError('Down.', { ...kept, hint: 'wait' });
@@ -19,7 +19,7 @@ test('keeps the kind and the details of an error that is changed', () => {
   expect([changed.hint, changed.cause, error.notCarriedOut]).toEqual([undefined, error, false]);
 });
 
-test('keeps the first cause of an error that is changed twice', () => {
+test('keeps the first cause when an error is changed twice', () => {
   const cause = new Error('ENOSPC');
   const changed = new FailureError('full', { cause }).with({ message: 'fuller' }).with({ notCarriedOut: true });
   expect(changed).toMatchObject({ message: 'fuller', notCarriedOut: true, cause });

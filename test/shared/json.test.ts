@@ -35,7 +35,7 @@ describe('toInteger', () => {
   const integers = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
   property(
-    'reads any int64, with the point anywhere',
+    'reads any int64, wherever its decimal point is',
     [integers, fc.integer({ min: 0, max: 18 }), fc.constantFrom('e', 'E', 'e+')],
     (value, places, e) => {
       const sign = value < 0n ? '-' : '';
@@ -88,7 +88,7 @@ describe('parseJson', () => {
     }
   };
 
-  property('reads any text as lossless-json does, or throws a SyntaxError', [texts], propertyRuns(400), (text) => {
+  property('reads or rejects any text like lossless-json', [texts], propertyRuns(400), (text) => {
     expect(readBy(parseJson, text)).toBe(
       readBy((json) => parse(json, undefined, (digits) => new JsonNumber(digits)), text),
     );
@@ -126,7 +126,7 @@ describe('JSON objects', () => {
     expect(isJsonObject(parseJson(text))).toBe(true),
   );
 
-  test.each(['[]', '5', 'null', '"{}"', 'true'])('recognizes what is not a JSON object: %s', (text) => {
+  test.each(['[]', '5', 'null', '"{}"', 'true'])('recognizes that %s is not a JSON object', (text) => {
     expect(isJsonObject(parseJson(text))).toBe(false);
   });
 });

@@ -42,7 +42,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(bootAfter(hour + 1)).toBe(second);
   });
 
-  test('gives two processes that begin at the same moment the same boot', ({ folder }) => {
+  test('gives two processes that start at the same moment the same boot', ({ folder }) => {
     let other = '';
     const monotonic = () => {
       other ||= machine(folder)(7);
@@ -57,7 +57,7 @@ describe('keptBoot on a system without boot ids', () => {
 
   const uptimes = fc.array(fc.double({ min: 0, max: 100 * hour, noNaN: true }), { minLength: 1, maxLength: 20 });
 
-  property('reports no restart while the time since the boot only grows', [uptimes], (moments) => {
+  property('reports no restart while the uptime only grows', [uptimes], (moments) => {
     const boots = moments.toSorted((a, b) => a - b).map(machine());
     expect(new Set(boots).size).toBe(1);
   });
@@ -72,7 +72,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(bootAfter(9)).toBe(second);
   });
 
-  test("keeps a boot whose file can't be refreshed, and creates none that can't be kept", ({ folder }) => {
+  test("keeps a boot whose file can't be refreshed, and creates no boot that can't be stored", ({ folder }) => {
     const bootAfter = machine(folder);
     const first = bootAfter(7);
     const file = join(folder, readdirSync(folder)[0] ?? '');

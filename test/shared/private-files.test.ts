@@ -31,14 +31,14 @@ describe('readPrivateFile', () => {
     expect(readPrivateFile(fileOf(0o600))).toEqual({ text: 'psk_1', warning: undefined });
   });
 
-  it('makes a file private that others can read, and warns once', () => {
+  it('makes a private file private again if others can read it, and warns once', () => {
     const path = fileOf(0o644);
     expect(readPrivateFile(path)?.warning).toBe(`${path} could be read by others. It is now private (0600)`);
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
     expect(readPrivateFile(path)?.warning).toBeUndefined();
   });
 
-  it.runIf(isRoot && isMainThread)('leaves a file of root unchanged, and warns that others can read it', () => {
+  it.runIf(isRoot && isMainThread)("leaves root's file unchanged, and warns that others can read it", () => {
     const path = fileOf(0o644);
     process.seteuid?.(1234);
     try {
@@ -56,7 +56,7 @@ describe('readPrivateFile', () => {
     expect(() => readPrivateFile(linkTo(target))).toThrow('others can write to it');
   });
 
-  it('follows a link of ours into a folder of ours', () => {
+  it('follows a link of the user into a folder of the user', () => {
     expect(readPrivateFile(linkTo(fileOf(0o600)))?.text).toBe('psk_1');
   });
 });

@@ -44,7 +44,7 @@ function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }
 
-test('creates a missing folder with its parents, for this user alone', () => {
+test('creates a missing folder with its parents, for this user only', () => {
   const path = join(newFolder(), 'a', 'b', 'c');
   // It passes where only reading was meant, and is not made.
   requirePrivateFolder(path);
@@ -73,7 +73,7 @@ test('creates a missing folder in several processes at once', async () => {
 }, 60_000);
 
 test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])(
-  'uses a folder of ours with mode %o, and does not change it',
+  'uses a folder of the user with mode %o, and does not change it',
   (mode) => {
     const path = folderOf(mode);
     makePrivateFolder(path);
@@ -109,7 +109,7 @@ test.runIf(isRoot)('refuses a folder or a link of another user, and does not cha
   expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
 });
 
-test.runIf(isRoot && isMainThread)('accepts a folder of root to read, but not to write to', () => {
+test.runIf(isRoot && isMainThread)("accepts root's folder to read from, but not to write to", () => {
   const path = folderOf(0o755);
   fs.chmodSync(join(path, '..'), 0o755);
   process.seteuid?.(1234);
@@ -121,14 +121,14 @@ test.runIf(isRoot && isMainThread)('accepts a folder of root to read, but not to
   }
 });
 
-test('judges a symbolic link of ours by its target', () => {
+test('judges a symbolic link of the user by its target', () => {
   const path = linkTo(folderOf(0o700));
   makePrivateFolder(path);
   requirePrivateFolder(path);
   refused(linkTo(folderOf(0o1777)), 0o1777, isShared);
 });
 
-test('refuses a link to a missing target, also above the folder, and does not create it', () => {
+test('refuses a link to a missing target, even above the folder, and does not create the target', () => {
   const target = join(newFolder(), 'missing');
   const link = linkTo(target);
   const message = 'it is a symbolic link whose target does not exist: create the target, or remove the link';
@@ -144,7 +144,7 @@ test('refuses links that form a loop', () => {
   expect(refusal(join(path, 'a', 'b'))).toContain('form a loop');
 });
 
-test('refuses a file in place of the folder, or above it', () => {
+test('refuses a file in place of the folder or of one above it', () => {
   const file = join(newFolder(), 'file');
   fs.writeFileSync(file, '');
   refused(file, modeOf(file), 'it is not a folder');
@@ -177,7 +177,7 @@ const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
 const depths = fc.nat({ max: 3 });
 
 property(
-  'creates or refuses a folder, and leaves existing ones unchanged',
+  'either creates or refuses a folder, and leaves existing ones unchanged',
   [kinds, modes, depths],
   (kind, mode, depth) => {
     const path = join(newFolder(), 'a');

@@ -27,7 +27,7 @@ test.each(['&amp;', '&AMP', '&#38;', '&#x26;'])('removes a key whose & is writte
   expect(redactorOf(['sk&live'])(`the key sk${written}live.`)).toBe('the key [key].');
 });
 
-test('removes each of several keys, even if a text has only one of them', () => {
+test('removes each of several keys, even if a text contains only one', () => {
   const redact = redactorOf(['psk_live_7Fq2', 'psk_test_9Ab4', 'abc']);
   expect(redact('psk_test_9Ab4')).toBe('[key]');
   expect(redact('psk_test_9Ab4 or psk_live_7Fq2')).toBe('[key] or [key]');
@@ -57,7 +57,7 @@ const anyText = fc
   .map((pieces) => pieces.join(''));
 
 property(
-  'redacts a text the same by the quick check and by the whole pattern',
+  'redacts a text the same with the quick check as with the whole pattern',
   [anyText, fc.subarray([...keys], { minLength: 1 })],
   propertyRuns(400),
   (text, secrets) => {

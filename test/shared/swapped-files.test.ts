@@ -59,7 +59,7 @@ async function tryToWrite(file: string): Promise<void> {
   }
 }
 
-test('writes to none of our files if a link to it replaces another file meanwhile', async () => {
+test('does not write through a link that replaces a file meanwhile', async () => {
   const { shared, ours } = openFolders();
   const file = join(shared, 'x.csv');
   await startSwapper(file, join(ours, 'x.csv'));
@@ -67,7 +67,7 @@ test('writes to none of our files if a link to it replaces another file meanwhil
   expect(fs.readFileSync(join(ours, 'x.csv'), 'utf8')).toBe('ours');
 });
 
-test('writes to none of our folders if a link to it replaces another folder meanwhile', async () => {
+test('does not write through a link that replaces a folder meanwhile', async () => {
   const { shared, ours } = openFolders();
   const folder = join(shared, 'folder');
   fs.mkdirSync(folder);

@@ -59,7 +59,7 @@ describe('createSystemProcesses', () => {
     expect(processes.isGone({ ...processes.self, startedAt: '' })).toBe(false);
   });
 
-  it("calls no process gone that it can't see", () => {
+  it("never reports a process as gone that it can't see", () => {
     const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
     expect(processes.isGone(processes.self)).toBe(true);
     for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {
@@ -67,7 +67,7 @@ describe('createSystemProcesses', () => {
     }
   });
 
-  it('decides by the pid alone on a system without namespaces, but not on a Linux that hides them', () => {
+  it('decides by the pid alone on a system without namespaces, but not if Linux hides them', () => {
     const given = { pid: 5, boot, proc: '/nowhere' };
     const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });

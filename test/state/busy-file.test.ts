@@ -25,13 +25,13 @@ function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
 }
 
 describe('a transaction that does not get the lock', () => {
-  test('retries a transaction that does not get the lock, after a pause', async () => {
+  test('retries a transaction after a pause if it does not get the lock', async () => {
     const { run, events } = rig(2);
     await expect(run()).resolves.toBe('done');
     expect(events).toEqual(['try', 'sleep', 'try', 'sleep', 'try']);
   });
 
-  test('gives up a transaction that does not get the lock in five tries, and names the file', async () => {
+  test('gives up a transaction after five tries for the lock, and names the file', async () => {
     const { run, events } = rig(10);
     await expect(run()).rejects.toMatchObject({
       kind: 'unavailable',

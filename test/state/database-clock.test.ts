@@ -6,7 +6,7 @@ import { createStateClock } from './rig.ts';
 const trip = fc.record({ there: fc.nat(200), back: fc.nat(200), pause: fc.nat(20_000) });
 
 property(
-  'converts times of the database to bounds that are never too early or too late',
+  'converts database times to bounds that are never too early or too late',
   [fc.integer(), fc.array(trip, { minLength: 1 }), fc.nat(60_000)],
   (ahead, trips, length) => {
     const clock = createStateClock();

@@ -49,7 +49,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('continues, and closes no gate, whatever a stranger sends by NOTIFY', async () => {
+test('continues, and closes no gate, whatever a stranger sends with NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
@@ -71,7 +71,7 @@ test('continues, and closes no gate, whatever a stranger sends by NOTIFY', async
   await flood;
 });
 
-test('uses no operator, function or table that another role created in the schema public', async () => {
+test('does not use an operator, function or table that another role creates in public', async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'mallory');
   await runSql(url, 'GRANT ALL ON SCHEMA public TO PUBLIC');
@@ -113,7 +113,7 @@ test('uses no operator, function or table that another role created in the schem
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('grants a till what it needs, but not to drop, create or remove anything, or change who wrote what', async () => {
+test('grants a till what it needs, but not to drop, create or forge anything', async () => {
   const url = await temporaryDatabase();
   await (await stateAt(url)).close();
   const role = await roleOf(url, 'till');
@@ -150,7 +150,7 @@ test('grants a till what it needs, but not to drop, create or remove anything, o
   await expect(removing).rejects.toMatchObject({ kind: 'failure', message });
 });
 
-test("reports to a reading role without rights that it can't create the missing state", async () => {
+test("tells a role without rights that it can't create the missing state", async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'clerk');
   const processes = new FakeProcesses().view(1);
@@ -160,7 +160,7 @@ test("reports to a reading role without rights that it can't create the missing 
   expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
 });
 
-test('leaves no setting behind after a transaction, which a pooler would pass on', async () => {
+test('leaves no setting after a transaction that a pooler could pass to another client', async () => {
   const url = await temporaryDatabase();
   const settings: string[] = [];
   let isOpen = false;
@@ -183,7 +183,7 @@ test('leaves no setting behind after a transaction, which a pooler would pass on
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
-test('waits for the disk with intents and gates, although the database waits for none by default', async () => {
+test('waits for the disk with intents and gates even if the database does not by default', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const settings: string[] = [];
@@ -211,7 +211,7 @@ test('waits for the disk with intents and gates, although the database waits for
   expect(settings.slice(-2)).toEqual(['off', 'on']);
 });
 
-test('refuses a pooler that gives each transaction another connection, and writes nothing more', async () => {
+test('refuses a pooler that switches connections between transactions, and stops writing', async () => {
   const url = await temporaryDatabase();
   let backend = 100;
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {

@@ -216,11 +216,11 @@ async function storeOfMachines(database: string): Promise<Store> {
   return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
 }
 
-it('carries out no write over an unseen stock, whichever process dies or is suspended', async () => {
+it('overwrites no unseen stock, whichever process dies or is suspended', async () => {
   await check(Number(process.env.PETSTOCK_RUNS ?? 30), storeOnFile);
 }, 300_000);
 
-it('carries out no write over an unseen stock between machines whose clocks have nothing in common', async () => {
+it('overwrites no unseen stock from machines whose clocks have nothing in common', async () => {
   const database = await newDatabase();
   await check(Number(process.env.PETSTOCK_RUNS ?? 6), () => storeOfMachines(database));
 }, 300_000);

@@ -12,7 +12,7 @@ test.each([
   ['//nas/stock/petstock', true],
   [String.raw`\\?\C:\petstock`, false],
   [String.raw`\\.\C:\petstock`, false],
-])('finds %s on the network on Windows: %s', async (real, expected) => {
+])('decides whether %s is on the network on Windows: %s', async (real, expected) => {
   // A drive letter of the network is resolved to its share.
   const system = { platform: 'win32', realpath: () => real, typeOf: unasked, mounts: unasked };
   expect(await isOnNetwork(String.raw`Z:\petstock`, system)).toBe(expected);
@@ -33,19 +33,19 @@ test.each([
   ['/Volumes/stock room/petstock', false],
   ['/Volumes/a on b/petstock', true],
   ['/Users/ada/petstock', false],
-])('finds %s on the network on macOS: %s', async (folder, expected) => {
+])('decides whether %s is on the network on macOS: %s', async (folder, expected) => {
   const typeOf = (path: string) => (path === '/' ? 26 : 31);
   const system = { platform: 'darwin', realpath: (path: string) => path, typeOf, mounts: async () => mounts };
   expect(await isOnNetwork(folder, system)).toBe(expected);
 });
 
-test('asks for no mounts if the folder is on the disk of the system', async () => {
+test('does not list mounts if the folder is on the system disk', async () => {
   const system = { platform: 'darwin', realpath: unasked, typeOf: () => 26, mounts: unasked };
   expect(await isOnNetwork('/Users/ada/petstock', system)).toBe(false);
 });
 
 test.each([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0xef53])(
-  'decides on Linux by the type of the file system: %i',
+  'decides by the type of the file system on Linux: %i',
   async (type) => {
     const system = { platform: 'linux', realpath: unasked, typeOf: () => type, mounts: unasked };
     expect(await isOnNetwork('/home/ada', system)).toBe(type !== 0xef53);

@@ -84,7 +84,7 @@ describe('a new state', () => {
     expect(synced).toHaveLength(1);
   });
 
-  it('creates no state for a command that only reads', async ({ folder }) => {
+  it('does not create a state for a command that only reads', async ({ folder }) => {
     expect(await openExistingState(opening(folder).options)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
     await closed(folder);
@@ -93,7 +93,7 @@ describe('a new state', () => {
     await state?.close();
   });
 
-  it('ignores the journal of a state that was removed', async ({ folder }) => {
+  it('ignores the journal left by a removed state', async ({ folder }) => {
     const state = await opened(opening(folder).options);
     await (await state.history.begin(headOf(), rowsFor(1n))).end();
     rmSync(join(folder, 'state.db'));
@@ -133,7 +133,7 @@ describe('durability', () => {
     expect(await kinds(async () => (await state.history.resume(log.run)).end())).toEqual([full, full]);
   });
 
-  it('leaves nothing of a run whose beginning fails halfway', async () => {
+  it('leaves nothing behind if beginning a run fails halfway', async () => {
     const state = await opened(opening(newFolder()).options);
     function* broken() {
       yield* rowsFor(1n, 2n);
@@ -180,7 +180,7 @@ it('stops a run that has seen later numbers than the state has', async ({ folder
 it.for([
   ['when the run ends', (log: RunLog) => log.end()],
   ['before the next intent, however many numbers others have drawn', (log: RunLog) => log.intend(secondRow, undefined)],
-] as const)('reports an older copy that was noticed with an outcome: %s', async ([_what, next], { folder }) => {
+] as const)('reports an older copy that was noticed when writing an outcome: %s', async ([_what, next], { folder }) => {
   const { options, clock } = opening(folder);
   const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -193,7 +193,7 @@ it.for([
   await expect(next(log)).rejects.toMatchObject({ message });
 });
 
-it('supersedes a row by a request from before a reboot that could still arrive', async ({ folder }) => {
+it('supersedes a row by a request from before a reboot that may still arrive', async ({ folder }) => {
   const before = await opened(opening(folder).options);
   const lost = await before.history.begin(headOf(), rowsFor(1n));
   await lost.intend(firstRow, undefined);
@@ -211,7 +211,7 @@ it('supersedes a row by a request from before a reboot that could still arrive',
   expect(await intend()).toMatchObject([{ kind: 'superseded', run: lost.run }]);
 });
 
-it('ends a wait for a process from before a reboot by Ctrl-C', async ({ folder }) => {
+it('ends a wait for a process from before a reboot on Ctrl-C', async ({ folder }) => {
   const { run } = await (await opened(opening(folder).options)).history.begin(headOf(), rowsFor(1n));
   const sleep = async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted();
   const clock = { ...createStateClock('boot-2'), sleep };
@@ -291,7 +291,7 @@ describe('a folder that can’t be used', () => {
     }
   });
 
-  it('moves the limits to the first runtime folder that can be used, with a warning', async () => {
+  it('moves the limits to the first usable runtime folder, with a warning', async () => {
     const runtimeFolder = join(newFolder(), 'runtime');
     const runtimeFolders = ['/proc/other', runtimeFolder];
     const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolders, movesLimits: true });
@@ -306,7 +306,7 @@ describe('a folder that can’t be used', () => {
     for (const write of writes) await expect(write()).rejects.toMatchObject({ ...failure('Nothing was sent'), hint });
   });
 
-  it('keeps a gate in its own folder after both folders of a login are gone', async ({ folder }) => {
+  it("keeps a gate in petstock's own folder after both login folders are gone", async ({ folder }) => {
     const logins = [newFolder(), newFolder()];
     const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins], movesLimits: true });
     const state = await openState(options);
@@ -321,7 +321,7 @@ describe('a folder that can’t be used', () => {
     expect((await opened(options)).limits.peek('key').gate.at).toBe(at + 60_000);
   });
 
-  it("fails if the state folder can't be used and the command writes, or there is no other folder", async () => {
+  it("fails if the state folder can't be used and no other folder may replace it", async () => {
     const [runtimeFolder, need] = [newFolder(), 'limits'] as const;
     for (const fields of [{ runtimeFolders: [runtimeFolder] }, { need }, { need, runtimeFolders: ['/proc/other'] }])
       await expect(openState(opening(unusable, { ...fields, movesLimits: true }).options)).rejects.toMatchObject({
@@ -333,7 +333,7 @@ describe('a folder that can’t be used', () => {
     await expect(openState(opening(join(inTheWay, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('notices that the disk is full when it opens the state, and warns', async ({ folder }) => {
+  it('warns on opening the state that the disk is full', async ({ folder }) => {
     const { DatabaseSync } = await loadEngine();
     await closed(folder);
     const isFull = { now: true };
@@ -396,7 +396,7 @@ describe('SQLite', () => {
   });
 });
 
-it('opens a new state whole in several processes at once', async ({ folder }) => {
+it('opens a new state in several processes at once', async ({ folder }) => {
   const program = new URL('opening-process.ts', import.meta.url).pathname;
   const openAndBegin = () => promisify(execFile)(process.execPath, ['--import', 'tsx', program, folder]);
   const outputs = await Promise.all([1, 2, 3, 4].map(openAndBegin));

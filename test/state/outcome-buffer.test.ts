@@ -15,7 +15,7 @@ function bufferOf(written: { readonly isDurable: boolean }): OutcomeBuffer {
 const rowsOf = (buffer: OutcomeBuffer, generation: number) => [...buffer.take(generation).keys()];
 
 describe('OutcomeBuffer', () => {
-  it('repeats outcomes on a new connection that may not be on a disk', () => {
+  it('repeats outcomes on a new connection if they may not be on disk', () => {
     const buffer = bufferOf({ isDurable: false });
     expect(buffer.mustRepeat(1)).toBe(false);
     expect(rowsOf(buffer, 1)).toEqual([]);
@@ -23,7 +23,7 @@ describe('OutcomeBuffer', () => {
     expect(rowsOf(buffer, 2)).toEqual([1]);
   });
 
-  it('repeats no outcome that is on a disk', () => {
+  it('does not repeat an outcome that is on disk', () => {
     expect(rowsOf(bufferOf({ isDurable: true }), 2)).toEqual([]);
   });
 
@@ -33,7 +33,7 @@ describe('OutcomeBuffer', () => {
     expect(rowsOf(buffer, 2)).toEqual([]);
   });
 
-  it('keeps an outcome that replaces another one while it is written', () => {
+  it('keeps an outcome that replaces another one while that is being written', () => {
     const buffer = new OutcomeBuffer();
     buffer.add([{ ...outcome, result: 'unknown' }]);
     const taken = buffer.take(1);

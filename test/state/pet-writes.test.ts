@@ -64,7 +64,7 @@ describe('queries of the state', () => {
     }
   });
 
-  test('scans no large table for anything that a run reads and writes', async () => {
+  test('does not scan a large table for anything that a run reads or writes', async () => {
     const connection = await recording();
     const [clock, processes] = [createStateClock(), new FakeProcesses().view(1)];
     const options = { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} };

@@ -122,7 +122,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ({ type: 'intent', ids: [id], minPermits: 1, by: '', at: 2, expires: 1e9, bulk: false }) as const;
       const refused = { type: 'answer', id: 'x', at: 3, wall: 1_000_003, status: 429, retryAfter: 60_000 } as const;
 
-      it('shows at once the limits that another process has recorded, by key', async () => {
+      it('shows at once the limits that another process has recorded for a key', async () => {
         await ours.limits.fold('one', [start, sent('a')]);
         expect(inFlight(await latest(theirs, 'one'))).toEqual(['a']);
         await theirs.limits.fold('two', [start]);
@@ -135,7 +135,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(inFlight(await latest(ours, 'one'))).toEqual([]);
       });
 
-      it('keeps limits that two processes record onto the same version', async () => {
+      it('keeps limits that two processes record for the same version', async () => {
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
@@ -145,7 +145,7 @@ export function testState(name: string, newStore: () => Driver): void {
         for (const key of ['key', 'new']) expect((await latest(ours, key)).gate.at).toBeGreaterThan(0);
       });
 
-      it('clears the limits of a key, and keeps its requests in flight', async () => {
+      it('clears the limits of a key, but keeps its requests in flight', async () => {
         await ours.limits.fold('key', [start, sent('a'), refused]);
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
@@ -183,7 +183,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('ends a lease at once if its process dies before its intent', async () => {
+      it('ends a lease at once if its process dies before recording an intent', async () => {
         await placeOf(ours).tryAcquire();
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toBeDefined();
@@ -220,13 +220,13 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('ends a lease with a row that was not carried out, which is pending again', async () => {
+      it('ends a lease when its row was not carried out and is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
         expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
-      it('ends a lease if its process was suspended for longer than it lasts', async () => {
+      it('ends a lease if its process is suspended for longer than it lasts', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         expect(ours.presence.holdsLease).toBe(true);
@@ -249,7 +249,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('skips a lock in the queue that was not acquired', async () => {
+      it('skips a queued lock that was not acquired', async () => {
         const [first, second] = [placeOf(ours), placeOf(ours)];
         await first.tryAcquire();
         expect(await second.tryAcquire()).toBeDefined();
@@ -260,7 +260,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
     describe('a write that depends on a stock', () => {
       it.each(['applied', 'differs'] as const)(
-        'supersedes a write by one that was %s since its read version, not before',
+        'supersedes a write by one that was %s since its read version, but not before',
         async (result) => {
           const since = await markOf(theirs);
           const log = await write(ours, 7n, { result });
@@ -277,7 +277,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
-      it('supersedes a write by an unknown one that could still arrive after its read version', async () => {
+      it('supersedes a write by an unknown one that may still arrive after its read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
         const tooEarly = await markOf(theirs);
@@ -295,7 +295,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('supersedes only the affected write among those of one call, also by a removed one', async () => {
+      it('supersedes only the affected write of several, even by a removed one', async () => {
         const since = await markOf(theirs);
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
@@ -348,7 +348,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('stores the head of a run, and counts its rows', async () => {
+      it('stores the details of a run, and counts its rows', async () => {
         const head = {
           user: undefined,
           store: 'north',
@@ -398,7 +398,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });
 
-      it('shows a row without an outcome as unknown, and each outcome as it was recorded', async () => {
+      it('shows a row without an outcome as unknown, and each recorded outcome', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
         expect((await runOf(log)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
@@ -417,7 +417,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.check()).toEqual([]);
       });
 
-      it('keeps an outcome that arrives while others are written', async () => {
+      it('keeps an outcome that arrives while others are being written', async () => {
         const log = await begin(ours, 1n, 2n, 3n);
         await intend(log, [
           [1, 1n],
@@ -433,7 +433,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await runOf(log)).counts).toMatchObject({ applied: 3, unknown: 0 });
       });
 
-      it('writes outcomes after a moment, and frees their pets', async () => {
+      it('writes outcomes after a short delay, and frees their pets', async () => {
         const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await runOf(log)).counts.applied).toBe(0);
@@ -459,7 +459,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await list({ state: 'done' })).toEqual([]);
       });
 
-      it('finds a run by its last characters if only one has them', async () => {
+      it('finds a run by its last characters if they are unique', async () => {
         const log = await write(ours, 7n);
         expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
         expect(await theirs.history.find(log.run)).toBe(log.run);
@@ -474,7 +474,7 @@ export function testState(name: string, newStore: () => Driver): void {
       const runsOfFile = async (at = serviceName) =>
         (await theirs.history.runsOfFile(at, ofFile.contentHash)).map(({ run }) => run);
 
-      it('repeats the check whether a run may begin if another run of its file has begun since', async () => {
+      it('repeats the check before a run begins if another run of its file has begun since', async () => {
         const others: RunLog[] = [];
         let asked = 0;
         const begun = await ours.history.begin(headOf(ofFile), rowsFor(7n), async () => {
@@ -524,7 +524,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
       });
 
-      it('keeps the previous process from changing a row that was settled since', async () => {
+      it('keeps the previous process from changing a row that has been decided since', async () => {
         const { log, resumed } = await takenOver();
         await settled(resumed, { row: 1, petId: 7n, result: 'conflict' });
         await settled(log, { row: 1, petId: 7n, result: 'applied' });
@@ -537,7 +537,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ['failed', 'unknown'],
         ['applied', 'applied'],
       ] as const)(
-        'keeps a pet leased to a resumed run although the previous process calls its row %s',
+        'keeps a pet leased to a resumed run even if the previous process calls its row %s',
         async (result, known) => {
           const { log, resumed } = await takenOver();
           await pass(timeout);
@@ -551,7 +551,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('counts a row as written again once its undo was undone, and so on', async () => {
+      it('counts a row as written again if its undo is undone, and so on', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
         const undone = () => Promise.all(chain.map(async (log) => (await runOf(log)).undone));
@@ -584,7 +584,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runOf(first)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
       });
 
-      it('returns the later writes of a row, without those that were undone', async () => {
+      it('returns the later writes of a row, except those that were undone', async () => {
         const { run } = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });
         await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
@@ -617,7 +617,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await log.end();
       });
 
-      it('keeps a delta with the stock that it was last added to', async () => {
+      it('keeps a delta with the stock to which it was last added', async () => {
         const log = await ours.history.begin(headOf(), [rowFor(7n, { delta: 3 }), rowFor(8n, { row: 2 })]);
         const rebased = { before: 40, after: 43 };
         const inFlightUntil = clock.monotonic() + timeout;
@@ -659,7 +659,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await writes()).toBe(0);
       });
 
-      it('returns the last known stock of many pets, in the order requested', async () => {
+      it('returns the last known stock of many pets in the requested order', async () => {
         await write(ours, 7n, { quantity: 3 });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 8 }));
         await write(ours, largest, { quantity: 5 });
@@ -668,7 +668,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
-      it('returns no stock before a run if an earlier request was settled after it', async () => {
+      it('returns no stock before a run if an earlier request got its outcome later', async () => {
         await write(ours, 7n, { quantity: 3 });
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
@@ -694,7 +694,7 @@ export function testState(name: string, newStore: () => Driver): void {
     describe('presence', () => {
       const present = () => theirs.presence.list();
 
-      it('begins presence with the first write, and keeps it as long as it is renewed', async () => {
+      it('begins presence with the first write, and keeps it while it is renewed', async () => {
         expect(await present()).toEqual([]);
         expect(ours.presence.holdsLease).toBe(true);
         await placeOf(ours).tryAcquire();
@@ -720,7 +720,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('keeps presence if a run is taken over at the moment when the last one ends', async () => {
+      it('keeps presence if a run is taken over just when the last one ends', async () => {
         for (let hops = 0; hops < 40; hops += 1) {
           const pid = 100 + hops;
           const { run } = await begin(await open(pid), 7n);
@@ -734,7 +734,7 @@ export function testState(name: string, newStore: () => Driver): void {
         }
       });
 
-      it('ends presence with its lease, and does not restore it by a late renewal', async () => {
+      it('ends presence with its lease, and ignores a late renewal', async () => {
         await placeOf(ours).tryAcquire();
         clock.stop(15_000);
         expect(await present()).toEqual([]);
@@ -743,7 +743,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('ends presence and leases after a reboot once the end of presence was seen', async () => {
+      it('ends presence and leases after a reboot once presence was seen to have ended', async () => {
         await placeOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);

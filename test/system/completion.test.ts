@@ -21,7 +21,7 @@ test('completes commands, options and their values in zsh', async () => {
   expect(await shell.list('petstock inventory ')).toMatch(/^set +-- set the stock of one or more pets/m);
 });
 
-test('proposes files and runs in zsh, and quotes them', async () => {
+test('completes files and runs in zsh, and quotes them', async () => {
   const shell = await openShell('zsh');
   const { home } = shell;
   for (const name of fileNames) writeFileSync(join(shell.folder, name), '');

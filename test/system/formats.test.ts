@@ -24,7 +24,7 @@ const readers = {
 
 // Some fifty starts of the program each.
 test.each(Object.entries(readers))(
-  'prints with -o %s in each command what jq and python3 read',
+  'prints %s in each command so that jq and python3 can read it',
   {
     timeout: 240_000,
   },

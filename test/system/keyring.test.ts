@@ -17,7 +17,7 @@ unset KEY
 "$@"
 `;
 
-test('reads a key from the keyring of the desktop with a key command', async () => {
+test('reads a key from the desktop keyring with a key command', async () => {
   const home = temporaryHome();
   const service = await serve();
   const script = join(home.folder, 'session.sh');

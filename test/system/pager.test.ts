@@ -5,7 +5,7 @@ import { serve, startProgram } from '../support/program.ts';
 const list = 'inventory list --color never';
 const lessOnly = { PAGER: undefined, LESS: undefined };
 
-test('shows a list in less, which survives Ctrl-C, reaches the end and is quit', async () => {
+test('shows a list in less, which survives Ctrl-C and reaches the end', async () => {
   const { env } = await serve(['--pets', '150']);
   const program = startProgram(list, { env: { ...env, ...lessOnly }, terminal: 80 });
   await program.until('stdout', 'SPACE more');
@@ -30,7 +30,7 @@ test('shows a list in less, which survives Ctrl-C, reaches the end and is quit',
   expect(stripVTControlCharacters(stdout)).toMatch(/ {2}q close\s+Rate limit: /);
 });
 
-test('leaves less at once if the list fits', async () => {
+test('quits less at once if the list fits on the screen', async () => {
   const { env } = await serve(['--pets', '22']);
   const { code, stdout } = await startProgram(`${list} --limit 22`, { env: { ...env, ...lessOnly }, terminal: 80 })
     .result;
