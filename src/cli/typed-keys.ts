@@ -37,8 +37,7 @@ export function refuseTypedKey(operands: readonly string[], command: string): vo
   throw new UsageError(`petstock ${command} does not take a key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
 
-const inHistory =
-  'A key on the command line stays in the history of the shell. If that was a real one, remove it there';
+const inHistory = "A key on the command line stays in the shell's history. If that was a real one, remove it there";
 
 /**
  * Returns the texts of an error, with `[not shown]` for each part of a typed word that may be a key. All usage errors

@@ -110,7 +110,7 @@ async function enterInTurn({ clock, interrupted, onDelay }: RunContext, petId: b
       await onDelay(
         seconds > 0
           ? `A request of ${by} may still reach the service; continuing in ${seconds} s`
-          : `Waiting for ${by}, which is writing pet ${petId}`,
+          : `Waiting for ${by} to finish with pet ${petId}`,
       );
     }
     const wait = busy.until === undefined ? pause : Math.max(pause, Math.min(busyWait.most, busy.until - at));

@@ -130,7 +130,7 @@ export class StockReader {
     });
     if (this.#isBegun && seen.items === 0) {
       throw new FailureError(
-        "The service returned an empty list, which can't be right, because it has had the pets of this run",
+        "The service returned an empty list. That can't be right, because it had the pets of this run before",
       );
     }
     return quantities;

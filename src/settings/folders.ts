@@ -96,7 +96,7 @@ function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSour
 }
 
 const noHome =
-  'This user has no home folder, where settings and the history are kept.  Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
+  'This user has no home folder, so there is no place for settings and the history.  Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
 
 const root = 0;
 
@@ -111,7 +111,7 @@ export function refuseSudoInHome(folders: Folders, env: Environment, user = effe
   const folder = [folders.config, folders.state].find((each) => ownerOf(each) === caller);
   if (folder === undefined) return;
   throw new UsageError(
-    `petstock runs as root, by sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written`,
+    `petstock runs as root, through sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written`,
     { hint: 'the same command without sudo, or with sudo -H, which uses the folders of root' },
   );
 }

@@ -72,13 +72,10 @@ export const settingDefinitions = {
     'when inventory set reads first, shows before and after, and can be undone',
   ),
   codes: file('bar codes of this shop: a CSV with code, petId and optionally name', requireRegularFile),
-  'ca-file': file(
-    'trusted authorities in addition to those of Node, in PEM, like NODE_EXTRA_CA_CERTS',
-    async (value) => {
-      // Loaded late, because it loads TLS.
-      (await import('./authorities.ts')).readAuthorities(value);
-    },
-  ),
+  'ca-file': file("authorities to trust besides Node's own, in PEM, like NODE_EXTRA_CA_CERTS", async (value) => {
+    // Loaded late, because it loads TLS.
+    (await import('./authorities.ts')).readAuthorities(value);
+  }),
   'state-url': {
     meaning: 'the PostgreSQL database that several machines share as their state, instead of the state folder',
     values: '<url>',

@@ -152,7 +152,7 @@ async function write(file: string, content: Content): Promise<void> {
   } catch (error) {
     if (isNew) rmSync(file, { force: true });
     else renameSync(before, file);
-    throw error instanceof SyntaxError ? new Error('the disk took only a part of it', { cause: error }) : error;
+    throw error instanceof SyntaxError ? new Error('only a part of it was written', { cause: error }) : error;
   } finally {
     rmSync(before, { force: true });
   }

@@ -66,13 +66,13 @@ const maxPem = 16 * 1024 * 1024;
  * the server
  */
 function readPem(file: string): string {
-  const what = `The file ${file}, which the URL of the database names`;
+  const what = `The file ${file} in the database URL`;
   try {
     const text = readTrustedFile(file, maxPem);
     if (text !== undefined) return text;
   } catch (cause) {
     if (cause instanceof FailureError) throw cause.with({ message: `${what}: ${cause.message}` });
-    throw new FailureError(`${what}, can't be read: ${readErrorReason(cause)}`, { cause });
+    throw new FailureError(`${what} can't be read: ${readErrorReason(cause)}`, { cause });
   }
-  throw new FailureError(`${what}, can't be read: there is no such file`);
+  throw new FailureError(`${what} can't be read: there is no such file`);
 }

@@ -254,7 +254,7 @@ export function memoryShortage(thrown: unknown): FailureError | undefined {
 
 /** undici's response parser in WebAssembly reserves 10 GB of address space in Node 22 and earlier. */
 const tooLittle =
-  'The system gives petstock no more memory. A limit of the address space (ulimit -v) must allow 12 GB, of which little is used.';
+  'The system gives petstock no more memory. A limit on the address space (ulimit -v) must allow 12 GB, although little of that is used.';
 
 /** Returns the signal that has aborted a command; SIGINT for Ctrl-C and for any other reason. */
 export function endingSignalOf({ reason }: AbortSignal): EndingSignal {

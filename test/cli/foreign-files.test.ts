@@ -145,7 +145,7 @@ describe('sudo with the folders of the user who ran it', () => {
     const folders = { config: `${home}/.config/petstock`, state: `${home}/.local/state/petstock` };
     for (const command of ['inventory list', 'inventory set 1 5', 'config set low-stock 3']) {
       const stderr = await shop.refused(command, { folders, env: { SUDO_UID: '4321' } });
-      expect(stderr).toContain('petstock runs as root, by sudo');
+      expect(stderr).toContain('petstock runs as root, through sudo');
       expect(stderr).toContain('sudo -H');
     }
     expect(fs.existsSync(`${home}/.config`)).toBe(false);

@@ -21,8 +21,8 @@ export const defineCompletion = define({
   needsConfig: false,
   operands: { '<shell>': shellNames.join(', ') },
   description:
-    'Prints a script that lets a shell complete petstock commands at TAB. It also completes options and their values, the latest runs and their ' +
-    'pets, stores, sessions of stock-takes, and files. A TAB reads only this machine: it sends nothing and needs ' +
+    'Prints a script that lets a shell complete petstock commands when you press TAB. It also completes options and their values, the latest runs and their ' +
+    'pets, stores, sessions of stock-takes, and files. Completion reads only this machine: it sends nothing and needs ' +
     'no key. The script calls the petstock on your PATH, so it stays valid after an update.',
   before: installation,
   examples: [

@@ -112,7 +112,7 @@ export const topics = {
           "PETSTOCK_CONFIG_DIR, PETSTOCK_STATE_DIR and PETSTOCK_RUNTIME_DIR, otherwise the platform's own (XDG on Linux)",
         proxy:
           'HTTPS_PROXY or HTTP_PROXY, ALL_PROXY, except for hosts in NO_PROXY and this machine (petstock status shows it)',
-        authorities: "Node's own, those of NODE_EXTRA_CA_CERTS, and those of the file in the setting ca-file",
+        authorities: "Node's own, and those in the files of NODE_EXTRA_CA_CERTS and the setting ca-file",
         pager:
           'PETSTOCK_PAGER, PAGER, less (with LESS=FRX); empty or cat: none. Only for tables that are longer than the terminal',
         'a server': 'the options of petstock sandbox serve: PETSTOCK_SERVE_PORT for --port, and so on',
@@ -137,7 +137,7 @@ export const topics = {
         '-o tsv': 'the default otherwise: no header; tab, line end and backslash in a value are \\t \\n \\r \\\\',
         '-o csv':
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
-        '-o json': 'one array or object; ids are numbers with every digit, which need a parser that keeps int64',
+        '-o json': 'one array or object; ids are numbers with every digit, so the parser must keep int64',
         '-o ndjson': 'one object per line',
         '-o html': 'a page to print, without scripts; for inventory list, history list, show and totals',
         '--string-ids': 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)',
@@ -145,7 +145,7 @@ export const topics = {
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
       'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings and errors.',
-    'A command refuses a format that it does not have (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, which never fail. ' +
+    'A command refuses a format that it does not have (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, so they never cause an error. ' +
       'An exported file has the format of its name, unless -o is given.',
     'The result of a row:',
     {
@@ -157,7 +157,7 @@ export const topics = {
         conflict: 'the stock was not the expected one; not written, unless its error says that this is not known',
         notAttempted: 'it was not sent (pending in the history)',
         unknown: 'it is not known whether it was written',
-        differs: 'the service wrote another quantity, which the row shows',
+        differs: 'the service wrote another quantity (the row shows it)',
       },
     },
   ],
@@ -168,8 +168,8 @@ export const topics = {
     {
       terms: {
         'state.db':
-          'one SQLite database with the rate limits of each key, the pets that commands are writing, and every ' +
-          'change of stock made by this machine (petstock history list). While it is in use, state.db-wal and ' +
+          'one SQLite database with the rate limits of each key, the pets that commands are changing, and every ' +
+          'stock change made by this machine (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'the content of the codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':

@@ -106,11 +106,11 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'show or check what petstock keeps on this machine',
     group: 'Service and setup',
     description:
-      'The data that petstock keeps on this machine for its commands: the limits of each key, who writes which pet, and the history.',
+      'The data that petstock keeps on this machine for its commands: the limits of each key, the pets that commands are changing, and the history.',
     facts: { needsConfig: false },
     commands: [
-      verb('info', 'show where it is, how large, and who uses it', state, 'defineStateInfo'),
-      verb('check', 'check whether it is damaged', state, 'defineStateCheck'),
+      verb('info', 'show where the state is, its size, and who uses it', state, 'defineStateInfo'),
+      verb('check', 'check whether the state is damaged', state, 'defineStateCheck'),
       verb('init', 'create the tables of a shared state, as their owner', state, 'defineStateInit'),
       verb('grant', 'print the rights that a role needs for a shared state', state, 'defineStateGrant'),
     ],

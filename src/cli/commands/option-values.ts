@@ -148,7 +148,7 @@ export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
  */
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {
   const { dryRun = false, exitCode = false, failFast = false, changed: changedOnly = false } = flags;
-  if (exitCode && !dryRun) throw new UsageError('--exit-code goes with --dry-run');
+  if (exitCode && !dryRun) throw new UsageError('--exit-code needs --dry-run');
   const concurrency = wholeNumberOf('--concurrency', flags.concurrency) ?? defaultConcurrency;
   if (concurrency < 1 || concurrency > maxConcurrency) {
     throw new UsageError(`--concurrency takes a number from 1 to ${maxConcurrency}`);

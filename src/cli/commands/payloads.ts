@@ -20,7 +20,7 @@ export const definePetsGet = define({
       throw noSuchPets(invocation, [petId]).with({ status, serviceError, isReworded: true, cause: error });
     });
     const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
-    const sunset = Number.isNaN(goesAway) ? '' : ` and goes away on ${new Date(goesAway).toUTCString()}`;
+    const sunset = Number.isNaN(goesAway) ? '' : ` and will be removed on ${new Date(goesAway).toUTCString()}`;
     await invocation.messages.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
     await printPayload(invocation, value);
   },

@@ -131,8 +131,8 @@ function checkView(problems: readonly string[]): View {
 
 export const defineStateInit = define({
   description:
-    'Creates the tables of the shared state in the setting state-url, if they are missing. The role that runs this owns them: then ' +
-    '`petstock state grant` prints the rights that other roles need. Sends nothing.',
+    'Creates the tables of the shared state in the setting state-url, if they are missing. The role that runs this command owns them; ' +
+    '`petstock state grant` then prints the rights that other roles need. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
   action: async (invocation) => {
     if (sharedStateOf(invocation) === undefined) {

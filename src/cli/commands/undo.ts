@@ -55,7 +55,7 @@ export const defineUndo = define({
     }
     const options = { ...parseBulkFlags(invocation, flags), reason, ref };
     if (runId === 'last') {
-      throw new UsageError('The latest run is --last', {
+      throw new UsageError('To undo the latest run, use --last', {
         hint: petstock`${withWord(invocation.context.argv, 'last', '--last') ?? ['undo', '--last']}`,
       });
     }

@@ -91,7 +91,7 @@ export function contentOf(connection: SqliteConnection): 'nothing' | 'a state' |
 
 /**
  * Returns the version of the tables; 0 if there are none.
- * @throws FailureError if that version can't be read
+ * @throws FailureError if this petstock can't use tables of that version
  */
 function versionOf(connection: SqliteConnection): number {
   const version = Number(connection.get('PRAGMA user_version')?.user_version);

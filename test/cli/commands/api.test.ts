@@ -142,7 +142,7 @@ test.for<[string, Action, boolean]>([
 });
 
 test('prints the response of pets get, and warns when the deprecated endpoint goes away', async ({ shop }) => {
-  const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and goes away on .+ GMT\.\n/;
+  const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and will be removed on .+ GMT\.\n/;
   const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
   expect(result.sent).toEqual(['GET /v1/pets/9007199254740993']);
   expect(result.stdout).toMatch(/^\{.*9007199254740993.*\}\n$/);

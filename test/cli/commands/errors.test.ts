@@ -263,7 +263,7 @@ describe.each([
 });
 
 test('warns about a default-store without settings', async ({ shop }) => {
-  await shop.exits('config set default-store nosuch', 0, 'Warning: Nothing is stored yet for a store nosuch');
+  await shop.exits('config set default-store nosuch', 0, 'Warning: Nothing is stored yet for the store nosuch');
   await shop.run('config set-url https://example.com/v1 --env staging --store north');
   for (const known of ['north', 'default']) {
     expect((await shop.run(`config set default-store ${known}`)).stderr).not.toContain('Warning');

@@ -75,7 +75,7 @@ test("replaces someone else's file with a plan only with --force", async ({ till
 
 test.for([
   ['--plan-out FOLDER/p.csv', 'Add --dry-run'],
-  ['--dry-run --plan-out -', 'needs a file, because stdout has the report'],
+  ['--dry-run --plan-out -', 'needs a file, because the report goes to stdout'],
   ['--dry-run --plan-out FOLDER/a.csv', 'This command reads'],
   ['--dry-run --plan-out FOLDER/p.json', 'writes CSV'],
   ['--dry-run --plan-out FOLDER/none/p.csv', 'does not exist'],

@@ -19,11 +19,11 @@ const commands = `
 
 Commands that print a key:
   GNOME Keyring, KWallet: secret-tool lookup service petstock
-  Keychain of macOS: security find-generic-password -s petstock -w
+  macOS Keychain: security find-generic-password -s petstock -w
   1Password: op read op://Private/petstock/credential
   pass: pass show petstock
   HashiCorp Vault: vault kv get -field=key secret/petstock
-  Windows Credential Manager, with the module CredentialManager of PowerShell:
+  Windows Credential Manager, with the PowerShell module CredentialManager:
   powershell -Command "(Get-StoredCredential -Target petstock).GetNetworkCredential().Password"`;
 
 /**

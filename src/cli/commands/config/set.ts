@@ -47,7 +47,7 @@ export const defineSet = define({
     ['petstock config set default-env production'],
     ['petstock config set confirm always'],
     ['petstock config set max-zero 10'],
-    ['petstock config set state-url < url.txt', 'a password on the command line stays in the history of the shell'],
+    ['petstock config set state-url < url.txt', "a password on the command line stays in the shell's history"],
   ],
   after: '\n\nKeys and URLs have their own commands: petstock config set-key, petstock config set-url.',
   action: async (invocation, _options, text, given?: string) => {
@@ -94,7 +94,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
   if (name === unnamedStore || isKnownStore(name, context.env, file)) return;
   const near = didYouMean(name, Object.keys(file.stores));
   await messages.warn(
-    `Nothing is stored yet for a store ${name}.${near} To store its address: ` +
+    `Nothing is stored yet for the store ${name}.${near} To store its address: ` +
       petstock`config set-url 'https://<your-store>/v1' --store ${name}`,
   );
 }

@@ -20,7 +20,7 @@ const maxShown = 20;
 const listOptions = optionRows(
   ['--limit <n>', `at most this many (default: ${maxShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet, by id or name'],
-  ['--name <text>', 'only runs that changed a pet with this in its name (setting codes)'],
+  ['--name <text>', 'only runs that changed a pet with this text in its name (setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
   ['--mine', 'only your own runs, from any machine'],
@@ -41,9 +41,9 @@ export const defineHistoryList = define({
   options: listOptions,
   examples: [
     ['petstock history list'],
-    ['petstock history list --pet 4 --since 7d', 'who has changed it this week?'],
+    ['petstock history list --pet 4 --since 7d', 'who changed pet 4 this week?'],
     ['petstock history list --state incomplete', 'which runs can be resumed?'],
-    ['petstock history list --mine --since 7d', 'what have I written this week?'],
+    ['petstock history list --mine --since 7d', 'what did I change this week?'],
     ['petstock history list --env production --json'],
     ['petstock history list --since 7d -o html > week.html', 'a page to print'],
   ],

@@ -11,7 +11,7 @@ import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 
 const diffOptions = optionRows(
-  ['--only <field>', 'of pets that both sides have, compare only quantity or status'],
+  ['--only <field>', 'compare only the quantity or status of pets that both sides have'],
   ['--exit-code', 'exit with code 3 if they differ'],
   fieldsOption,
   ['--changes', 'print a change file (CSV) that makes left like right'],

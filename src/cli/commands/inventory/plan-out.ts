@@ -21,7 +21,7 @@ export async function openPlanOut(
 ): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
   if (file === undefined) return undefined;
   if (!dryRun) throw new UsageError('--plan-out writes the plan of a dry run. Add --dry-run');
-  if (file === '-') throw new UsageError('--plan-out needs a file, because stdout has the report');
+  if (file === '-') throw new UsageError('--plan-out needs a file, because the report goes to stdout');
   if (isOneOf(invocation, [input], file)) {
     throw new UsageError(`This command reads ${file}. Nothing was sent. Give --plan-out another file`);
   }

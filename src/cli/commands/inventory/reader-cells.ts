@@ -27,15 +27,13 @@ export class ReaderCellCheck {
   async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
     const status = [...this.#statusLines];
     if (status.length > 0)
-      await messages.warn(
-        `The status ${this.#where(status)} differs from that of the service, and apply does not change it`,
-      );
+      await messages.warn(`The status ${this.#where(status)} differs from the service's, and apply does not change it`);
     const hasNames = [...this.cells.values()].some(({ name }) => name !== '');
     const names = hasNames ? await petNames() : undefined;
     const renamed = names === undefined ? [] : this.#renamed(names);
     if (renamed.length > 0)
       await messages.warn(
-        `The name ${this.#where(renamed)} differs from that in the codes file, and apply does not change it`,
+        `The name ${this.#where(renamed)} differs from the one in the codes file, and apply does not change it`,
       );
   }
 

@@ -218,7 +218,7 @@ class Watch {
     if (this.#successfulChecks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#checkedAt);
       await messages.warn(
-        `--for leaves no time to find a change: the next check is possible ${wait} after the last one at the earliest`,
+        `--for leaves no time to find a change: the next check can't come sooner than ${wait} after the last one`,
       );
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#checkedAt + wanted)), soonest);

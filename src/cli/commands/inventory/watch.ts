@@ -15,7 +15,7 @@ export const defineWatch = define({
   description:
     'Polls the stock and prints a line for each change: with the time on a terminal, as NDJSON elsewhere. Each ' +
     'check takes one request. Checks use at most a tenth of the rate limit; if that requires a longer ' +
-    "interval, petstock says so. Errors of the service don't end it, except a rejected key (401). Ctrl-C ends " +
+    "interval, petstock says so. Service errors don't end it, except a rejected key (401). Ctrl-C ends " +
     'it with exit code 0.',
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],

@@ -53,7 +53,7 @@ const file: Read<string> = (given, option) => {
 export const options = {
   file: [
     'path',
-    'database file; :memory: stores nothing (default: that of --env sandbox, or :memory: if a stock, key or limits are given)',
+    'database file; :memory: stores nothing (default: the file of --env sandbox, or :memory: if a stock, key or limits are given)',
     file,
   ],
   database: [
@@ -71,7 +71,7 @@ export const options = {
   ],
   key: [
     'value',
-    'the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: that of the sandbox)',
+    "the key, 16 to 128 visible ASCII characters; other users of this machine can see it (default: the sandbox's own)",
     readSecret,
   ],
   keyFile: ['file', 'file of the key, created if it is missing; the key is then not shown', file],

@@ -191,7 +191,7 @@ async function announce({ context, results }: Invocation, service: RunningServic
     await teller.note(whereKeyIs(context.folders.state, key, values));
     if (admin !== null)
       await teller.note(
-        `The administration address is ${admin}. Its token is that of --admin-token, or shown with --json.`,
+        `The administration address is ${admin}. Its token is the one in --admin-token, or else is shown with --json.`,
       );
   }
   if (!results.wantsJson) return;
@@ -202,7 +202,7 @@ function whereKeyIs(stateFolder: string, key: string, values: Values): string {
   if (values.keyFile !== undefined) return `The key is in ${values.keyFile}.`;
   if (values.key !== undefined) return 'The key is the one you gave.';
   return ownKey(stateFolder) === key
-    ? 'The key is that of the sandbox: petstock sandbox info --json'
+    ? "The key is the sandbox's own: petstock sandbox info --json"
     : 'The key is shown with --json.';
 }
 

@@ -213,8 +213,8 @@ test('apply warns about rows whose status or name was edited, and writes their q
   const csv = changeFile(shop, rows);
   const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
   expect(applied.stderr).toBe(
-    'Warning: The status on line 3 differs from that of the service, and apply does not change it.\n' +
-      'Warning: The name on line 4 differs from that in the codes file, and apply does not change it.\n',
+    "Warning: The status on line 3 differs from the service's, and apply does not change it.\n" +
+      'Warning: The name on line 4 differs from the one in the codes file, and apply does not change it.\n',
   );
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
   const json = changeFile(
@@ -223,7 +223,7 @@ test('apply warns about rows whose status or name was edited, and writes their q
     'c.json',
   );
   expect((await shop.run(`inventory apply ${json} --dry-run`)).stderr).toContain(
-    'Warning: The status of items 1 and 2 differs from that of the service',
+    "Warning: The status of items 1 and 2 differs from the service's",
   );
 });
 
@@ -231,6 +231,6 @@ test('apply names the first of many rows with an edited status, and counts the r
   const ids = Array.from({ length: 21 }, (_, index) => `${index + 1},gone,1\n`);
   const file = changeFile(shop, `petId,status,quantity\n${ids.join('')}9007199254740992,gone,1\n`);
   expect((await shop.run(`inventory apply ${file} --dry-run`)).stderr).toContain(
-    '19, 20, 21 and 2 more differs from that',
+    '19, 20, 21 and 2 more differs from the service',
   );
 });

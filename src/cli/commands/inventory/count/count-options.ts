@@ -33,7 +33,7 @@ export const countOptions = optionRows(
   ['--closed', 'with --list: also finished sessions'],
   ['--sheet', 'print a blank sheet of all pets, by name, with their codes and a box; sends one request'],
   fieldsOption,
-  ['--discard <session>', 'give up a session, after a question; remove a finished or damaged one'],
+  ['--discard <session>', 'discard a session, after a confirmation; remove a finished or damaged one'],
   ...bulkOptions,
 );
 export type CountFlags = OptionsOf<typeof countOptions>;
@@ -53,8 +53,7 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
  */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
   const { merge, codes, all, label } = flags;
-  if (flags.closed)
-    throw new UsageError('--closed goes with --list', { hint: 'petstock inventory count --list --closed' });
+  if (flags.closed) throw new UsageError('--closed needs --list', { hint: 'petstock inventory count --list --closed' });
   if (label !== undefined && session !== undefined) {
     throw new UsageError('A session keeps its label. Leave out --label, or the session');
   }

@@ -100,7 +100,7 @@ export async function requireFinished(access: RunAccess, session: SessionContent
 
 function notKnown(access: RunAccess, session: SessionContent): UsageError {
   const message =
-    `The history has no run of session ${shortOf(session)}, which was about to be written. Either its process was killed, or an earlier copy of the state was restored. ` +
+    `Session ${shortOf(session)} was about to be written, but the history has no run of it. Either its process was killed, or an earlier copy of the state was restored. ` +
     'It is not known whether anything was written. Nothing was sent. Write the counts to a file, check it, and apply the missing rows';
   return new UsageError(message, { hint: fileHint(access, session) });
 }
