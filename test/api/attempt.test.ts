@@ -218,7 +218,7 @@ describe('one request that fails', () => {
     ],
     ['a bug', fault({}), { name: 'Error', message: 'it broke' }, ['begin', 'forfeit'], []],
   ])(
-    'ends the permit, and states whether the request may be in flight, after %s',
+    'reports whether a request may be in flight after %s, and ends its permit',
     async (_what, step, facts, told, recorded) => {
       const rig = createRig([step]);
       await expect(sendOnce({ ...patch, permit: rig.permit }, rig.options, use)).rejects.toMatchObject(facts);
@@ -227,7 +227,7 @@ describe('one request that fails', () => {
     },
   );
 
-  test('releases a permit that expires before the request leaves', async () => {
+  test('releases a permit that expires before its request is sent', async () => {
     const { permit, options, told } = createRig([fault({})]);
     const beginSend = () => {
       throw new PermitExpiredError();
@@ -237,7 +237,7 @@ describe('one request that fails', () => {
     expect(told).toEqual(['release']);
   });
 
-  test('sends nothing, and releases its permit, if it is interrupted before', async () => {
+  test('releases its permit without sending a request if it is already interrupted', async () => {
     const interrupted = AbortSignal.abort(new InterruptedError('Ctrl-C'));
     const { permit, options, told, sent } = createRig([answer(200)], { interrupted });
     await expect(attempt(get, permit, options, use)).rejects.toThrow('Ctrl-C');
@@ -249,7 +249,7 @@ describe('one request that fails', () => {
     [503, { kind: 'failed', retryAfter: 7000, error: { status: 503, retryAfterSeconds: 7, notCarriedOut: false } }],
     [500, { kind: 'done', value: 500 }],
     [200, { kind: 'done', value: 200 }],
-  ])('records the response and judges the status %i', async (status, end) => {
+  ])('records the response and judges status %i', async (status, end) => {
     const { permit, options, told } = createRig([answer(status, { 'retry-after': '7' })]);
     expect(await attempt(get, permit, options, use)).toMatchObject(end);
     expect(told).toEqual(['begin', 'record']);
@@ -350,7 +350,7 @@ describe('the facts about all attempts of a request', () => {
       { message: 'the gate', status: undefined },
     ],
     ['a 429, but of a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
-  ])('repeats what the service said if nothing may be sent after %s', async (_what, step, closed, facts) => {
+  ])("repeats the service's message if no request may be sent after %s", async (_what, step, closed, facts) => {
     const { options, permit } = createRig([step]);
     const admit = async () => {
       throw closed;
@@ -376,7 +376,7 @@ describe('the facts about all attempts of a request', () => {
   test.each<[string, Step, object]>([
     ['a refusal', refused, { status: 429 }],
     ['a failure', answer(502), { status: 502 }],
-  ])('leaves a retry after %s to a caller who sends once', async (_what, step, facts) => {
+  ])('leaves the retry after %s to a caller that wants one attempt', async (_what, step, facts) => {
     const { options, sent } = createRig([step, answer(200)]);
     await expect(send({ ...get, once: true }, options, use)).rejects.toMatchObject(facts);
     expect(sent).toHaveLength(1);

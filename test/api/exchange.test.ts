@@ -107,7 +107,7 @@ describe('an interruption of a request', () => {
     ['in the body of a 429', hangInBodyOf(429)],
     ['in the body of a 503', hangInBodyOf(503)],
     ['in a gzip', hangInGzip],
-  ])('rejects with the reason of an interruption %s', async (_what, answerer) => {
+  ])("rejects with the signal's reason if it is aborted %s", async (_what, answerer) => {
     const controller = new AbortController();
     const { server, list, clock } = await openClient([answerer], { interrupted: controller.signal });
     const settled = list().catch((error) => error);
@@ -122,8 +122,8 @@ describe('an interruption of a request', () => {
 
   test.each<[string, Answerer]>([
     ['in the wait before a retry', answer(503)],
-    ['in the wait behind a gate', answer(429, '', { 'retry-after': '20' })],
-  ])('rejects with the reason of an interruption %s', async (_what, answerer) => {
+    ['while a gate is closed', answer(429, '', { 'retry-after': '20' })],
+  ])("rejects with the signal's reason if it is aborted %s", async (_what, answerer) => {
     const controller = new AbortController();
     const onSleep = () => controller.abort(reason);
     const { server, list } = await openClient([answerer], { interrupted: controller.signal, onSleep });

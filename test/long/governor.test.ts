@@ -103,7 +103,7 @@ test('lets other processes continue while the one with the first request is susp
   await unrefused(served, 3);
 });
 
-test('sends nothing from two state folders for the rest of a window that had a 429', async () => {
+test('does not send from two state folders for the rest of a window that had a 429', async () => {
   const served = await serve(window(20));
   const stateFolders = [temporaryHome().state, temporaryHome().state];
   await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));

@@ -31,7 +31,7 @@ async function ended(rows: BulkRow[], dryRun: boolean, end?: () => Promise<void>
   return { log, report, error, outcomes };
 }
 
-test('shows the plan of a dry run, and records and confirms nothing', async () => {
+test('shows the plan of a dry run without recording or confirming it', async () => {
   const rows = [row('planned')];
   const { log, report, error } = await ended(rows, true);
   expect(log).toEqual(['plan']);
@@ -39,19 +39,19 @@ test('shows the plan of a dry run, and records and confirms nothing', async () =
   expect(error).toBeUndefined();
 });
 
-test('records what a resumed run has settled, although nothing is left to write', async () => {
+test('records outcomes found by a resumed run even if no row is left to write', async () => {
   const { log, report, error, outcomes } = await ended([row('applied')], false, async () => {});
   expect(log).toEqual(['plan', outcomes]);
   expect(report).toMatchObject({ run: 'r1', dryRun: false, uncounted: { unchanged: 2 } });
   expect(error).toBeUndefined();
 });
 
-test('says that the history may lack what a resumed run has settled', async () => {
+test('reports that the history may lack outcomes found by a resumed run', async () => {
   const { error } = await ended([row('applied')], false, () => Promise.reject(new UnavailableError('no state')));
   expect(error?.message).toBe('All changes were written, but the history may lack that: no state');
 });
 
-test('says that nothing more was written by a resumed run', async () => {
+test('reports that a resumed run wrote nothing more', async () => {
   const { error } = await ended([row('conflict')], false, async () => {});
   expect(error?.message).toMatch(/^Nothing more was written: /);
 });

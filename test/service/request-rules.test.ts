@@ -54,7 +54,7 @@ describe('a request that no operation could handle', () => {
     ...['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE'].map(
       (method) => [{ method }] as [Sent],
     ),
-  ])('passes %j on', (sent) => {
+  ])('accepts %j', (sent) => {
     expect(requireWellFormed(exchangeOf(sent))).toBeUndefined();
   });
 
@@ -129,7 +129,7 @@ describe('keys', () => {
     expect(bearerToken(field)).toBe(token);
   });
 
-  test('generates keys with a checksum, and tokens of another kind', () => {
+  test('generates keys with a checksum, and tokens in another format', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const keys = Array.from({ length: 50 }, generateKey);
     expect(new Set(keys).size).toBe(50);
@@ -198,7 +198,7 @@ describe('values of requests', () => {
 });
 
 describe('requests per address', () => {
-  test('limits each address on its own, and begins again in the next window', () => {
+  test('limits each address separately, and starts over in the next window', () => {
     const buckets = addressBuckets(60_000, 2n);
     const ask = (address: string, at = NOON) => buckets.admit(address, at).outcome;
     expect([ask('a'), ask('a'), ask('a'), ask('b')]).toEqual(['admitted', 'admitted', 'limited', 'admitted']);
@@ -208,14 +208,14 @@ describe('requests per address', () => {
     expect(ask('a', NOON + 60_000)).toBe('admitted');
   });
 
-  test('admits any number without a limit, and remembers none', () => {
+  test('admits any number of requests without a limit, and stores no address', () => {
     const buckets = addressBuckets(60_000, null);
     const { outcome, shown } = buckets.admit('a', NOON);
     expect([outcome, shown.limit, shown.remaining]).toEqual(['admitted', 1_000_000_000n, 999_999_999n]);
     expect(buckets.peek('a', NOON).remaining).toBe(1_000_000_000n);
   });
 
-  test('forgets the address known longest once there are 10,000 and another comes', () => {
+  test('forgets the oldest of 10,000 addresses when another one comes', () => {
     const buckets = addressBuckets(60_000, 1n);
     const left = (address: string) => buckets.peek(address, NOON).remaining;
     for (let at = 0; at < 10_000; at += 1) buckets.admit(`${at}`, NOON);
@@ -264,7 +264,7 @@ describe('metrics', () => {
   const lines = async ({ metrics }: ReturnType<typeof rig>, name: string) =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`petstock_${name}`));
 
-  test('shows limits, usage and bans of the valid keys, by window', async () => {
+  test('shows limits, usage and bans of valid keys, by window', async () => {
     const shown = rig([
       record('a'),
       record('b', { name: null, usage: usage(NOON + 1) }),
@@ -300,14 +300,14 @@ describe('metrics', () => {
     );
   });
 
-  test('shows 200 keys at most, and none if the storage fails', async () => {
+  test('shows at most 200 keys, and none if the storage fails', async () => {
     const many = Array.from({ length: 201 }, (_, at) => record(`k${at}`));
     expect(await lines(rig(many), 'key_banned')).toHaveLength(200);
     expect(await lines(rig(null, false), 'key_banned')).toEqual([]);
     expect(await lines(rig(null, false), 'store_up')).toEqual(['petstock_store_up 0']);
   });
 
-  test('measures the time of an operation of the storage, even of one that fails', async () => {
+  test('measures the time of a storage operation, even if it fails', async () => {
     const shown = rig([]);
     await shown.metrics.timed('find', async () => shown.pass(250));
     await expect(
@@ -357,7 +357,7 @@ describe('metrics', () => {
     expect((await Promise.all(found)).flat()).toEqual(counted.map((line) => `petstock_${line}`));
   });
 
-  test('counts a ban when it begins, and changes of the administration', async () => {
+  test('counts a ban when it begins, and changes by administrators', async () => {
     const shown = rig([]);
     for (const [outcome, begins] of [
       ['banned', true],

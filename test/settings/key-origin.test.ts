@@ -51,7 +51,7 @@ describe('a stored key and its origin', () => {
     expect(await keyed.setUrl(`${new URL(keyed.service.url).origin}/shop/v1`)).toBe(0);
   });
 
-  test('sends nothing if PETSTOCK_URL_STAGING has another origin', async ({ keyed }) => {
+  test('does not send a request if PETSTOCK_URL_STAGING has another origin', async ({ keyed }) => {
     for (const command of sending) {
       const result = await keyed.run(command, atElsewhere);
       expect(result, command).toMatchObject({ code: 4, requests: [] });

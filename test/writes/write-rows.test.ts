@@ -170,7 +170,7 @@ describe("writeRows of a run that can't continue", () => {
     expect(requests).toBeLessThanOrEqual(most);
   });
 
-  test("stops if the history can't be written, and sends nothing more", async () => {
+  test("stops sending if the history can't be written", async () => {
     const full = new FailureError('disk full');
     const { shop, stoppedBy } = await written(30, ({ options: { log } }) => ({
       log: {

@@ -132,7 +132,7 @@ test.each(moments)('resumes on another machine after kill -9 of the first one af
 });
 
 test.each(oneMoment)(
-  'sends nothing from a suspended machine whose run was taken over after %i responses',
+  'does not send from a suspended machine whose run was taken over after %i responses',
   async (count) => {
     const given = await setting();
     const program = given.begin();
