@@ -154,7 +154,7 @@ function countUnclear(rows: readonly BulkRow[]): number {
   return rows.filter(({ result, error }) => result === 'conflict' && error?.code === unclear).length;
 }
 
-/** Returns `no change has reached the stock so far`, or a similar text. */
+/** Returns a text like `no change has reached the stock so far`. */
 function soFar(end: RunErrorContext): string {
   const text = nothingText(end);
   return text.charAt(0).toLowerCase() + text.slice(1);

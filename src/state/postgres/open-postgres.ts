@@ -9,7 +9,7 @@ import { findTables, makeTables } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
 export interface OpenPostgresOptions extends StateOptions {
-  /** The URL of the database: `postgresql://…`. */
+  /** The database URL: `postgresql://…`. */
   readonly url: string;
 }
 

@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 /** Maximum number of lines that a warning lists. */
 const maxNamed = 20;
 
-/** Finds rows in which a cell was edited that `apply` ignores. */
+/** Finds rows with an edited cell that `apply` ignores. */
 export class ReaderCellCheck {
   readonly #statusLines = new Set<number>();
 

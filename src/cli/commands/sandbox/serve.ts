@@ -130,7 +130,7 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
 }
 
 /**
- * Returns the key in a file, which is created if it is missing.
+ * Returns the key in a file. Creates the file if it is missing.
  * @throws UsageError for an invalid key, which is not repeated
  */
 async function keyOfFile(file: string | undefined, teller: Teller): Promise<string | undefined> {

@@ -114,7 +114,7 @@ export class Connections {
   }
 
   /**
-   * Reads a snapshot, at any speed, on a connection of its own.
+   * Reads a snapshot on a connection of its own. A slow read does not block writers.
    * @param who the reader; readers share the connections
    * @throws StorageError, also if no connection is free in time
    */

@@ -16,7 +16,7 @@ const LOST = /^(08|57P)/;
 const USELESS = ['25006', '25P03'];
 
 /**
- * Converts an error of PostgreSQL, or of the connection to it, to a StorageError.
+ * Converts an error from PostgreSQL, or from the connection to it, to a StorageError.
  * @param mayBeDone whether a change was in flight when the connection was lost
  */
 export function failure(error: unknown, mayBeDone: boolean): StorageError {

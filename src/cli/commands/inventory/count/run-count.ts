@@ -46,7 +46,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     requireSameService(run, chosen);
     const { isTerminal } = invocation.context.stdin;
     if (isTerminal) await invocation.connections.announce();
-    // On a terminal, each scan is checked at once, which needs the list of pets. Scans from a pipe are checked at the
+    // On a terminal, each scan is checked at once, so the list of pets is needed. Scans from a pipe are checked at the
     // end.
     const stock = isTerminal || options.all ? await stockOf(run, options.all) : undefined;
     const session = await openChosen(sessions, chosen, run, { ...options, given });
