@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import { FailureError, failureText, memoryShortage, serviceWords, UnavailableError } from '../../src/shared/errors.ts';
+import { withOption, withValue } from '../../src/shared/hint.ts';
+import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
+import { endOfValue, skipSpace } from '../../src/shared/json-text.ts';
+import { orInterrupted } from '../../src/shared/or-interrupted.ts';
+import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
+import { redactorOf } from '../../src/shared/redact.ts';
+import { plainName } from '../../src/shared/sanitize.ts';
+import { isBusy, retryBusy, sqliteCodeOf } from '../../src/shared/sqlite-engine.ts';
+
+test.each<[string, number[]]>([
+  ['done', [200]],
+  ['undecided', [202, 408, 499, 502, 504, 520, 530, 599]],
+  ['unauthorized', [401]],
+  ['rateLimited', [429]],
+  ['redirect', [300, 301, 399]],
+  ['refused', [400, 403, 404, 409, 428, 430, 498]],
+  ['failed', [100, 199, 201, 204, 206, 299, 500, 501, 503, 505, 519]],
+])('gives the meaning %s to %j', (meaning, statuses) => {
+  for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
+});
+
+test('counts 502, 503 and 504 as those of a gateway', () => {
+  expect([500, 501, 502, 503, 504, 505].filter(isOfGateway)).toEqual([502, 503, 504]);
+});
+
+describe('the end of a JSON value in a text that may be cut off', () => {
+  test.each<[string, number | undefined]>([
+    ['12,', 2],
+    ['12', undefined],
+    ['true ]', 4],
+    ['"a",', 3],
+    ['"a\\",', undefined],
+    ['"a\\\\",', 5],
+    ['"a', undefined],
+    ['{"a":[1,{"b":"]}"}]} x', 20],
+    ['[[]', undefined],
+    ['[["]', undefined],
+    ['{"a":{}', undefined],
+    ['[],', 2],
+    ['{}', 2],
+  ])('finds the end of %s at %s', (text, end) => {
+    expect(endOfValue(text, 0)).toBe(end);
+    expect(endOfValue(`, ${text}`, 2)).toBe(end === undefined ? undefined : end + 2);
+  });
+
+  test.each([
+    [' \n\r\tx', 4],
+    ['x', 0],
+    ['  ', 2],
+    ['\u000b ', 0],
+    ['\u0000', 0],
+  ])('skips the white space of %j up to %i', (text, at) => expect(skipSpace(text, 0)).toBe(at));
+});
+
+test.each<[unknown, string]>([
+  [new FailureError('The file is gone'), 'the file is gone'],
+  [new UnavailableError('Words', { status: 503 }), 'the service returned 503'],
+  [
+    new UnavailableError('Words', { status: 503, serviceError: { code: 'c', message: '', status: 503 } }),
+    'the service returned 503',
+  ],
+  [
+    new UnavailableError('Words', { status: 503, serviceError: { code: 'c', message: 'a "b"', status: 503 } }),
+    'the service returned 503 ("a \\"b\\"")',
+  ],
+  ...[200, 201].map((length): [unknown, string] => [
+    new UnavailableError('Words', {
+      status: 503,
+      serviceError: { code: 'c', message: 'w'.repeat(length), status: 503 },
+    }),
+    `the service returned 503 ("${'w'.repeat(200)}${length > 200 ? '…' : ''}")`,
+  ]),
+  [new Error('A bug'), 'A bug'],
+  ['a word', 'a word'],
+])('describes %s as a clause: %s', (error, words) => expect(failureText(error)).toBe(words));
+
+test.each([
+  [undefined, false, []],
+  ['Some words.', false, ['Some words.']],
+  ['Some words.', true, []],
+  [' ', false, []],
+])('shows the text %j of the service below a message, reworded: %s', (message, isReworded, shown) => {
+  const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
+  expect(serviceWords({ serviceError, isReworded })).toEqual(shown);
+});
+
+test.each([
+  [Object.assign(new RangeError('Array buffer allocation failed')), true],
+  [new RangeError('Invalid array length'), false],
+  [new Error('Array buffer allocation failed of a bug'), false],
+])('recognizes a lack of memory in %s: %s', (error, isShortage) => {
+  expect(memoryShortage(error) !== undefined).toBe(isShortage);
+});
+
+test.each([
+  [
+    ['list', '--env', 'stagng'],
+    ['list', '--env', 'staging'],
+  ],
+  [
+    ['list', '-e', 'stagng'],
+    ['list', '-e', 'staging'],
+  ],
+  [
+    ['list', '--env=stagng'],
+    ['list', '--env=staging'],
+  ],
+  [
+    ['list', '-estagng'],
+    ['list', '-estaging'],
+  ],
+  [
+    ['list', '-e=stagng'],
+    ['list', '-estaging'],
+  ],
+  [['stagng/x'], ['staging/x']],
+  [
+    ['list', 'stagng'],
+    ['list', 'stagng', '--env', 'staging'],
+  ],
+  [
+    ['list', '--env', 'other'],
+    ['list', '--env', 'other', '--env', 'staging'],
+  ],
+])('replaces the wrong value of an option in %j', (argv, corrected) => {
+  expect(withValue(argv, ['-e', '--env'], 'stagng', 'staging')).toEqual(corrected);
+});
+
+test.each([
+  ['a', '"a"'],
+  ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+  ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
+  ['😀'.repeat(40), `"${'😀'.repeat(40)}"`],
+  ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
+  ['a\u202eb\n', '"a\ufffdb\ufffd"'],
+])('quotes %j as %s', (text, shown) => expect(quoted(text)).toBe(shown));
+
+test('capitalizes a clause, and ends a sentence once', () => {
+  expect(capitalized('a b')).toBe('A b');
+  expect(['a', 'a.', 'a!', 'a?', 'a.b'].map(sentence)).toEqual(['a.', 'a.', 'a!', 'a?', 'a.b.']);
+});
+
+test.each([
+  ['abc', 'abc', 'abc'],
+  ['abcd', 'x abcd y', 'x [key] y'],
+  ['ab-cd', 'x ab\\u002dcd y', 'x [key] y'],
+  ['ab-cd', 'x ab\\x2dcd y', 'x [key] y'],
+  ['abжd', 'x ab\\u0436d y', 'x [key] y'],
+  ['abжd', 'x abx436d y', 'x abx436d y'],
+])('removes the secret %s from %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
+
+test('waits for work or for an interruption, and leaves no listener', async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  expect(await orInterrupted(Promise.resolve(7), signal)).toBe(7);
+  await expect(orInterrupted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+  const waiting = orInterrupted(new Promise(() => {}), signal);
+  controller.abort(new Error('Ctrl-C'));
+  await expect(waiting).rejects.toThrow('Ctrl-C');
+  await expect(orInterrupted(Promise.resolve(7), signal)).rejects.toThrow('Ctrl-C');
+});
+
+const sqlite = (message: string, errcode?: unknown) =>
+  Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', ...(errcode === undefined ? {} : { errcode }) });
+test.each<[unknown, number | undefined, boolean]>([
+  [sqlite('x', 5), 5, true],
+  [sqlite('x', 261), 5, true],
+  [sqlite('x', 6), 6, true],
+  [sqlite('x', 13), 13, false],
+  [sqlite('database is locked'), 5, true],
+  [sqlite('database or disk is full'), 13, false],
+  [sqlite('x'), undefined, false],
+  [new Error('database is locked'), undefined, false],
+  ['database is locked', undefined, false],
+])('reads the code of %s as %s, busy: %s', (error, code, busy) => {
+  expect(sqliteCodeOf(error)).toBe(code);
+  expect(isBusy(error)).toBe(busy);
+});
+
+test.each([
+  ['a lock that is released in time', 2, [1, 2, 3], 'done', [1, 2]],
+  ['a lock that is never released', 9, [1, 2], 'busy', [1, 2]],
+  ['another error', -1, [1, 2], 'broken', []],
+])('waits for %s', async (_what, failures, pauses, end, slept) => {
+  const sleeps: number[] = [];
+  let tries = 0;
+  const work = () => {
+    tries += 1;
+    if (failures < 0) throw new Error('broken');
+    if (tries <= failures) throw new Error('busy');
+    return 'done';
+  };
+  const sleep = async (ms: number) => sleeps.push(ms);
+  const isLocked = (error: unknown) => (error as Error).message === 'busy';
+  expect(await retryBusy(work, pauses, sleep, isLocked).catch(({ message }) => message)).toBe(end);
+  expect(sleeps).toEqual(slept);
+});
+
+test('adds an option before the words that follow --', () => {
+  expect(withOption(['list', '--', 'x'], '--force')).toEqual(['list', '--force', '--', 'x']);
+  expect(withOption(['list'], '--force')).toEqual(['list', '--force']);
+});
+
+test('shortens a name to its longest length only', () => {
+  const longest = plainName('x'.repeat(10_000)).length;
+  expect(plainName('x'.repeat(longest))).toBe('x'.repeat(longest));
+  expect(plainName('x'.repeat(longest + 1))).toBe(`${'x'.repeat(longest - 1)}…`);
+});
