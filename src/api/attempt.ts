@@ -140,7 +140,7 @@ function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean):
   const Failure = fault.hopeless ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
   const what = fault.answered
-    ? `The response of the service at ${origin} can't be read completely`
+    ? `The response from the service at ${origin} can't be read completely`
     : isGarbled
       ? `The response header of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
@@ -189,7 +189,7 @@ function redirectTarget(
     const { origin } = new URL(baseUrl);
     const other = to.origin === 'null' ? to.protocol : to.origin;
     const where = other === origin ? `a URL outside ${baseUrl}` : `another address, ${shownUrl(other)}`;
-    const message = `The service redirects to ${where}. The redirect was not followed, because that would reveal the key`;
+    const message = `The service redirects to ${where}. The redirect was not followed, because following it would reveal the key`;
     throw new FailureError(message, { status });
   }
   const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);

@@ -87,7 +87,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 export function notUtf8(cause: unknown): FailureError {
-  return new FailureError('The response of the service is not UTF-8 text', { cause });
+  return new FailureError('The response from the service is not UTF-8 text', { cause });
 }
 
 type Zlib = typeof import('node:zlib');

@@ -201,7 +201,7 @@ describe('one request that fails', () => {
       answer(200, {}, 'x', { code: 'ECONNRESET' }),
       {
         name: 'UnavailableError',
-        message: "The response of the service at https://stock.example can't be read completely: it broke",
+        message: "The response from the service at https://stock.example can't be read completely: it broke",
         ...neither,
       },
       ['begin', 'record'],

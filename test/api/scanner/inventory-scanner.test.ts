@@ -103,7 +103,7 @@ describe('errors of InventoryScanner', () => {
     ['half of a byte order mark', Buffer.from([0xef, 0xbb])],
     ['a surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ])('reports bytes that are not UTF-8: %s', (_what, body) => {
-    expect(failure(body, [1])).toBe('The response of the service is not UTF-8 text');
+    expect(failure(body, [1])).toBe('The response from the service is not UTF-8 text');
   });
 
   test('counts items across chunks in an error', () => {

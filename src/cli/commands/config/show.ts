@@ -194,7 +194,7 @@ export async function reportChange(
   await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
-/** The formats of `get` and `path` besides the bare value. Scripts get the bare value, whatever the setting `output` is. */
+/** The formats of `get` and `path` besides the bare value, the default whatever the setting `output` is. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
 export const defineGet = define({
