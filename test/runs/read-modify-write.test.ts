@@ -128,7 +128,7 @@ test.each<[string, (clock: TestClock, tries: number) => Busy | undefined, object
   [
     'says once that another command is writing the pet, after more than 1 s',
     (_clock, tries) => (tries < 16 ? busy : undefined),
-    { delays: ['Waiting for another command, which is writing pet 4'], error: undefined },
+    { delays: ['Waiting for another command to finish with pet 4'], error: undefined },
   ],
   [
     'says when a request of another run can no longer arrive',
