@@ -7,9 +7,7 @@ import { record, type ScanRecord, type SessionContent } from './session-tables.t
 /** Returns the pet that a code currently means. */
 type PetOf = (code: string) => bigint | undefined;
 
-/**
- * The balance of a session: what was counted, what runs and files have taken of it, and what is still to be written.
- */
+/** The balance of a session: units counted, units that runs and files took over, and units still to be written. */
 export class Account {
   /** Counts still to be written, and units of unknown codes. */
   readonly tally = new Tally();

@@ -180,7 +180,7 @@ async function openLibraryState(
   processes: Processes,
 ): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
   const hasState = folder !== undefined || url !== undefined;
-  // A gate by an injected clock would be wrong for other processes.
+  // A gate timed by an injected clock would be wrong for other processes.
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };
   const { LimitsWithGateFiles } = await import('../rate-limit/limits-with-gate-files.ts');
   const warn = (line: string) => tell(onWarning, line);

@@ -113,7 +113,7 @@ export interface Intention {
   readonly verb: 'Write' | 'Undo';
   /**
    * A clause about an earlier run of the same file, such as `stock.csv was applied at 02:03 by run x7k2`. The question
-   * then says that this is a second time.
+   * then reads `Apply … AGAIN?`, followed by this clause.
    */
   readonly earlier?: string | undefined;
   /** Further facts, as clauses: `as it was before run x7k2`. */

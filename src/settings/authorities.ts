@@ -12,7 +12,7 @@ const maxBodyBytes = 16 * 1024 * 1024;
 
 /**
  * Reads the certificates in a `ca-file`, in PEM format.
- * @throws UsageError if it can't be read, or contains no usable certificate
+ * @throws UsageError if it can't be read, contains no certificate, or contains a damaged one
  */
 export function readAuthorities(file: string): string[] {
   const certificates = trustedText(file).match(pem) ?? [];

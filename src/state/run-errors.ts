@@ -24,7 +24,7 @@ export function stateReplaced({ name }: StateDatabase, run: string | undefined):
 
 export function writesLost({ name }: StateDatabase, run: string): FailureError {
   return new FailureError(
-    `${name} has lost confirmed writes, perhaps by a failover to a server that was behind, or by a restored copy. Nothing more is sent, and the history of run ${run} may be incomplete`,
+    `${name} has lost confirmed writes, perhaps because it failed over to an outdated server or was restored from a copy. Nothing more is sent. The history of run ${run} may be incomplete`,
     { hint: 'petstock state info' },
   );
 }

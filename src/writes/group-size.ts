@@ -43,8 +43,8 @@ export class GroupSize {
   }
 
   /**
-   * Returns the size of the next group: as many rows as can be sent within the span at the rate since the last group,
-   * but at most four times its size. Never 0.
+   * Returns the size of the next group: as many rows as can be sent within the span at the rate since the last group.
+   * It is at least four rows per concurrent request, and at most 512 rows and four times the size of the last group.
    * @param now the time by the monotonic clock, which may not have advanced
    */
   next(now: number): number {

@@ -48,7 +48,9 @@ test('does not write while the database is unreachable, and warns on reads', asy
   expect((await away.run('history list --env sandbox')).stdout).toContain('inventory adjust');
 });
 
-test('creates the tables with the first command, and refuses tables of another version', async ({ shared }) => {
+test('creates the tables with the first command that needs them, and refuses tables of another version', async ({
+  shared,
+}) => {
   const url = shared.env.PETSTOCK_STATE_URL ?? '';
   shared.service.setFaults(['PATCH /inventory/6:status=401']);
   expect((await shared.exits('state info --json', 0)).stdout).toContain('"engine":null');

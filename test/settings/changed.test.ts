@@ -19,12 +19,15 @@ describe('config with an output format', () => {
     ['set confirm always', 'unset confirm', 'confirm'],
     ['set-url https://a.example/v1', 'unset url', 'url.staging'],
     ['set-key --command pass', 'unset-key', 'key.staging'],
-  ] as const)('reports a removal as new only the first time: after %s, %s', async ([set, unset, name], { config }) => {
-    await config.run(set);
-    const csv = async () => (await config.run(`${unset} -o csv`)).stdout;
-    expect(await csv()).toBe(`name,value,changed\n${name},,true\n`);
-    expect(await csv()).toBe(`name,value,changed\n${name},,false\n`);
-  });
+  ] as const)(
+    'prints changed: true for the first removal and false for the second (%s, then %s)',
+    async ([set, unset, name], { config }) => {
+      await config.run(set);
+      const csv = async () => (await config.run(`${unset} -o csv`)).stdout;
+      expect(await csv()).toBe(`name,value,changed\n${name},,true\n`);
+      expect(await csv()).toBe(`name,value,changed\n${name},,false\n`);
+    },
+  );
 
   test('hides keys and passwords in config set and set-key --json', async ({ config }) => {
     const key = await config.run('set-key --json', { stdin: 'psk_0123456789abcdef' });

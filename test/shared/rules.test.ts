@@ -149,7 +149,7 @@ test.each([
   ['ab-cd', 'x ab\\x2dcd y', 'x [key] y'],
   ['abжd', 'x ab\\u0436d y', 'x [key] y'],
   ['abжd', 'x abx436d y', 'x abx436d y'],
-])('removes the secret %s from %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
+])('with the secret %s, shows %s as %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
 
 test('waits for work or for an interruption, and leaves no listener', async () => {
   const controller = new AbortController();

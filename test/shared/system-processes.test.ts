@@ -59,7 +59,7 @@ describe('createSystemProcesses', () => {
     expect(processes.isGone({ ...processes.self, startedAt: '' })).toBe(false);
   });
 
-  it("never reports a process as gone that it can't see", () => {
+  it("never reports a process that it can't see as gone", () => {
     const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
     expect(processes.isGone(processes.self)).toBe(true);
     for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {

@@ -145,8 +145,8 @@ export const topics = {
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
       'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings and errors.',
-    'A command refuses a format that it does not have (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, so they never cause an error. ' +
-      'An exported file has the format of its name, unless -o is given.',
+    'A command refuses a format that it does not support (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, so they never cause an error. ' +
+      'The format of an exported file follows its extension, unless -o is given.',
     'The result of a row:',
     {
       terms: {

@@ -152,7 +152,7 @@ interface NamedKey extends KnownKey {
   readonly target: Target | undefined;
   /** The key, masked except for its last 4 characters if it is configured; otherwise `#` and the start of its hash. */
   readonly shown: string;
-  /** The name of the target, and the key if another key was used there, too. */
+  /** The target, followed by the key if the target has several; `another configuration (#…)` if it is unknown. */
   readonly name: string;
 }
 

@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 /**
- * Returns the words of a source on this machine, the likeliest first. Returns none if there are none, and never throws.
+ * Returns the words of one kind that are known on this machine, the likeliest first. Never throws.
  * @param typed the beginning of the word
  */
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;

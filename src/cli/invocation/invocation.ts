@@ -50,8 +50,8 @@ export interface Invocation extends ResolvedTarget {
   petNames(): Promise<PetNames | undefined>;
   lowLevels(): Promise<LowLevels>;
   /**
-   * Returns the levels and the names that a result shows beside the stock. The sandbox's own ones appear only in a
-   * table or a page, so that programs get no fields without set-up.
+   * Returns the levels and the names that a result shows beside the stock. The sandbox's built-in ones appear
+   * only in tables and HTML pages, so that output for programs gains no fields that nobody configured.
    */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }

@@ -11,8 +11,8 @@ export interface StorageOptions {
   /** Path of a SQLite file, or ':memory:' (the default). */
   readonly file?: string | undefined;
   /**
-   * The URL of a database, `postgres://…`. Several URLs are servers of one database, of which the server that accepts
-   * writes is used. Any number of services on any machines may share the database.
+   * The URL of a database, `postgres://…`. If several are given, they must be servers of one database; the
+   * one that accepts writes is used. Any number of services on any machines may share the database.
    */
   readonly database?: string | readonly string[] | undefined;
   /** The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used instead. */

@@ -192,7 +192,7 @@ describe('options from variables', () => {
     };
     const { code, stderr } = await served(shop, '--limit-minute 7', look, { env });
     expect(code).toBe(0);
-    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT is not an option of petstock sandbox serve.\n');
+    expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT was ignored: petstock sandbox serve has no such option.\n');
   });
 
   test('prefers an option to the variable of a conflicting option', async ({ shop }) => {

@@ -371,7 +371,7 @@ describe('a read that breaks off', () => {
   };
 
   test.each([5, 6])(
-    'leaves room to repeat a read of adjust that breaks off, with %i requests from others',
+    'reserves a request for adjust to repeat an interrupted read, after %i requests from others',
     async (others) => {
       const till = await beside(others, 12);
       await till.run('inventory list');
@@ -381,7 +381,7 @@ describe('a read that breaks off', () => {
     },
   );
 
-  test('leaves room to repeat a read that breaks off in a run', async () => {
+  test('reserves a request for a run to repeat an interrupted read', async () => {
     const till = await beside(4, 16);
     const file = till.file('delivery.csv', 'petId,delta\n1,1\n2,1\n3,1\n');
     let reads = 0;

@@ -58,7 +58,7 @@ test.each([200, 302, 400, 401, 404, 429, 503])(
   },
 );
 
-test('prints a message with a line end about an unknown outcome without forged lines', async () => {
+test('prints no forged lines if the message for an unknown outcome contains line breaks', async () => {
   const message = `done.\n${forged}`;
   const url = await answering(503, JSON.stringify({ code: 'x', message, status: 503 }), { 'retry-after': '30' });
   const shop = await openShop();

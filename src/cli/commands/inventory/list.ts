@@ -25,7 +25,7 @@ const listOptions = optionRows(
   ['--max-quantity <n>', 'only a stock of n or less'],
   [
     '--low',
-    'only pets that are running out: available, and at or below their level in the codes, or else the setting low-stock',
+    'only pets that are running low: available, and at or below their level in the codes file, or else the setting low-stock',
   ],
   ['--sort <field>', sortKeys.join(', ')],
   ['--desc', 'sort from the highest to the lowest'],

@@ -34,7 +34,7 @@ export const defineWatch = define({
   examples: [
     ['petstock inventory watch --for 2 --interval 1', 'for two seconds'],
     [
-      'petstock inventory watch --low --first --for 3 || echo "nothing is running out"',
+      'petstock inventory watch --low --first --for 3 || echo "nothing is running low"',
       'wait until something runs out',
     ],
     ['petstock inventory watch --pet 4,5 --now --for 1 -o ndjson', 'for a script'],

@@ -7,7 +7,8 @@ import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
 import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
 
 export const defineInfo = define({
-  description: 'Shows the file of the sandbox, its key, its plan and its number of pets. Creates it on first use.',
+  description:
+    'Shows where the sandbox is kept, its key, its plan and how many pets it has. Creates the sandbox on first use.',
   examples: [['petstock sandbox info'], ['petstock sandbox info --json']],
   action: printInfo,
 });
@@ -24,7 +25,7 @@ async function printInfo(invocation: Invocation): Promise<void> {
 
 export const defineReset = define({
   description:
-    "Replaces the stock of the sandbox with a fresh one, and clears the usage of keys.  Keys stay; the sandbox's own key gets the business plan again. " +
+    "Replaces the stock of the sandbox with a fresh one, and clears the usage of keys. Keys stay; the sandbox's own key gets the business plan again. " +
     'The codes and names of its pets are the original ones again.',
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],

@@ -71,7 +71,7 @@ function fromVariables(env: Readonly<Record<string, string | undefined>>, warn: 
     if (!variable.startsWith('PETSTOCK_SERVE_') || text === undefined || text === '') continue;
     const name = names.get(variable);
     if (name === undefined) {
-      warn(`${variable} is not an option of petstock sandbox serve`);
+      warn(`${variable} was ignored: petstock sandbox serve has no such option`);
       continue;
     }
     const value = readVariable(variable, name, text);
