@@ -43,7 +43,7 @@ test('omits names of the practice shop in formats for programs', async ({ shop }
 test('prefers the setting codes to the codes of the practice shop', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n007,4,Rex\n', 'codes.csv')]);
   expect((await practice(shop, 'inventory get rex --json')).stdout).toContain('"name":"Rex"}');
-  expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 2 });
+  expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 9 });
 });
 
 test('saves new codes of the practice shop in a file, and forgets them after a reset', async ({ shop }) => {
