@@ -33,9 +33,11 @@ function valuesOf({ boot, now }: TransactionContext, host: string) {
  * The stock before a write. A plain `set` reads none, so its stock before is the one that the write before it left: a
  * lagging replica may still return that stock, however old it is.
  */
-const before = `coalesce(before, (SELECT coalesce(earlier.quantity, earlier.after) FROM petstock.rows AS earlier
-  WHERE earlier.pet_id = rows.pet_id AND earlier.service = rows.service AND earlier.touched < rows.touched
-  AND earlier.result IN ('applied', 'differs') ORDER BY earlier.touched DESC LIMIT 1))`;
+const before = `CASE WHEN before IS NULL AND delta IS NULL AND result IN ('applied', 'differs') THEN
+  (SELECT coalesce(earlier.quantity, earlier.after) FROM petstock.rows AS earlier
+   WHERE earlier.pet_id = rows.pet_id AND earlier.service = rows.service AND earlier.touched < rows.touched
+   AND earlier.result IN ('applied', 'differs') ORDER BY earlier.touched DESC LIMIT 1)
+  ELSE before END`;
 
 const columns = `CAST(pet_id AS TEXT) AS pet, result, ${before} AS before, after, quantity, touched, boot`;
 
