@@ -31,25 +31,18 @@ const space = String.raw`[ \n\r\t]*`;
 /** Matches text without escapes and braces, so that the next brace ends the item. */
 const plain = String.raw`[^"{}\\\x00-\x1f]*`;
 const value = String.raw`(?:"${plain}"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null)`;
-/**
- * Matches a field that petstock doesn't use and whose name does not occur again in the item. `group` is the number of
- * the group that captures the name.
- */
-const other = (group: number) =>
-  [`"(?!(?:petId|quantity|status)")(${plain})"`, ':', `${value}(?![^{}]*"\\${group}"${space}:)`].join(space);
-/**
- * Maximum length of a usual item in characters. For each field the pattern searches the rest of the item, so a longer
- * item goes to the exact decoder.
- */
+/** Matches a field that petstock doesn't use. */
+const other = [`"(?!(?:petId|quantity|status)")${plain}"`, ':', value].join(space);
+const others = `(?:${other}${space},${space})*`;
+const status = `"(${plain})"(?:${space},${space}${other})*`;
+/** Maximum length of a usual item in characters. A longer item goes to the exact decoder. */
 const maxUsual = 2000;
-const others = (group: number) => `(?:${other(group)}${space},${space})*`;
-const status = `"(${plain})"(?:${space},${space}${other(8)})*`;
 /** Matches an item with its id, quantity and status in this order, with any white space and the character after it. */
 const usualItem = new RegExp(
   [
-    ...[String.raw`\{`, `${others(1)}"petId"`, ':', String.raw`(-?)(0|[1-9]\d{0,18})`, ','],
-    ...[`${others(4)}"quantity"`, ':', String.raw`(-?(?:0|[1-9]\d{0,14}))`, ','],
-    ...[`${others(6)}"status"`, ':', status, String.raw`\}`, String.raw`[,\]]`],
+    ...[String.raw`\{`, `${others}"petId"`, ':', String.raw`(-?)(0|[1-9]\d{0,18})`, ','],
+    ...[`${others}"quantity"`, ':', String.raw`(-?(?:0|[1-9]\d{0,14}))`, ','],
+    ...[`${others}"status"`, ':', status, String.raw`\}`, String.raw`[,\]]`],
   ].join(space),
   'y',
 );
@@ -192,7 +185,7 @@ export class InventoryScanner {
     const end = this.#text.indexOf('}', this.#at);
     if (end < 0 || end - this.#at > maxUsual) return false;
     usualItem.lastIndex = this.#at;
-    const [, , sign, digits = '', , quantity, , status] = usualItem.exec(this.#text) ?? [];
+    const [, sign, digits = '', quantity, status] = usualItem.exec(this.#text) ?? [];
     if (status === undefined || !this.#append(sign, digits, Number(quantity), status)) return false;
     this.#at = usualItem.lastIndex;
     return true;

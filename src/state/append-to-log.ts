@@ -1,7 +1,6 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { beginRun, type NewRun } from './begin-run.ts';
 import { hasLostWrites } from './decide.ts';
-import { type DrawnIn, drawnIn } from './state-notes.ts';
 import type { Grant, Outcome } from './history.ts';
 import { grantRows, type IntendedRows, selectIntended, writeGranted } from './intend-rows.ts';
 import { aliveAmong } from './living-processes.ts';
@@ -9,6 +8,7 @@ import { isOlder, requireCurrent, requireNew } from './older-copy.ts';
 import { countsUpdate, type RunKey, runByToken, runIn, selectRun, selectSettled, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import { selectLast, type TransactionContext, type TransactionSteps } from './state-database.ts';
+import { type DrawnIn, drawnIn } from './state-notes.ts';
 import { number, type ResultSets, statement, text } from './statements.ts';
 
 /** One append to the log of a run. It begins the run if it is new, settles outcomes, and then grants intents. */

@@ -2,7 +2,6 @@ import type { RowError } from '../inventory/change.ts';
 import type { RecordedRow } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
-import { drawnIn, type StateNotes, margin, type RunContent } from './state-notes.ts';
 import type { KnownRows, Outcome } from './history.ts';
 import { countsUpdate, type RunKey, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
@@ -14,6 +13,7 @@ import {
   type TransactionSteps,
   uniqueName,
 } from './state-database.ts';
+import { drawnIn, margin, type RunContent, type StateNotes } from './state-notes.ts';
 import { type Row, statement } from './statements.ts';
 
 /**

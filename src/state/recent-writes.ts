@@ -59,17 +59,23 @@ export function recentOfPets(
 /** Rows of removed runs have a negative number instead of the number of their run. */
 const ofRemoved = 'run < 0';
 
+/** Reports whether a recent write came after this one and read no stock, so that this one tells the stock before it. */
+const precedesRecent = `EXISTS (SELECT 1 FROM petstock.rows AS later WHERE later.pet_id = rows.pet_id AND later.service = rows.service
+  AND later.touched > rows.touched AND later.before IS NULL AND later.boot = ? AND later.expires > ?)`;
+
 /**
- * Keeps the recent writes of a run that is about to be removed, because these writes reveal a lagging replica. Their
- * texts are not kept. Removes kept writes that are no longer recent.
+ * Keeps those writes of a run that is about to be removed by which a lagging replica is recognized. Their texts are not
+ * kept. Removes kept writes that are no longer needed.
  * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {
+  const isNeeded = `(${isRecent} OR ${precedesRecent})`;
+  const values = [...valuesOf(at, host), at.boot, at.now];
   const keep = `UPDATE petstock.rows SET run = -touched, reason = NULL, ref = NULL, error = NULL
-    WHERE run = ? AND ${isRecent} AND result IN ('applied', 'differs')`;
+    WHERE run = ? AND ${isNeeded} AND result IN ('applied', 'differs')`;
   return [
-    statement(`DELETE FROM petstock.rows WHERE ${ofRemoved} AND NOT (${isRecent})`, ...valuesOf(at, host)),
-    statement(keep, run, ...valuesOf(at, host)),
+    statement(`DELETE FROM petstock.rows WHERE ${ofRemoved} AND NOT ${isNeeded}`, ...values),
+    statement(keep, run, ...values),
   ];
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../shared/clock.ts';
-import type { StateNotes } from './state-notes.ts';
 import type { KnownRows } from './history.ts';
 import type { Presence } from './presence.ts';
 import type { RunKey } from './settle-rows.ts';
 import type { StateDatabase } from './state-database.ts';
+import type { StateNotes } from './state-notes.ts';
 
 export interface StateContext {
   readonly database: StateDatabase;

@@ -252,7 +252,7 @@ export class RunLog {
    */
   #stop(unwritten: Exclude<LogAppendResult, { readonly kind: 'written' }>, sends: boolean): void {
     const { database } = this.#context;
-    if (unwritten.kind === 'taken') {
+    if (unwritten.kind === 'taken' && this.#standing.kind !== 'lost') {
       this.#standing = { kind: 'taken', error: takenOver(unwritten.run, unwritten.by ?? 'another process') };
     } else if (unwritten.kind === 'lost' || this.#standing.kind === 'open') {
       const isGone = unwritten.kind === 'gone';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accountOf, boundCodes, hashOf, isPartial, mergedOf, assignedCodes } from '../../src/counts/account.ts';
+import { accountOf, assignedCodes, boundCodes, hashOf, isPartial, mergedOf } from '../../src/counts/account.ts';
 import { record, type SessionContent } from '../../src/counts/session-tables.ts';
 import { noBarCodes } from '../../src/inventory/bar-codes.ts';
 

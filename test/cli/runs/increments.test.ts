@@ -179,14 +179,17 @@ describe('an outdated stock', () => {
   });
 
   test.for([
-    ['adjust 1 +1', 7],
-    ['apply deltas.csv --yes', 8],
+    ['adjust 1 +1', 'list', 7],
+    ['apply deltas.csv --yes', 'list', 8],
+    ['adjust 1 +1', 'prune --keep 1 --yes', 7],
+    ['adjust 1 +1', 'prune --keep 0 --yes', 7],
   ] as const)(
-    'reports a conflict if the stock before a plain set is returned: %s',
-    async ([command, code], { till }) => {
+    'reports a conflict if the stock before a plain set is returned: %s after history %s',
+    async ([command, meanwhile, code], { till }) => {
       await till.exits('inventory adjust 1 +1', 0);
       till.clock.advance(15_001);
       await till.exits('inventory set 1 20', 0);
+      await till.exits(`history ${meanwhile}`, 0);
       till.clock.advance(5000);
       till.service.always('GET /inventory', ({ answer }) => answer(200, before.replace('10', '11')));
       const words = command.replace('deltas.csv', till.file('deltas.csv', 'petId,delta\n1,1\n2,1\n'));

@@ -1,4 +1,4 @@
-import { type Account, accountOf, boundCodes, codesOf, assignedCodes } from '../../../../counts/account.ts';
+import { type Account, accountOf, assignedCodes, boundCodes, codesOf } from '../../../../counts/account.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { type CountSessionOutcome, record, type ScanRecord } from '../../../../counts/session-tables.ts';
 import { type BarCodes, petOfCode, petOfText } from '../../../../inventory/bar-codes.ts';

@@ -16,11 +16,11 @@ import { openRunOf } from '../../../runs/open-run.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
+import { offerAssigned } from './assigned.ts';
 import type { CountOptions } from './count-options.ts';
 import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
-import { offerAssigned } from './assigned.ts';
 
 /** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
