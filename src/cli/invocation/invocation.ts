@@ -51,7 +51,7 @@ export interface Invocation extends ResolvedTarget {
   lowLevels(): Promise<LowLevels>;
   /**
    * Returns the levels and the names that a result shows beside the stock. The sandbox's built-in ones appear
-   * only in tables and HTML pages, so that output for programs gains no fields that nobody configured.
+   * only in tables and HTML pages, so that output for programs gains no fields that were never configured.
    */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }

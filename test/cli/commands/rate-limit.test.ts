@@ -137,7 +137,7 @@ test.for([
 
 test('reports the wait on a terminal if the service takes more than a second', async ({ shop }) => {
   const onSent = () => shop.clock.expireDeadlines(1000);
-  const said = `Waiting for ${new URL(shop.service.url).origin} to answer GET /inventory`;
+  const said = `Waiting for ${new URL(shop.service.url).origin} to respond to GET /inventory`;
   await shop.exits('inventory get 4', 0, said, { terminal: 100, onSent });
   expect((await shop.run('inventory get 4', { onSent })).stderr).not.toContain('Waiting for');
   expect((await shop.run('inventory get 4 --quiet', { terminal: 100, onSent })).stderr).toBe('');
