@@ -11,18 +11,17 @@ import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 /** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */
 const maxEpisodes = 3;
 /**
- * Maximum length of one sleep in milliseconds. Longer waits are split, because another process may receive a response
- * meanwhile that changes them.
+ * Maximum length of one sleep in milliseconds. Longer waits are split, because another process may meanwhile receive a
+ * response that changes the wait.
  */
 const maxSlice = 15_000;
 /**
- * Interval between checks whether another process has received the awaited response, in milliseconds: at first, and at
- * most.
+ * How often to check whether another process has received the awaited response, in milliseconds: at first, and at most.
  */
 const poll = { first: 5, longest: 250 };
 /** How long the requests of other processes may block this one before it is announced as a wait, in milliseconds. */
 const announceAfter = 1000;
-/** Maximum random delay, in milliseconds, when a window ends and other users of the key continue at the same time. */
+/** Maximum random delay after a wait, in milliseconds, if other users of the key may continue at the same time. */
 const maxJitter = 1000;
 
 /** The waits of a governor: for the end of a window or a gate, or for the responses of other processes. */
@@ -32,7 +31,7 @@ export class AdmissionWaiter {
   /** The ids of this process's requests in flight. */
   readonly #own: ReadonlySet<string>;
   readonly #beforeWait: () => Promise<void>;
-  /** Total of the waits that are counted together, in milliseconds. */
+  /** Total of the waits that count towards `maxWait` so far, in milliseconds. */
   #waited = 0;
   #began = 0;
   #isAnnounced = false;
@@ -73,8 +72,8 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // If the request may be sent by now, the store has just refused it, by times rounded to its own clock. It is
-      // asked again 1 ms later.
+      // The store has just refused a request that may be sent by now, because the store rounds times to its own clock.
+      // Ask the store again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;

@@ -51,7 +51,8 @@ export class Governor {
 
   /**
    * Resolves when one request may be sent.
-   * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait
+   * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait, or after too many 429s
+   * in a row
    * @throws UnavailableError or FailureError if the store can't be used
    * @throws the signal's reason once it is aborted
    */
@@ -110,7 +111,7 @@ export class Governor {
     for (const giveBack of this.#held) await giveBack();
   }
 
-  /** Takes as many permits as are available, in one transaction. */
+  /** Takes as many permits as are available, up to `max`, in one transaction. */
   async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
     const { clock, lease, env, self } = this.#options;
     const [at, boot] = [clock.monotonic(), clock.boot()];

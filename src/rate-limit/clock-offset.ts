@@ -22,8 +22,8 @@ export interface ClockOffset {
 }
 
 /**
- * The `Date` of a response, in milliseconds since the Unix epoch, truncated to whole seconds and written between
- * sending and receipt.
+ * The `Date` of a response, in milliseconds since the Unix epoch. The service wrote it between sending and receipt, and
+ * truncated it to whole seconds.
  */
 export interface DatedResponse {
   readonly date: number;
@@ -74,7 +74,7 @@ export function disagreement({ least, most, disputed = false }: ClockOffset): nu
   return disputed ? most - least : 0;
 }
 
-/** Returns the service's time at a monotonic time, or an earlier time, but never a later one. */
+/** Returns the earliest that the service's time can be at a monotonic time. */
 export function earliestTime(offset: ClockOffset, at: number): number {
   return at + lowest(offset) - driftSince(offset, at);
 }

@@ -19,9 +19,9 @@ import { countDown, foreignRate, observe, resetJitter, type Window } from './win
 
 /** How long to wait after a 429 that asks for no particular time, in milliseconds. */
 const standardWait = 60_000;
-/** A window that ends later than this is the daily window. */
+/** A window that ends more than this many milliseconds from now is the daily window. */
 const maxMinute = 62_000;
-/** A window that ends later than the longest gate is ignored. */
+/** A window that ends even later than the longest gate is ignored. */
 const maxWindow = maxGateMs;
 
 /**
@@ -177,15 +177,16 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
     if (kind === shown) state.windows[kind] = observe(window, seen, !window || hasEnded(state, window, sentAt));
     else if (window === undefined) continue;
     else if (!hasEnded(state, window, at)) state.windows[kind] = countDown(window);
-    // The window is kept if the response itself belongs to an ended window, because it reveals nothing about the next
-    // one.
+    // The window is kept if the response itself belongs to an ended window, because such a response reveals nothing
+    // about the next window.
     else if (reset > now) delete state.windows[kind];
   }
   learnOfOthers(state, shown, before);
 }
 
 /**
- * Updates the rate of other users. It rises at once, and halves with each new window that does not show a higher one.
+ * Updates the rate of other users. The rate rises at once, and halves with each new window that does not show a higher
+ * rate.
  */
 function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
   const window = state.windows[kind];
@@ -197,7 +198,7 @@ function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'
 
 /**
  * Closes the gate, or extends it; never shortens it. A request that was sent before the gate lifted belongs to the
- * episode of that gate. Only the first request that was sent after it starts another episode.
+ * episode of that gate. The first 429 of a request that was sent after the gate lifted starts another episode.
  */
 function closeGateAfter429(state: KeyState, record: ResponseRecord, sentAt: number): void {
   const { at, wall, retryAfter, reset, random = 0 } = record;

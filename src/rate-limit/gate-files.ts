@@ -18,7 +18,7 @@ export interface GateCopy {
   readonly kind: CopyKind;
   /** The epoch of the database that the gate came from. */
   readonly life: string | undefined;
-  /** A state with nothing but the gate, by the clocks of this boot. */
+  /** A state that holds only the gate, by the clocks of this boot. */
   readonly state: KeyState;
 }
 
@@ -52,7 +52,9 @@ export class GateFiles {
     );
   }
 
-  /** Removes the copies of a kind for which `isMeant` returns true. A copy that is just being replaced may stay. */
+  /**
+   * Removes the copies of a kind for which `isMeant` returns true. A copy that another process is replacing may stay.
+   */
   remove(scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {
     for (const folder of this.#folders) {
       const copy = this.#read(folder, scope, kind);
@@ -115,7 +117,7 @@ export class GateFiles {
 
   #read(folder: string, scope: string, kind: CopyKind): GateCopy | undefined {
     const file = fileOf(folder, scope, kind);
-    // An exception would cost more, and this runs before each request.
+    // Check first: this runs before each request, and an exception for a missing file costs more.
     const copy = existsSync(file) ? orUndefined(() => parse(readPrivateFile(file)?.text)) : undefined;
     if (copy === undefined) return undefined;
     this.begin(copy.state);
@@ -133,7 +135,8 @@ export class GateFiles {
   }
 
   /**
-   * Checks again under the lock, because another process may have written a later gate.
+   * Removes a copy if `isMeant` still returns true under the lock, because another process may have written a later
+   * gate.
    * @throws if another process holds the lock
    */
   #remove(folder: string, scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {

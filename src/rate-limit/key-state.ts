@@ -36,7 +36,7 @@ export interface Gate {
 /** Maximum length of a gate, in milliseconds: an implausible value must not block a key for years. */
 export const maxGateMs = 32 * 86_400_000;
 
-/** The kinds of windows. A response does not name its window, which is recognized by how far away its end is. */
+/** The kinds of windows. A response does not name its window; the kind is recognized by how far away the end is. */
 export const windowKinds = ['minute', 'day'] as const;
 export type WindowKind = (typeof windowKinds)[number];
 
@@ -90,8 +90,8 @@ export function copyOf(state: KeyState): KeyState {
 
 /**
  * Encodes the state as JSON for a store. Requests that were admitted together share one object, which is encoded once.
- * The owner is omitted if it is that of the previous request, so that hundreds of requests need little space. A version
- * that does not know this format waits until the leases of the requests end.
+ * The owner is omitted if it is the same as the previous request's, so that hundreds of requests need little space. A
+ * version that does not know this format waits until the leases of the requests end.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();
@@ -164,15 +164,15 @@ export function forget(state: KeyState): void {
 }
 
 /**
- * Reports whether two boot ids are the same. A boot without an id is identified by its minute, which two processes may
- * round differently.
+ * Reports whether two boot ids are the same. A boot without an id is identified by the minute in which it began; two
+ * processes may round that minute differently.
  */
 export function isSameBoot(a: string, b: string): boolean {
   const minute = (boot: string) => Number(/^since (\d+)$/.exec(boot)?.[1]);
   return a === b || Math.abs(minute(a) - minute(b)) <= 2;
 }
 
-/** Returns the service's time at a moment of the monotonic clock, or an earlier time, but never a later one. */
+/** Returns the earliest that the service's time can be at a monotonic time; undefined before the first response. */
 export function serviceTime({ offset }: KeyState, at: number): number | undefined {
   return offset && earliestTime(offset, at);
 }
@@ -190,7 +190,7 @@ export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdenti
 
 /**
  * Parses the text of a process.
- * @returns undefined for text that `ownerOf` has not written
+ * @returns undefined for text with fewer than five lines
  */
 export function processOf(owner: string): ProcessIdentity | undefined {
   const [host = '', namespace = '', boot = '', pid, startedAt] = owner.split('\n');

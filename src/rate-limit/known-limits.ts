@@ -54,8 +54,8 @@ export interface KnownGate {
 }
 
 /**
- * Returns the gates that hold now. Since the last restart, the monotonic clock decides, because the wall clock may have
- * been stepped.
+ * Returns the gates that hold now. For a gate set since the last restart, the monotonic clock decides, because the wall
+ * clock may have been stepped.
  */
 export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate[] {
   const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
@@ -123,7 +123,7 @@ function lastLeaves(requests: number, limits: readonly LimitSummary[], now: numb
     left -= sent;
     if (left <= 0) return at;
     const spent = windows.filter((window) => free(window) === sent);
-    // All exhausted windows have ended by then, so that each iteration sends something.
+    // All exhausted windows have ended by then, so each iteration sends something.
     const end = Math.max(...spent.map(({ resetAt }) => resetAt));
     windows = windows.map((window) => rolled({ ...window, remaining: window.remaining - sent }, end));
     at = end;

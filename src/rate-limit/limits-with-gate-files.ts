@@ -87,8 +87,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Returns the copies that hold. Leaves out gates that are no longer in the shared state when it is read again,
-   * because they were cleared or repaired.
+   * Returns the copies of gates that still hold, except those that `#repairs` finds outdated: their gates may have been
+   * cleared or repaired.
    */
   #counting(scope: string): GateCopy[] {
     const isRepaired = this.#repairs(scope);

@@ -22,8 +22,8 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
 }
 
 /**
- * If the local clock differs from a single `Date` by more than this, in milliseconds, it is ignored. The local clock
- * may be off by any amount.
+ * The local clock is ignored if it differs from a single `Date` by more than this, in milliseconds: it may be off by
+ * any amount.
  */
 const maxClockError = 86_400_000;
 
@@ -90,7 +90,10 @@ export function parseRetryAfter(headers: Headers, nows: readonly number[]): numb
   return values.length === 0 ? undefined : Math.max(...values.map((value) => parseOne(value, now)));
 }
 
-/** A proxy may have joined two headers; a date has its own comma after the weekday. */
+/**
+ * Matches a comma between two values (a proxy may have joined two headers), but not the one after the weekday of a
+ * date.
+ */
 const betweenValues = /(?<!(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?),/i;
 /**
  * Matches one number with grouped digits, like `3,000`. It can't be two values, because no number of seconds starts

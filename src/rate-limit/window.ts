@@ -11,7 +11,8 @@ export interface Window {
   readonly toldAt: number;
   readonly asOf: number;
   /**
-   * The first `remaining` that this state has seen, and when. The difference to `least` was used by us or by others.
+   * The first `remaining` that was seen in this window, and when. The difference to `least` was used by us or by
+   * others.
    */
   readonly first: { readonly left: number; readonly at: number };
   /** How many of our requests may have been counted since `first`, without those in flight. */
@@ -35,7 +36,7 @@ export interface SeenWindow {
   readonly meanwhile: number;
   /** How many requests may not have reduced `remaining`, because their responses reported another window. */
   readonly missed: number;
-  /** Whether the request was refused, and so used nothing of the limit. */
+  /** Whether the request was refused, and so did not count against the limit. */
   readonly refused: boolean;
   /** Two resets that differ by at most this many milliseconds belong to the same window. */
   readonly tolerance: number;

@@ -32,8 +32,8 @@ export interface RunPlan {
   /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
   /**
-   * Set if the plan is a write of one pet. `reserved` is set, too, if the stock was read under a permit and a pet lock.
-   * Messages are then about that pet, and the run can be resumed only if its outcome is unknown.
+   * Set if the plan changes the stock of one pet. `reserved` is set, too, if the stock was read under a permit and a
+   * pet lock. Messages are then about that pet, and the run can be resumed only if its outcome is unknown.
    */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
   /** Called right before the run is recorded; see `History.begin`. */
@@ -95,7 +95,7 @@ export interface RunResult {
  */
 const maxAge = 5000;
 /**
- * Maximum time between reading one pet and writing it, in milliseconds; after a longer wait the stock is read again.
+ * Maximum time between reading and writing the stock of one pet, in milliseconds; after a longer wait it is read again.
  */
 export const maxGap = 1000;
 

@@ -80,7 +80,8 @@ export function isUnanswered({ result }: RecordedRow): boolean {
 }
 
 /**
- * Returns the rest of a row. A row with a final outcome is never written again; the verdict decides about the others.
+ * Plans one row of a resumed run. A row with a final outcome is never written again; the verdict decides about the
+ * others.
  */
 export function resumeRow(
   recorded: RecordedRow,

@@ -52,7 +52,7 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoab
 }
 
 /**
- * Like `undoable`, but rejects a run that has nothing to undo.
+ * Like `undoable`, for a run that must have something to undo.
  * @throws UsageError if there is nothing to undo
  */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
@@ -152,8 +152,8 @@ function conflictOf(recorded: RecordedRow, { stock, laterWrites, target }: UndoI
 }
 
 /**
- * Leaves out writes that did not change the stock. A write that did not read the stock is assumed to have found what
- * was written before it.
+ * Returns the writes that changed the stock, or may have. A write that did not read the stock is assumed to have found
+ * what was written before it.
  * @param written the stock written by the row; later writes follow, oldest first
  */
 function changing(writes: readonly LaterWrite[], written: number): readonly LaterWrite[] {

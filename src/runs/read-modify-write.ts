@@ -17,9 +17,9 @@ interface LockedStock {
 const busyWait = { first: 10, most: 250 };
 
 /**
- * Reads one pet and writes a change based on it. Both requests are admitted before the first is sent, so that no wait
- * for the rate limit separates them. Commands that share the state lock the pet one after the other, first come, first
- * served.
+ * Reads the stock of one pet and writes a change based on it. Both requests are admitted before the first is sent, so
+ * that no wait for the rate limit separates them. Commands that share the state lock the pet one after the other, first
+ * come, first served.
  * @param planOf called while the pet is locked; returns undefined to write nothing for now
  * @returns undefined if `planOf` returned undefined
  * @throws ConflictError if another command has locked the pet for more than 90 s
@@ -61,7 +61,7 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
     const stock = await reader.read(new Set([petId]), read, lock.seen).catch(releaseAndRethrow(forWrite));
     const [held] = forWrite;
     if (held !== undefined) return { stock, reserved: { permit: held, lock } };
-    // Only one request was admitted (a probe, as in a new window), or the read was retried. Its response has shown how
+    // Only one request was admitted (a probe, as in a new window), or the read was retried. The response has shown how
     // many requests are left.
     const began = clock.monotonic();
     const [permit] = await governor.admitSeveral({ min: 1, max: 1, beforeWait }, interrupted);

@@ -27,8 +27,8 @@ export interface RunErrorContext {
   /** The store and environment that hints name. */
   readonly target: Target;
   /**
-   * Whether the run writes one pet: messages are then about that pet, and it can be resumed only if its outcome is
-   * unknown.
+   * Whether the run changes the stock of one pet: messages are then about that pet, and it can be resumed only if its
+   * outcome is unknown.
    */
   readonly isSingle?: boolean;
   /** Whether the run is resumed: requests of its earlier processes are not known here. */
@@ -39,8 +39,8 @@ export interface RunErrorContext {
  * Returns the error that the run ends with; undefined if every row succeeded.
  *
  * - If the run was interrupted: InterruptedError (exit code 130), whatever was written.
- * - If all rows were written, but the run ended with an error: PartialError (8) if the history may lack that, otherwise
- * FailureError (1).
+ * - If all rows were written, but the run ended with an error: PartialError (8) if the history may lack the outcomes,
+ * otherwise FailureError (1).
  * - If some rows were written and others were not, an outcome is unknown, or the service wrote something else:
  * PartialError.
  * - If nothing was written, as far as the stock shows: the error that stopped the run, or that of the first failed row,
@@ -103,7 +103,10 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   return new PartialError(message, { hint: petstock`inventory list ${targetWords(target)}` });
 }
 
-/** Describes a run whose rows were all written while the shared state went away: resuming it completes the history. */
+/**
+ * Returns the error of a run whose rows were all written. If the state went away meanwhile, resuming the run completes
+ * the history.
+ */
 function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
     return new FailureError(`All changes were written, but${why}`, { cause });
@@ -232,7 +235,7 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
     : petstock`history show ${run}`;
 }
 
-/** Returns what the service answered. */
+/** Returns the status and the error body of the response, if the service sent one. */
 function answerOf(cause: unknown): Pick<PetstockError, 'status' | 'serviceError'> {
   return cause instanceof PetstockError ? { status: cause.status, serviceError: cause.serviceError } : {};
 }

@@ -8,7 +8,7 @@ import type { StockSnapshot } from '../writes/row-write.ts';
 import { execute, type RunHooks, type RunOptions, type RunResult } from './execute.ts';
 import type { RunContext } from './run-context.ts';
 
-/** A write of one pet, without a preview. */
+/** A change to the stock of one pet, without a preview. */
 export interface SingleWrite {
   /** The command to record in the history, like `inventory set`. */
   readonly command: string;
@@ -42,8 +42,9 @@ export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
 }
 
 /**
- * Writes one pet as a run of its own. If it reads the stock, both requests are admitted together. Nothing is held while
- * the user is asked. Afterwards the stock is read again, and if it has changed, the user is asked again.
+ * Changes the stock of one pet, as a run of its own. If the stock is read first, both requests are admitted together.
+ * The pet is not locked while the user is asked. Afterwards the stock is read again, and if it has changed, the user is
+ * asked again.
  */
 export async function executeSingleWrite(
   context: RunContext,

@@ -7,7 +7,7 @@ import type { Busy, Outcome } from './history.ts';
  *
  * - A process is alive as long as its lease lasts, unless it has certainly ended.
  * - A pet is locked while a live process holds its lease, or while a request of a dead process may still be in flight.
- * - A write based on a stock is superseded if another run has written the pet since its read version, or may have.
+ * - A write is superseded if another run has written the pet's stock since the write's read version, or may have.
  * - An outcome is final: a row that one process has settled is not settled by another.
  * - Rows are removed from the history only if no run that is open, resumable or being undone may still need them.
  *
@@ -58,7 +58,7 @@ export interface Lease {
 /**
  * @param owners owners whose lease does not block the caller
  * @param me the id of the asking process
- * @returns who blocks the pet; undefined if the caller may write the pet. `until` is by the state's clock
+ * @returns who blocks the pet; undefined if the caller may write the pet's stock. `until` is by the state's clock
  */
 export function blockedBy(
   lease: Lease | undefined,
@@ -78,7 +78,7 @@ export function blockedBy(
   return until === undefined ? undefined : { run, until };
 }
 
-/** A write of a pet by another run. */
+/** A write to a pet by another run. */
 export interface ConcurrentWrite {
   readonly run: string;
   readonly command: string;
@@ -91,8 +91,8 @@ export interface ConcurrentWrite {
 /**
  * @param writers writes of other runs, in any order
  * @param pruned the sequence number of the pet's last write that was removed from the history
- * @returns the run that has written the pet since the read version, or whose request may still arrive after it (then
- * with `inFlightUntil`); undefined if there is none. `run` is undefined if that run was removed from the history
+ * @returns the run that has written the stock since the read version, or whose request may still arrive (then with
+ * `inFlightUntil`); undefined if there is none. `run` is undefined if that run was removed from the history
  */
 export function supersededBy(
   writers: readonly ConcurrentWrite[],
@@ -129,9 +129,7 @@ export function nextResult(
   return became === known && became !== 'unknown' ? undefined : became;
 }
 
-/**
- * Reports whether sequence numbers already seen are missing, which means that an older copy of the state was restored.
- */
+/** Reports whether sequence numbers that were already seen are missing: then the state is an older copy. */
 export function hasLostWrites(last: number, highestSeen: number, since: ReadVersion | undefined): boolean {
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }

@@ -14,7 +14,7 @@ export interface Rebased {
   readonly after: number;
 }
 
-/** Another run or process is writing the pet. */
+/** Another run or process is changing the pet's stock. */
 export interface Busy {
   /** The run that is writing; undefined while it has no id yet. */
   readonly run: string | undefined;
@@ -28,7 +28,7 @@ export interface Busy {
 export type Grant =
   | { readonly kind: 'granted' }
   /**
-   * Another run has written the pet since the read version, or may have. `run` is undefined if that run was removed
+   * Another run has written the stock since the read version, or may have. `run` is undefined if that run was removed
    * from the history.
    */
   | { readonly kind: 'superseded'; readonly run: string | undefined; readonly command: string }
@@ -53,7 +53,7 @@ export interface Outcome {
   readonly mayBeInFlight?: boolean | undefined;
 }
 
-/** What a process knows of the rows of its run, by their numbers. */
+/** Everything that a process knows about the rows of its run, by row number. */
 export interface KnownRows {
   readonly outcomes: ReadonlyMap<number, Outcome>;
   readonly rebased: ReadonlyMap<number, Rebased>;

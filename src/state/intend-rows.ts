@@ -40,7 +40,7 @@ const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Selects rows by their key, and whether another write of the pet may matter, which is rare. */
+/** Selects rows by their key, and whether another write to the pet may matter. That is rare. */
 const selectOwn = (stock: string, contested: string) =>
   `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;

@@ -7,7 +7,7 @@ import { among, type Row, type Statement, text } from './statements.ts';
 
 export const serviceByName = '(SELECT id FROM petstock.services WHERE name = ?)';
 
-/** Selects the leases at a service, which is given by name. */
+/** Selects the leases at a service, given the service's name. */
 export const selectLeases = `SELECT CAST(pet_id AS TEXT) AS pet, owner, run, holder, boot, expires, lasts FROM petstock.leases WHERE service = ${serviceByName}`;
 
 /**

@@ -14,8 +14,8 @@ export interface NotesPlace {
 }
 
 /**
- * Only Linux has an id that changes with every boot. On other systems, notes that a power cut has truncated could be
- * mistaken for complete ones.
+ * Whether notes are used. Only Linux has an id that changes with every boot; on other systems, notes that a power cut
+ * has truncated could be mistaken for complete ones.
  */
 const countsOnBoot = platform() === 'linux';
 
@@ -115,7 +115,7 @@ export function removeNotes(place: NotesPlace): void {
   if (file !== undefined) rmSync(file, { force: true });
 }
 
-/** Removes notes of other boots, which are no longer used. */
+/** Removes the notes of other boots, because they are no longer used. */
 function removeEarlier({ folder = '', boot }: NotesPlace): void {
   for (const file of readdirSync(folder)) {
     if (!file.startsWith(prefix)) continue;
@@ -128,7 +128,7 @@ function removeEarlier({ folder = '', boot }: NotesPlace): void {
 
 /**
  * Returns a function that reports whether a row was certainly never sent after the given call wrote its intent;
- * undefined if there are no notes of this boot. Call the function only once no process writes the run.
+ * undefined if there are no notes of this boot. Call this only while no process is writing the run.
  */
 export function unsentBy(place: NotesPlace): ((row: number, call: string) => boolean) | undefined {
   const [boot, ...lines] = readLines(place) ?? [];

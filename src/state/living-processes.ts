@@ -30,7 +30,7 @@ export type Living = ReadonlyMap<string, LivingProcess>;
 
 const selectPresence = 'SELECT id, identity, os_user, command, since, boot, expires, lasts FROM petstock.presence';
 
-/** Returns which processes in the column `holder` of some rows are alive, including this one. */
+/** Returns the living processes among those in the column `holder` of some rows, and this process. */
 export function* aliveAmong(
   { id: own, processes }: { readonly id: string; readonly processes: Processes },
   at: TransactionContext,
@@ -47,7 +47,7 @@ export function* aliveAmong(
   return living;
 }
 
-/** Returns the processes whose lease has not ended, including this one. */
+/** Returns the processes that are registered as writing and are alive. */
 export function* presentProcesses(
   at: TransactionContext,
   processes: Processes,

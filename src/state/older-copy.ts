@@ -176,7 +176,7 @@ function doubtfulOutcome(row: Row): Outcome {
   return { row: Number(row.row), petId: BigInt(String(row.pet)), result, error: doubtfulError };
 }
 
-/** Writes what a process knows of its rows into the state that has replaced the one of the run. */
+/** Writes what a process knows about its rows into the state that has replaced the run's state. */
 export function recover({ database, notes }: StateContext, run: RunKey, known: KnownRows): Promise<void> {
   return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, notes));
 }

@@ -79,7 +79,7 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
   }
 }
 
-/** Options of a state in the runtime folder; `refusal` explains why it can't be used for writing. */
+/** Options for a state in any folder; `refusal`, if set, explains why nothing may be written with it. */
 type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isFallback'>;
 
 async function openIn(folder: string, options: OpenOptions, system?: StateSystem): Promise<State> {

@@ -16,7 +16,7 @@ const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, writt
   JOIN petstock.runs ON runs.id = written.run WHERE runs.run <> ? ORDER BY written.sequence`;
 const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 
-/** The writes of pets by all runs. Many rows are queried at once, because the database may be far away. */
+/** The writes to pets by all runs. Many rows are queried at once, because the database may be far away. */
 export class PetWrites {
   readonly #database: Pick<StateDatabase, 'query'>;
 
@@ -43,7 +43,8 @@ export class PetWrites {
       const [[own] = [], later = [], [pruned] = []] = answers.slice(index * 3, index * 3 + 3);
       const sequence = number(own?.sequence) ?? 0;
       // A row that was sent held the lease, so writes sent earlier also arrived earlier, whenever their outcome was
-      // found. A row that was only planned held none: a write in flight then may have arrived after its stock was read.
+      // found. A row that was only planned held no lease: a write that was in flight then may have arrived after the
+      // row's stock was read.
       const wasSent = own !== undefined && own.result !== 'pending' && own.result !== 'conflict';
       const counting = wasSent ? later.filter((row) => (number(row.sequence) ?? 0) > sequence) : later;
       const isPruned = (number(pruned?.sequence) ?? 0) > sequence;
@@ -51,10 +52,7 @@ export class PetWrites {
     });
   }
 
-  /**
-   * Returns the stock that this state last read or wrote for each pet; undefined if it knows none, or if the last write
-   * is unknown.
-   */
+  /** Returns the stock that this state last read or wrote for each pet; undefined if that stock is not certain. */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
     const answers = await this.#database.query(
       ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
@@ -74,7 +72,7 @@ export class PetWrites {
 /** A write whose row was removed from the history. */
 const prunedWrite: LaterWrite = { command: 'history prune', result: 'pruned' };
 
-/** A row that has written its pet, or may have, with the fields of its run that matter here. */
+/** A row that has written a stock, or may have, with the fields of its run that matter here. */
 interface WrittenRow extends LaterWrite {
   readonly undoes: string | undefined;
   readonly row: number;
@@ -118,7 +116,7 @@ function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
   });
 }
 
-/** A pet, and up to which point in the history its stock is wanted. */
+/** A pet, and the point in the history up to which its writes count. */
 export interface PetBefore {
   readonly petId: bigint;
   /** Only writes before this sequence number count; undefined if all writes do. */
@@ -126,7 +124,8 @@ export interface PetBefore {
 }
 
 /**
- * Selects writes whose outcome was found only after another run had written the pet, so that their stock is outdated.
+ * Selects writes whose outcome was found only after another run had written to the pet, so that their stock is
+ * outdated.
  */
 export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence

@@ -76,7 +76,7 @@ export class Presence {
   }
 
   /**
-   * Whether nothing new may be held: this process's lease ended while some of its requests were unsettled, so another
+   * Whether this process may lock no further pet: its lease ended while some of its requests were unsettled, so another
    * process may hold those pets by now. Renewing the lease would allow those requests to be sent.
    */
   get hasLapsed(): boolean {
@@ -148,12 +148,12 @@ export class Presence {
     }
   }
 
-  /** Returns the processes whose lease has not ended, including this one. */
+  /** Returns the processes that are registered as writing and are alive. */
   list(): Promise<readonly PresentProcess[]> {
     return readWithoutLock(this.#database, (at) => presentProcesses(at, this.processes));
   }
 
-  /** Ends the presence, as best effort: otherwise the lease just runs out. */
+  /** Ends the presence if possible; otherwise the lease runs out. */
   async end(): Promise<void> {
     this.#isClosed = true;
     this.#deadline?.clear();

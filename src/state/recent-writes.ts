@@ -30,7 +30,7 @@ function valuesOf({ boot, now }: TransactionContext, host: string) {
 }
 
 /**
- * The stock before a write. A plain `set` reads none, so its stock before is the one that the write before it left: a
+ * The stock before a write. A plain `set` reads no stock, so the stock before it is what the previous write left. A
  * lagging replica may still return that stock, however old it is.
  */
 const before = `CASE WHEN before IS NULL AND delta IS NULL AND result IN ('applied', 'differs') THEN
@@ -59,13 +59,16 @@ export function recentOfPets(
 /** Rows of removed runs have a negative number instead of the number of their run. */
 const ofRemoved = 'run < 0';
 
-/** Reports whether a recent write came after this one and read no stock, so that this one tells the stock before it. */
+/**
+ * Reports whether a recent write that read no stock came after this one: then this row shows the stock before that
+ * write.
+ */
 const precedesRecent = `EXISTS (SELECT 1 FROM petstock.rows AS later WHERE later.pet_id = rows.pet_id AND later.service = rows.service
   AND later.touched > rows.touched AND later.before IS NULL AND later.boot = ? AND later.expires > ?)`;
 
 /**
- * Keeps those writes of a run that is about to be removed by which a lagging replica is recognized. Their texts are not
- * kept. Removes kept writes that are no longer needed.
+ * Returns statements that keep some writes of a run that is about to be removed: those by which a lagging replica is
+ * recognized, without their texts. The statements also remove kept writes that are no longer needed.
  * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {

@@ -32,7 +32,7 @@ function* returning(
     statement(selectIntents, place.token),
     selectLast,
   ];
-  // The notes say nothing about an older copy.
+  // The notes don't apply to an older copy.
   if (yield* isOlder(meta, notes)) return;
   const living = yield* aliveAmong(presence, at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;

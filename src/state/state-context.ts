@@ -11,7 +11,7 @@ export interface StateContext {
   /** The state folder of this machine, for files beside the state. */
   readonly folder: string | undefined;
   readonly notes: StateNotes;
-  /** Writes what a process knows of its run into the state that has replaced this one. */
+  /** Writes what a process knows about its run into the state that has replaced this state. */
   readonly recoverElsewhere: ((run: RunKey, known: KnownRows) => Promise<void>) | undefined;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */

@@ -28,11 +28,11 @@ export interface TransactionContext {
 
 /** Converts times between this process's monotonic clock and the state's clock. */
 export interface StateTime {
-  /** Returns the state's time at a moment of the monotonic clock, or an earlier time. */
+  /** Returns the earliest that the state's time can be at a monotonic time. */
   earliest(at: number): number;
-  /** Returns the state's time at a moment of the monotonic clock, or a later time. */
+  /** Returns the latest that the state's time can be at a monotonic time. */
   latest(at: number): number;
-  /** Returns the moment of the monotonic clock at a time of the state, or a later moment. */
+  /** Returns the latest that the monotonic time can be at a time of the state. */
   localLatest(time: number): number;
 }
 
@@ -91,7 +91,7 @@ export function writeOnly(
   service: string | undefined,
   writesAt: (at: TransactionContext) => Statement[],
 ): Promise<void> {
-  // biome-ignore lint/correctness/useYield: it asks nothing
+  // biome-ignore lint/correctness/useYield: the transaction runs no query
   return database.transact('visible', service, function* (at) {
     at.writes.push(...writesAt(at));
   });
@@ -100,8 +100,8 @@ export function writeOnly(
 export const selectLast = statement('SELECT last, raised, state FROM petstock.sequence');
 
 /**
- * Allocates sequence numbers, in the order of all writes, for the rows written after this. Every transaction locks the
- * counter before anything else, which prevents deadlocks.
+ * Allocates sequence numbers, in the order of all writes, for the rows written after this. To prevent deadlocks, a
+ * transaction locks the counter before its other writes.
  */
 export function allocateSequence(at: TransactionContext, numbers: number): void {
   const drawing = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
@@ -124,7 +124,7 @@ export function allocateRowSequences(at: TransactionContext, rows: readonly { re
   return last;
 }
 
-/** Returns a unique name. It does not use the context's random numbers, which repeat in tests. */
+/** Returns a unique name. It does not use the context's random numbers, because those repeat in tests. */
 export function uniqueName(): string {
   return randomBytes(9).toString('base64url');
 }

@@ -91,7 +91,7 @@ export class StateNotes {
       .filter((line) => line !== '');
   }
 
-  /** Marks the state that this one replaces in its place as an older copy. */
+  /** Marks the state that was at this place before as an older copy. */
   #replacePrevious(folder: string, state: string): void {
     if (this.#current === state) return;
     this.#current = state;

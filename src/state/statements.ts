@@ -83,7 +83,7 @@ export function texts(value: Row[string] | undefined): string[] {
   return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : [];
 }
 
-/** Returns stored JSON of any shape; undefined if it is invalid, which must not end a command. */
+/** Parses stored JSON of any shape; undefined if it is invalid, because that must not end a command. */
 export function json(value: Row[string] | undefined): unknown {
   try {
     return JSON.parse(String(value));

@@ -117,12 +117,12 @@ export class History extends RecordedRuns {
     return this.run(run);
   }
 
-  /** Writes what a process knows of a run into this state, which has replaced that process's state. */
+  /** Writes what a process knows about a run into this state, which has replaced the one that the process used. */
   recover(run: RunKey, known: KnownRows): Promise<void> {
     return recover(this.context, run, known);
   }
 
-  /** Reports whether a run of the same content may have begun in another state, which this one has replaced. */
+  /** Reports whether a run of the same content may have begun in an earlier state that this one has replaced. */
   async mayHaveBegun(content: RunContent): Promise<boolean> {
     const known = this.context.notes.stateOf(content);
     if (known === undefined) return false;
@@ -132,8 +132,8 @@ export class History extends RecordedRuns {
   }
 
   /**
-   * Checks for a dry run what `begin` would check.
-   * @throws RepetitionError like `begin`
+   * Makes the same check as `begin`, for a dry run.
+   * @throws RepetitionError if the content may already have been written
    */
   async requireNotRepeated(content: RunContent): Promise<void> {
     const { isOld } = await standingOf(this.context);

@@ -21,7 +21,7 @@ export type Change = (state: KeyState, isRepeated: boolean) => void;
 /** Selects the state only if its version differs from the known one. */
 const select =
   'SELECT version, CASE version WHEN ? THEN NULL ELSE state END AS state FROM petstock.limits WHERE scope = ?';
-/** Returns no row if the row has another version by now. */
+/** Writes the state and returns its version; returns no row if another process has changed the row since. */
 const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE
   SET version = limits.version + 1, state = excluded.state WHERE limits.version = ? RETURNING version`;
 
@@ -118,7 +118,8 @@ function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
 }
 
 /**
- * Decodes the limits of a row; undefined for a shape that petstock never writes, which someone else may have stored.
+ * Decodes the limits of a row; undefined for a shape that petstock never writes, because others can write to the
+ * database, too.
  */
 function decode(state: unknown): KeyState | undefined {
   try {

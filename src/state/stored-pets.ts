@@ -36,7 +36,7 @@ export class Pets {
 
   /**
    * Returns the read version and the recent writes of pets. Call this before their stock is read.
-   * @param petIds undefined if all pets of the service are meant
+   * @param petIds undefined for all pets of the service
    */
   async beginRead(service: string, petIds?: readonly bigint[]): Promise<PetsBeforeRead> {
     const { database, clock } = this.#context;
@@ -57,7 +57,7 @@ export class Pets {
     return until === undefined ? undefined : database.time.localLatest(until);
   }
 
-  /** Returns a lock for reading a pet and then writing it. It holds nothing until `tryAcquire`. */
+  /** Returns a lock for reading a pet's stock and then writing it. The pet is not locked before `tryAcquire`. */
   lock(service: string, petId: bigint): PetLock {
     return new PetLock(this.#context, service, petId);
   }
@@ -92,7 +92,7 @@ export class Pets {
 
 type Entered = Pick<PetLock, 'seen'> & { readonly busy: Busy | undefined };
 
-/** A fair lock on one pet (first come, first served), for a command that reads the pet and then writes it. */
+/** A fair lock on one pet (first come, first served), for a command that reads the pet's stock and then writes it. */
 export class PetLock {
   readonly #context: StateContext;
   readonly #service: string;
@@ -111,8 +111,8 @@ export class PetLock {
   }
 
   /**
-   * The read version and recent writes when the lock was acquired; undefined before that. From then on nothing else
-   * writes the pet through this state.
+   * The read version and recent writes when the lock was acquired; undefined before that. From then on, nothing else
+   * writes the pet's stock through this state.
    */
   get seen(): PetsBeforeRead | undefined {
     return this.#seen;

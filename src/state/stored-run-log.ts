@@ -104,7 +104,7 @@ export class RunLog {
   }
 
   /**
-   * Notes that the request of a row is about to be sent, before the last check whether it may be.
+   * Notes that the request of a row is about to be sent, before the last check whether it may be sent.
    * @throws FailureError if that can't be noted
    */
   leaves(row: number): void {
@@ -152,7 +152,7 @@ export class RunLog {
     }
   }
 
-  /** Writes what this process knows of its rows into the state that is there now, if the state lacks any of it. */
+  /** Writes what this process knows about its rows into the current state, if that state lacks writes of this log. */
   async #recover(): Promise<void> {
     if (this.#standing.kind !== 'lost') return;
     const known = { ...this.#known, isWhole: this.#new !== undefined };

@@ -41,10 +41,7 @@ export class WriteTurns {
     if (!this.#hasEnded) this.#deadline ??= this.#clock.deadline(this.#maxWait, () => this.writeSoon());
   }
 
-  /**
-   * Writes the buffer in the background. If that fails, it is left to the next turn that someone awaits, which reports
-   * the error.
-   */
+  /** Writes the buffer in the background. If that fails, the next awaited write tries again and reports the error. */
   writeSoon(): void {
     this.clearDeadline();
     // Only one background write is pending at a time, because a slow state would take its full time for each write.

@@ -27,7 +27,7 @@ export interface BusyRow {
  * applies if no row has to wait for another row, `inGroup` otherwise.
  */
 const maxHold = { alone: 1000, inGroup: 5000 };
-/** Maximum age, in milliseconds, of the stock that a delta is added to when its permit is requested. */
+/** Maximum age of the stock, in milliseconds, when the permit for a delta is requested. */
 const maxAge = 1000;
 /** Maximum wait for the permit of a delta, in milliseconds; after a longer wait the stock is read again. */
 const maxWaitOfIncrement = 100;
@@ -39,7 +39,7 @@ const maxAgeAtLeaving = 2000;
 
 /**
  * Sends each row of a queue at most once, several at a time. Rows are admitted, leased and logged in groups right
- * before they are sent. One transaction and one disk sync serve a whole group, and nothing is held while waiting for
+ * before they are sent. One transaction and one disk sync serve a whole group, and no pet is locked while waiting for
  * the rate limit.
  */
 export class Dispatcher {
@@ -62,7 +62,7 @@ export class Dispatcher {
   /** Rows that were taken from the queue and certainly not carried out, in order. */
   readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
-  /** Rows with a delta whose pet another run has written since their stock was read. */
+  /** Rows with a delta whose stock another run has written since it was read. */
   readonly superseded: QueuedRow[] = [];
 
   /**
@@ -117,7 +117,10 @@ export class Dispatcher {
     }
   }
 
-  /** Ends the run, unless it has ended already: the error of a row that was still waiting then is not the reason. */
+  /**
+   * Ends the run, unless it has already ended: then the error comes from a row that was still waiting, and is not the
+   * reason.
+   */
   #fail(error: unknown): void {
     if (!this.#outcomes.ended) this.#outcomes.stop(error);
   }
@@ -234,7 +237,7 @@ export class Dispatcher {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
     // The process may have been stopped since the intent, so that other processes hold its leases by now. It may also
-    // be stopped right after the note, so the checks come last.
+    // be stopped right after `log.leaves`, so the checks come last.
     const beginSend = () => {
       log.leaves(queued.row);
       if (clock.monotonic() > sendBy || !presence.holdsLease) throw new PermitExpiredError();

@@ -4,8 +4,8 @@
  */
 const span = { least: 100, preparations: 10, most: 2000 };
 /**
- * With twice as many rows a run is no faster, because a transaction and a disk sync cost little per row by then. With
- * half as many it takes 5 % longer.
+ * Maximum number of rows in a group. With twice as many, a run is no faster, because a transaction and a disk sync cost
+ * little per row by then. With half as many, it takes 5 % longer.
  */
 const maxRows = 512;
 

@@ -175,7 +175,7 @@ export class OutcomeTracker implements WriteProgress {
     this.settle(write, settlement, quantity, mayBeInFlight);
   }
 
-  /** Records a conflict: another run or command has written the pet, so the row is not sent (again). */
+  /** Records a conflict; the row is not sent (again). */
   conflict(write: RowWrite, message: string, found?: number): void {
     const error = conflictError(message, this.everUnanswered.has(write.row));
     this.settle(write, { result: 'conflict', error }, found);

@@ -31,7 +31,7 @@ export interface ReadBasis {
   readonly readAt: number;
 }
 
-/** Maximum time that a write waits for another command that is writing its pet, in milliseconds. */
+/** Maximum time that a write waits for another command that is changing the same pet's stock, in milliseconds. */
 export const maxBusyWait = 90_000;
 
 /** The `readAt` of a row whose stock must be read again. */

@@ -55,7 +55,7 @@ function sendAgain(outcomes: OutcomeTracker, { write }: UnknownRow, { readAt }: 
   return { ...write, basis: { readVersion: undefined, readAt } };
 }
 
-/** Returns the row to pending, because the stock is the same as before, so the row was not carried out. */
+/** Returns the row to pending: the stock is still the same, so the row was not carried out. */
 function refuted(
   outcomes: OutcomeTracker,
   unknown: UnknownRow,

@@ -11,7 +11,7 @@ export interface UnansweredRow {
   /** Whether the run is resumed after its process has ended: the stock may have been changed on purpose since. */
   readonly isResumed: boolean;
   readonly stock: Quantities;
-  /** Later writes of the pet by other runs, certain or possible, oldest first. */
+  /** Later writes to the pet by other runs, certain or possible, oldest first. */
   readonly laterWrites: readonly LaterWrite[];
 }
 
@@ -33,9 +33,9 @@ export function verdictOn(row: UnansweredRow): Verdict {
  * Decides about a row that sets a quantity, by the first rule that applies:
  *
  * - The stock has that value and the row was never sent: `unchanged`.
- * - The row was sent, and the first run that wrote the pet since had read that value: `applied`, whatever came later.
- * - Another run has written the pet since, or may have: a conflict that names the run. If the stock is still as before,
- * a write of unknown outcome counts only if it would have left this stock.
+ * - The row was sent, and the first later write by another run was based on that value: `applied`, whatever came later.
+ * - Another run has written the stock since, or may have: a conflict that names the run. If the stock is still as
+ * before, a write of unknown outcome counts only if it would have left this stock.
  * - The stock has that value: `applied`.
  * - The row is a plain set and the pet exists: `open`, or a conflict if the row was sent and is only now resumed.
  * - The stock is the same as before: `open`.
@@ -62,9 +62,9 @@ function absolute(
 
 /**
  * Decides about a row with a delta. If it was never sent, it is `open` as long as the pet exists. If it was sent, the
- * first run that wrote the pet since shows whether it had arrived: that run had read either the sum or the stock
- * before. Without such a run, the current stock shows the same. If neither value is found, the outcome can't be known:
- * a conflict.
+ * first later write by another run shows whether the row had arrived: that write was based either on the sum or on the
+ * stock before. Without such a write, the current stock shows the same. If neither value is found, the outcome can't be
+ * known: a conflict.
  */
 function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
   if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
@@ -93,7 +93,7 @@ function stockMovedMessage(
 
 /**
  * Reports whether a later write counts although the stock is still as it was before. A write of unknown outcome counts
- * only if it would have left this very stock, because it may then have restored it.
+ * only if it would have left this very stock, because then it may have restored the stock.
  */
 export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | undefined): boolean {
   return result !== 'unknown' || quantity === stock;

@@ -14,7 +14,7 @@ import {
 } from './row-write.ts';
 import type { Unsettled } from './settle-unknown.ts';
 
-/** Minimum time between two attempts to write a busy pet, in milliseconds. */
+/** Minimum time between two attempts to write to a busy pet, in milliseconds. */
 const busyPoll = 100;
 
 /**
@@ -38,7 +38,7 @@ export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions)
 
 async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   const basis = options.stock ?? { readVersion: undefined, readAt: 0 };
-  // Copied field by field, which saves memory.
+  // Copied field by field to save memory.
   let queue = Array.from(rows, ({ row, petId, before, after, delta }): QueuedRow => {
     return { row, petId, before, after, delta, basis };
   });
@@ -145,8 +145,8 @@ async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, is
 }
 
 /**
- * How long rows have waited for commands that are writing their pets, by row number, in milliseconds. Waits for the
- * rate limit don't count.
+ * How long rows have waited for other commands that are changing the same pets, by row number, in milliseconds. Waits
+ * for the rate limit don't count.
  */
 type BusyWaits = ReadonlyMap<number, number>;
 

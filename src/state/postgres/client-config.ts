@@ -18,7 +18,7 @@ export interface QueryOptions {
   readonly isDurable?: boolean;
   /** Whether to allow a long run time and long waits for locks. */
   readonly noStatementTimeout?: boolean;
-  /** Whether this continues a transaction, for which the settings were already sent. */
+  /** Whether this continues a transaction whose settings were already sent. */
   readonly goesOn?: boolean;
   /** Whether this begins a transaction that continues with the next round trip. */
   readonly begins?: boolean;

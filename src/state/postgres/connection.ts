@@ -235,7 +235,7 @@ export class PostgresConnection {
   }
 
   /**
-   * @returns the patience that has just failed
+   * @returns the patience of the last failed attempt if it was recent, otherwise 0
    * @throws the error of that attempt, if this patience is not longer
    */
   #patienceInVain(patience: number): number {

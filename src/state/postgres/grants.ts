@@ -1,6 +1,6 @@
 /**
  * The rights that a client needs in the schema `petstock`, and no more. A client can't create or drop anything, remove
- * history, or change who has written what. A test checks this (test/state/hostile.test.ts).
+ * history, or change who wrote a run. A test checks this (test/state/hostile.test.ts).
  */
 const rights: Readonly<Record<string, string>> = {
   meta: 'SELECT',

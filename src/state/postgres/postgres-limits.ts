@@ -58,8 +58,8 @@ export class PostgresLimits extends StoredLimits {
   }
 
   /**
-   * Returns the state, without requests in flight if the database has not replied for too long, so that none may be
-   * sent.
+   * Returns the state. If the database has not replied for too long, the state shows no requests in flight, so that
+   * none may be sent.
    */
   peek(scope: string): KeyState {
     const known = this.known.get(scope);
@@ -82,7 +82,7 @@ export class PostgresLimits extends StoredLimits {
     return this.#isFresh(scope) && !this.known.get(scope)?.isDamaged;
   }
 
-  /** Marks all known limits as doubtful until they were read again: another process may have set or cleared a gate. */
+  /** Marks all known limits as doubtful until they are read again: another process may have set or cleared a gate. */
   heard(): void {
     this.#notices += 1;
     this.#refreshNow();
@@ -193,7 +193,7 @@ async function keepWritten(ask: Ask): Promise<void> {
   try {
     await ask([message], { isDurable: true });
   } catch (error) {
-    // An absent standby is no reason to end a command that only reads.
+    // A standby that does not confirm the write is no reason to end the command.
     if (isLost(error) && !isSilence(error)) throw error;
   }
 }

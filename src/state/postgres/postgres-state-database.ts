@@ -54,7 +54,7 @@ export class PostgresStateDatabase implements StateDatabase {
     return isNothing ? statements.map(() => []) : this.#connection.query(statements);
   }
 
-  /** Starts a vacuum now, if the role may do so. The server also vacuums by itself. */
+  /** Vacuums now, unless `isBrief` is set or the role may not do so. The server also vacuums by itself. */
   async reclaim({ isBrief = false } = {}): Promise<void> {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));

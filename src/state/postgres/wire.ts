@@ -63,8 +63,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (/^(in_hot_standby|default_transaction_read_only)$/.test(parameterName)) isStandby ||= parameterValue === 'on';
   });
-  // True if a statement was committed without the standby that the commit was to wait for, because the wait was
-  // cancelled.
+  // True if a statement was committed without its standby, because the wait for the standby was cancelled.
   let isAlone = false;
   client.on('notice', ({ routine }) => {
     isAlone ||= routine === 'SyncRepWaitForLSN';

@@ -42,8 +42,8 @@ function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot
 }
 
 /**
- * Returns the statements that upgrade version 3. Its `runs` lacks defaults, which can't be added to a column, and it
- * has other indexes.
+ * Returns the statements that upgrade version 3. Its table `runs` lacks defaults, and SQLite can't add a default to a
+ * column. It also has other indexes.
  */
 function upgrade(): string[] {
   const columns = runColumns.join();

@@ -114,7 +114,7 @@ const briefWait = 50;
  */
 const pauses: readonly number[] = [50, 50];
 
-/** Converts no time, because the state's clock is this machine's monotonic clock. */
+/** Returns a time unchanged, because the state's clock is this machine's monotonic clock. */
 const same = (time: number) => time;
 
 /** Runs each transaction synchronously inside one BEGIN IMMEDIATE: nothing is awaited while the lock is held. */
