@@ -56,7 +56,7 @@ export async function attempt<T>(
   try {
     const { method, url, headers, body } = request;
     options.interrupted?.throwIfAborted();
-    // From here on only certain errors prove that the request was not sent.
+    // From here on, only some errors prove that the request was not sent.
     hasLeft = true;
     const arriving = () => {
       hasArrived = true;
@@ -194,7 +194,7 @@ function redirectTarget(
   }
   const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);
   if (!keepsMethod) {
-    const message = `The service redirects a ${request.method} with ${status}, which can't be followed`;
+    const message = `The service redirects a ${request.method} with ${status}. That redirect can't be followed`;
     throw new FailureError(message, { status });
   }
   return to.href;

@@ -90,8 +90,7 @@ export interface Client {
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**
-   * Like `request`, for a body of any length, which is passed on as it arrives. Errors after its first chunk are not
-   * retried.
+   * Like `request`, but passes on a body of any length as it arrives. Errors after its first chunk are not retried.
    * @param give called with each chunk and awaited; the timeout is paused meanwhile
    */
   stream(

@@ -3,7 +3,7 @@ import type { buildConnector } from 'undici';
 
 /**
  * The sockets that are still connecting. undici keeps connecting for a request that was given up, and reconnects after
- * a failure, which keeps the process alive. undici does not tell which socket a request waits for, so all of them are
+ * a failure. Both keep the process alive. undici does not tell which socket a request waits for, so all of them are
  * closed once no request waits.
  */
 export class ConnectingSockets {

@@ -18,7 +18,7 @@ import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
 
-/** A field that petstock does not use may have any value, and several. */
+/** The bounds of one item. A field that petstock does not use may appear several times, with any values. */
 export const itemBounds: JsonBounds = { ...maxOfAnswer, unique: new Set(['petId', 'quantity', 'status']) };
 
 /** The operation that a response belongs to, for messages about an invalid one. */
@@ -47,7 +47,7 @@ export function decodeItems(value: Json, operation: Operation): InventoryItem[] 
   return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
 }
 
-/** If more pets than this have an unreadable stock, the response has another shape. */
+/** If more pets than this have an unreadable stock, the response is assumed to have another shape. */
 const maxUnreadable = 1000;
 /** Maximum length of an invalid number in a message, in characters. */
 const maxNumber = 40;

@@ -30,7 +30,7 @@ export interface ReceivedResponse {
    * @throws the reason of `interrupted`
    */
   textOrNothing(): Promise<string>;
-  /** Removes the key from text of the response, because a service may repeat what it refuses. */
+  /** Removes the key from text of the response, because a service may repeat a key that it refuses. */
   readonly redact: (text: string) => string;
 }
 
@@ -75,8 +75,8 @@ class Exchange implements ReceivedResponse {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    // AbortSignal.any is not used: on Node 20 each call leaves a reference at `interrupted`, which outlives all
-    // requests.
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference at `interrupted`, and that signal outlives
+    // all requests.
     this.#timeLimit = new TimeLimit(options.clock, options.timeout, this.#end);
     options.interrupted?.addEventListener('abort', this.#end);
   }
@@ -153,7 +153,7 @@ class Exchange implements ReceivedResponse {
     if (this.#timeLimit.hasPassed) {
       return new NetworkFailure(`no response within ${timeout / 1000} s`, { cause: error, answered });
     }
-    // Errors of the network, undici and zlib have a code, except the one for a response that is not HTTP. Any other
+    // Errors of the network, undici and zlib have a code, except the error for a response that is not HTTP. Any other
     // error is a bug in the program.
     if (error instanceof PetstockError) return error;
     const { code, name } = error as NodeJS.ErrnoException;

@@ -105,7 +105,7 @@ const maxMessage = 1000;
 
 /**
  * Parses an Error body.
- * @returns undefined for anything else, such as HTML, nothing, or a truncated body
+ * @returns undefined for anything else, such as HTML, an empty body, or a truncated body
  */
 export function parseServiceError(text: string, status: number, redact: Redact = same): ServiceError | undefined {
   try {
@@ -115,7 +115,7 @@ export function parseServiceError(text: string, status: number, redact: Redact =
     if (typeof code !== 'string' || typeof message !== 'string') return undefined;
     const stated = Number(toInteger(body.status));
     return {
-      // Redacts the decoded text before it is truncated: half of a key could not be recognized.
+      // The decoded text is redacted before it is truncated, because half of a key could not be recognized.
       code: redact(code).slice(0, maxMessage),
       message: redact(message).slice(0, maxMessage),
       status: stated >= 100 && stated <= 599 ? stated : status,
@@ -182,7 +182,7 @@ export function withServiceMessage(refusal: PetstockError, error: RateLimitedErr
   return error.with({ message, serviceError, status });
 }
 
-/** Returns the error without the key, because the service's text gets to screens, logs and the history. */
+/** Returns the error without the key, because the service's text appears on screens, in logs and in the history. */
 export function redactError(error: unknown, redact: (text: string) => string): unknown {
   if (!(error instanceof PetstockError)) return error;
   const { serviceError } = error;

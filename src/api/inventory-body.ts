@@ -11,7 +11,7 @@ const operation = { name: 'GET /inventory' };
 export interface ReadInventoryOptions {
   /** @returns whether to continue */
   give(batch: ItemColumns): Promise<boolean>;
-  /** Called for items that are left out because their quantity can't be represented, before the batch after them. */
+  /** Called before the next batch, for items that are left out because their quantity can't be represented. */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 

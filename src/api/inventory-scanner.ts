@@ -22,9 +22,9 @@ type State =
 const pieceSize = 64 * 1024;
 /** A body that is not a list is collected up to this many characters, for a message. */
 const maxOther = 1024 * 1024;
-/** With more names of statuses than this, the next batch begins with none, so that memory stays flat. */
+/** With more status names than this, the next batch begins with none, so that memory stays flat. */
 const maxStatuses = 1000;
-/** With more characters than this in total, a batch is full, however few items it has. */
+/** A batch whose status names have this many characters in total is full, however few items it has. */
 const maxCharacters = 4 * 1024 * 1024;
 
 const space = String.raw`[ \n\r\t]*`;
@@ -66,7 +66,7 @@ export class InventoryScanner {
   /** Number of items before this batch, including those left out. */
   #earlier = 0;
   /**
-   * An incomplete item is read again once the text has this length, so that a long one does not take quadratic time.
+   * An incomplete item is read again once the text has this length, so that a long item does not take quadratic time.
    */
   #needed = 0;
   /** Number of bytes received. */

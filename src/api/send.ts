@@ -14,10 +14,10 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
    * unknown outcome.
    */
   readonly repeatable: boolean;
-  /** The permit of the first attempt; further ones are admitted separately. */
+  /** The permit of the first attempt; further attempts are admitted separately. */
   readonly permit?: Permit | undefined;
   /**
-   * Releases the permits that were admitted together with this one, for which a further attempt might otherwise wait
+   * Releases the permits that were admitted together with this one, because a further attempt might wait for them
    * forever. It is called before each further attempt.
    */
   readonly beforeRetry?: (() => Promise<void>) | undefined;
@@ -80,7 +80,7 @@ export async function sendOnce<T>(
   const end = await attempt(request, request.permit, options, use);
   if (end.kind === 'done') return end.value;
   if (end.kind !== 'moved') throw end.error;
-  const message = `The service redirects a ${request.method} to ${shownUrl(end.url)}, which is not followed`;
+  const message = `The service redirects a ${request.method} to ${shownUrl(end.url)}. petstock did not follow that redirect`;
   throw new FailureError(message, { status: end.status });
 }
 

@@ -15,9 +15,9 @@ export interface ProxyAgentOptions {
 
 /**
  * Creates an agent that sends everything through a tunnel (CONNECT) of one proxy, so the proxy sees the host, but not
- * the request. `resolveProxy` decides before whether a proxy is used, so that `status` reports the truth.
+ * the request. `resolveProxy` has already decided whether a proxy is used, so that `status` can report it.
  *
- * It uses undici's public interface, which loads all of undici; only users of a proxy pay for that.
+ * It imports undici's public entry, which loads all of undici; only users of a proxy pay for that.
  */
 export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
   return new ProxyAgent({
@@ -34,7 +34,7 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
 
 /** Thrown if there was no tunnel, so nothing was sent. */
 class TunnelError extends Error {
-  /** `EPROXYAUTH` if the proxy refuses until its address is changed. */
+  /** `EPROXYAUTH` if the proxy requires a name and a password. */
   readonly code: string = 'EPROXY';
   /** The response of the proxy, if any. */
   readonly refusal: ProxyRefusal | undefined;

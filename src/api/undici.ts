@@ -11,7 +11,7 @@ import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './t
 export type Undici = Pick<typeof undici, 'Agent' | 'buildConnector'>;
 
 /**
- * Creates a transport with undici, which starts to load at once, so that an admitted request need not wait for it.
+ * Creates a transport with undici. undici starts to load at once, so that an admitted request need not wait for it.
  * undici's own timeouts are off: each request's signal carries the configured one.
  */
 export function createUndiciTransport(
@@ -20,7 +20,7 @@ export function createUndiciTransport(
 ): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const connecting = new ConnectingSockets();
-  // Without this, Node's limit for headers would apply.
+  // Without `maxHeaderSize`, Node's limit for headers would apply.
   const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxBodyBytes.headers };
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {
@@ -36,7 +36,7 @@ export function createUndiciTransport(
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const dispatcher = await opening;
     // undici considers a connection free one turn after its response has ended: a request sent at once would open a
-    // second one.
+    // second connection.
     await nextTurn();
     const { method, headers, body = null, signal } = request;
     signal.throwIfAborted();
@@ -59,7 +59,7 @@ type Controller = Dispatcher.DispatchController;
 
 /**
  * Builds a response from undici's handler callbacks. `undici.request` would do the same with a Node stream for each
- * body, which takes as long as the rest of a small request.
+ * body, but such a stream takes as long as the rest of a small request.
  */
 class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>;
@@ -83,7 +83,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
     request.signal.addEventListener('abort', this.#onAbort);
   }
 
-  /** Called right before the request is written to an open connection, which may be later than its dispatch. */
+  /** Called right before the request is written to an open connection. That may be later than its dispatch. */
   onRequestStart(controller: Controller): void {
     const { signal } = this.#request;
     this.#controller = controller;
@@ -154,7 +154,7 @@ const unasked: Readonly<Record<string, string>> = {
 };
 
 /**
- * Explains errors by undici, which closes a connection on a `101` and on an unrequested `100 Continue`, although RFC
+ * Explains two errors of undici: it closes a connection on a `101` and on an unrequested `100 Continue`, although RFC
  * 9110 (15.2) requires clients to ignore the latter.
  */
 function inOurWords(error: unknown): unknown {

@@ -26,8 +26,8 @@ export class Calls {
    */
   begin(own: AbortSignal | undefined): RunningCall {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
-    // AbortSignal.any is not used: on Node 20 each call leaves a reference at the client's signal, which outlives all
-    // calls.
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference at the client's signal, and that signal
+    // outlives all calls.
     own?.throwIfAborted();
     this.#signal?.throwIfAborted();
     const ended = new AbortController();
@@ -70,13 +70,13 @@ export class Calls {
 }
 
 /**
- * Serializes a client's writes of each pet, in the order of the calls. The state also serializes them, but by polling.
+ * Serializes a client's writes to each pet, in the order of the calls. The state also serializes them, but by polling.
  */
 export class PetQueue {
   readonly #last = new Map<bigint, Promise<unknown>>();
 
   /**
-   * Runs `work` after the earlier writes of the pet.
+   * Runs `work` after the earlier writes to the pet.
    * @throws the signal's reason if it aborts during the wait; `work` then never runs
    */
   async take<T>(petId: bigint, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

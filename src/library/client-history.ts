@@ -45,7 +45,7 @@ export interface HistoryRun {
   readonly undoneBy: readonly string[];
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that the rows add and remove. A row whose previous stock is not known counts nothing. */
+  /** Total number of units that the rows add and remove. A row whose previous stock is not known does not count. */
   readonly units: bigint;
   /** Number of rows with each result. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;

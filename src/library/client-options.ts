@@ -25,7 +25,7 @@ export interface PetstoreClientOptions {
   readonly maxWait?: number | undefined;
   /**
    * Maximum number of retries after a network error or a status of 500, 502, 503 or 504; default 4. A write is sent
-   * again only if that can't apply it twice.
+   * again only if it can't be applied twice.
    */
   readonly retries?: number | undefined;
   /** Aborts all calls. Each call also accepts a signal of its own. */

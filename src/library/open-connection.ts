@@ -145,7 +145,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       onDelay: () => {},
     }),
     limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
-    // Otherwise kept-alive connections would occupy the service.
+    // Closes the transport, because kept-alive connections would occupy the service.
     close: async () => {
       transport.close?.();
       await governor.flush().finally(() => state?.close());

@@ -54,7 +54,7 @@ export interface RunReport {
   readonly error: PetstockError | undefined;
 }
 
-/** A pet after it was written. */
+/** A pet's item after its stock was written. */
 export interface WrittenItem extends InventoryItem {
   /** The id of the run in the history; undefined without a state. */
   readonly run?: string | undefined;
@@ -108,7 +108,7 @@ export function resumeRun(text: string): RunOperation {
   };
 }
 
-/** Writes one pet as a run of its own. */
+/** Changes the stock of one pet, as a run of its own. */
 export async function writeSingle(context: RunContext, write: SingleWrite): Promise<WrittenItem> {
   const { petId } = write;
   let item: InventoryItem | undefined;
@@ -120,7 +120,7 @@ export async function writeSingle(context: RunContext, write: SingleWrite): Prom
   if (error !== undefined) throw error;
   const [row] = report.rows;
   if (item === undefined || row === undefined)
-    throw new FailureError(`Pet ${petId} was written, but the service returned no item`);
+    throw new FailureError(`The stock of pet ${petId} was written, but the service returned no item`);
   return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
 }
 

@@ -146,7 +146,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     if (this.#isKept(scope, state, 'gate', 0)) return state;
     const cause = await this.#files.write(scope, 'gate', state);
     const { isBrief, warn } = this.#options;
-    if (isBrief && cause !== undefined) warn(`${unwritten(this.#waitFor(state), cause)}. No other program knows of it`);
+    if (isBrief && cause !== undefined) warn(`${unwritten(this.#waitFor(state), cause)}. Other programs don't know about this wait`);
     return state;
   }
 
@@ -180,7 +180,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     const { clock, interrupted, warn } = this.#options;
     if (this.#isKept(scope, state, 'gate', 0)) return;
     const wait = this.#waitFor(state);
-    warn(`${unwritten(wait, cause)}. petstock waits now. Start no other command with this key meanwhile`);
+    warn(`${unwritten(wait, cause)}. petstock waits now. Start no other command with this key until it has finished`);
     await clock.sleep(Math.ceil(wait), interrupted);
   }
 

@@ -112,7 +112,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
     return new FailureError(`All changes were written, but${why}`, { cause });
   }
   const hint = petstock`inventory apply --resume ${report.run} ${targetWords(target)}`;
-  return new PartialError(`All changes were written, but the history may lack that${why}`, { hint, cause });
+  return new PartialError(`All changes were written, but the history may be incomplete${why}`, { hint, cause });
 }
 
 /** Describes a run that certainly sent nothing. Only its rows explain why. */

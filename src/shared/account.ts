@@ -43,7 +43,7 @@ export function userOf(env: Readonly<Record<string, string | undefined>>): strin
   if (named !== undefined && named !== '') return named;
   try {
     const { username } = userInfo();
-    // Executables return this without USER, as in cron jobs and containers.
+    // Executables return `unknown` if USER is not set, as in cron jobs and containers.
     return username === 'unknown' ? ownAccount()?.name : username;
   } catch {
     // A container may run under a number without a name.

@@ -9,7 +9,7 @@ import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
 import { ForeignLink, openPlace, type Place } from './open-place.ts';
 
-/** The calls that sync files and rename them; tests replace them. */
+/** Calls that sync and rename files; tests replace them. */
 export interface DiskSync {
   file(handle: FileHandle): Promise<void>;
   /** A new name is durable only once its folder is synced. */
@@ -42,7 +42,7 @@ export interface WriteOptions {
 
 /**
  * Writes a file as a whole or not at all: writes a new file beside it, and renames that once it is on disk. An existing
- * file keeps its owner, its permissions and, through a symbolic link, its place. Anything that is not a file
+ * file keeps its owner and its permissions, and a symbolic link to it stays in place. Anything that is not a file
  * (`/dev/stdout`, a pipe) is written to directly.
  * @throws FailureError that describes the problem of the folder or the disk; errors of `pieces` unchanged
  */
@@ -106,7 +106,7 @@ async function replace(path: string, temporary: string, place: string, system: D
 /**
  * Creates a private file (0600) as a whole, if nothing exists there yet. If several processes do so at once, one
  * succeeds.
- * @returns false if something exists already, which is left as it is
+ * @returns false if something already exists there; it stays unchanged
  * @throws FailureError that describes the problem of the folder or the disk
  */
 export async function createFileAtomically(path: string, text: string, sync: Partial<DiskSync> = {}): Promise<boolean> {
@@ -197,7 +197,7 @@ async function writeAndClose(
 
 async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Promise<void> {
   if (like === undefined) return;
-  // Only root may change the owner. The mode is set afterwards, because this clears some of its bits.
+  // Only root may change the owner. The mode is set afterwards, because a change of owner clears some of its bits.
   await target.chown(like.uid, like.gid).catch(() => undefined);
   // The set-id bits are dropped, because they would let others run the new content as its owner.
   await target.chmod(like.mode & 0o777);

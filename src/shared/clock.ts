@@ -30,7 +30,10 @@ export interface Deadline {
 }
 
 export interface BootSources {
-  /** Returns the id of the boot on a system that has none: `keptBoot`, which takes a while to load. */
+  /**
+   * Returns a substitute on a system without a boot id: `keptBoot`, given as a callback because it takes a while to
+   * load.
+   */
   kept?(monotonic: () => number): string;
   /** The path of the boot id on Linux. */
   readonly bootId?: string;
@@ -44,8 +47,8 @@ export function hasBootId(): boolean {
 
 /**
  * Creates the clock of this machine. `bin` and the library call this; everything else receives a clock.
- * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams, which takes 4
- * ms of a start
+ * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams and take 4 ms
+ * of a start
  */
 export function createSystemClock(hrtime: () => bigint, sources: BootSources = {}): Clock {
   // performance.now() can't be used, because it counts from the start of the process.
@@ -98,10 +101,10 @@ export interface Runtime {
 
 /**
  * Returns a function that returns nanoseconds since some moment that is the same for all processes of this machine, in
- * any runtime. They are not affected by changes of the wall clock, or by a container's own clock. Node provides them;
- * bun, which executables run on, counts from the start of the process, so there the function asks the system for the
- * clock that Node reads. The returned function throws FailureError if bun can't ask the system, because times of other
- * processes would be wrong.
+ * any runtime. They are not affected by changes of the wall clock, or by a container's own clock. Node provides them.
+ * Executables run on bun, whose clock counts from the start of the process, so there the function asks the system for
+ * the clock that Node reads. The returned function throws FailureError if bun can't ask the system, because times of
+ * other processes would be wrong.
  */
 export function machineTime(runtime: Runtime): () => bigint {
   const clock = clockOf(runtime);
@@ -150,8 +153,8 @@ const billion = 1_000_000_000n;
 
 /**
  * The C library of a system, and the number of its clock: CLOCK_MONOTONIC on Linux, CLOCK_MONOTONIC_RAW on macOS, which
- * is `mach_continuous_time`. A library that the system does not know would be searched in the current folder, which
- * anyone may write to, so this name must always exist. musl provides it, too.
+ * is `mach_continuous_time`. A library that the system does not know would be searched for in the current folder, where
+ * anyone may be able to write, so this name must always exist. musl provides it, too.
  */
 const clocks: Partial<Record<NodeJS.Platform, { readonly library: string; readonly id: number }>> = {
   linux: { library: 'libc.so.6', id: 1 },

@@ -13,8 +13,8 @@ export function serversOf(address: DatabaseAddress): readonly DatabaseServer[] {
 }
 
 /**
- * Returns the options for `pg` to connect to a server: the parsed parts, never a URL, which `pg` would parse by its own
- * rules.
+ * Returns the options for `pg` to connect to a server: the parsed parts, never a URL, because `pg` would parse it by
+ * its own rules.
  * @param usual time limit for connecting in milliseconds, unless the address sets one
  */
 export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | false, usual: number) {
@@ -26,7 +26,7 @@ export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | f
     ...(database !== undefined && { database }),
     // Without a password `pg` would look for a file, and warn.
     password: password ?? '',
-    // Without this, variables such as PGSSLMODE would apply.
+    // Without `ssl`, variables such as PGSSLMODE would apply.
     ssl,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeout === undefined ? usual : connectTimeout * 1000,

@@ -69,7 +69,7 @@ const ignoredValues = new Map<string, readonly string[]>(
   }),
 );
 
-/** Describes what is wrong with the parameters of a URL, without repeating a value, which may be a password. */
+/** Describes what is wrong with the parameters of a URL, without repeating a value, because it may be a password. */
 function faultOf(search: URLSearchParams): string | undefined {
   for (const [name, value] of search) {
     const shown = `the parameter "${name.slice(0, 40)}"`;
@@ -84,7 +84,7 @@ function faultOf(search: URLSearchParams): string | undefined {
     : undefined;
 }
 
-/** Parses a URL like libpq, so that a URL that works for psql works here. Errors repeat nothing of the URL. */
+/** Parses a URL like libpq, so that a URL that works for psql works here. Errors never repeat a value from the URL. */
 export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
   if (/[\0-\x20\x7f]/.test(given)) return problem('it is not a URL: it contains a space, which must be written as %20');
@@ -178,7 +178,7 @@ function isThisMachine({ host }: DatabaseHost): boolean {
   return /^(\/|localhost$|127(\.\d{1,3}){3}$|::1$)/i.test(host);
 }
 
-/** Returns a URL without its password, wherever it is. Shows nothing of a text that is not a URL. */
+/** Returns a URL without its password, wherever the password is. For text that is not a URL, returns only the mask. */
 export function maskDatabaseUrl(text: string): string {
   const url = readUrl(text.trim());
   if (url === undefined) return mask;
@@ -196,8 +196,8 @@ const placeholder = 'no-host.invalid';
 function readUrl(text: string): URL | undefined {
   const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
-  // This may be the rest of a password whose slash, `?` or `#` is not percent-encoded: digits before that look like a
-  // port.
+  // `after` may be the rest of a password whose slash, `?` or `#` is not percent-encoded: digits before that look like
+  // a port.
   if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
   // Anything else may be the start of a password with a slash.

@@ -88,8 +88,8 @@ export abstract class PetstockError extends Error {
   /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;
   /**
-   * The daily limit, if nothing of it is left for this command. `resetAt`: milliseconds since the Unix epoch, by the
-   * service's clock.
+   * The daily limit, if it is used up for this command. `resetAt`: milliseconds since the Unix epoch, by the service's
+   * clock.
    */
   readonly day?: { readonly limit: number; readonly left: number; readonly resetAt: number } | undefined;
   /** Whether the request was certainly not carried out: it was never sent, or each attempt was refused with a 429. */
@@ -119,7 +119,7 @@ export abstract class PetstockError extends Error {
   with({ message = this.message, ...changes }: ErrorDetails & { readonly message?: string | undefined }): this {
     const { kind, code, name: _name, ...own } = this;
     const details = { ...own, cause: this.cause ?? this, ...changes };
-    // The error is not created by its own constructor, which may take other arguments.
+    // The error is not created by its own constructor, because that may take other arguments.
     return Object.assign(Reflect.construct(PetstockError, [message, details], this.constructor), { kind, code });
   }
 }
@@ -167,7 +167,7 @@ export class RateLimitedError extends PetstockError {
   readonly code = 'rate_limited';
 }
 
-/** The stock is not the expected one, or another process is writing the pet or the run. */
+/** The stock is not the expected one, or another process is writing the same pet's stock or the same run. */
 export class ConflictError extends PetstockError {
   readonly kind = 'conflict';
   readonly code = 'conflict';

@@ -37,7 +37,7 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the words of a command line with another word for one that occurs exactly once; otherwise undefined. */
+/** Replaces a word of a command line. Returns undefined unless the word occurs exactly once. */
 export function withWord(argv: readonly string[], wrong: string, right: string): readonly string[] | undefined {
   const at = argv.indexOf(wrong);
   return at < 0 || at !== argv.lastIndexOf(wrong) ? undefined : argv.with(at, right);

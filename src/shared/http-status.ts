@@ -1,4 +1,4 @@
-/** What a status means for its request. */
+/** The meaning of a status for its request. */
 export type StatusMeaning =
   /** The request was carried out. */
   | 'done'

@@ -66,7 +66,7 @@ const words = [
   ['false', false],
   ['null', null],
 ] as const;
-/** Matches a backslash or a control character, because of which a string can't be taken as it is. */
+/** Matches a character of a string that must be decoded or rejected: a backslash, or a control character. */
 const special = /[\\\x00-\x1f]/;
 
 class Reader {
@@ -202,7 +202,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonNumber(value);
 }
 
-/** Checks the class instead of the fields, because an object may have any fields. */
+/** Reports whether a value is a number, by its class, because an object may have any fields. */
 function isJsonNumber(value: Json | undefined): value is JsonNumber {
   return value instanceof JsonNumber;
 }

@@ -32,8 +32,8 @@ export function redactorOf(secrets: Iterable<string>): (text: string) => string 
 }
 
 /**
- * Reports whether a text certainly contains none of the secrets: none of its characters is encoded, and its visible
- * part contains none. Most texts end here, because the whole pattern takes V8 20 ms to compile, a quarter of a command.
+ * Reports whether a text certainly contains no secret: no character is encoded, and the visible part contains no
+ * secret. Most texts end here, because the whole pattern takes V8 20 ms to compile, a quarter of a command.
  */
 function isClearOf(secrets: readonly string[], text: string): boolean {
   if (/[%&\\]|u[0-9a-f]{4}/i.test(text)) return false;

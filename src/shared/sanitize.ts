@@ -5,8 +5,8 @@
  */
 
 /**
- * Matches OSC, DCS, SOS, PM and APC up to their terminator. The start of another sequence also ends them, which keeps
- * the search linear.
+ * Matches OSC, DCS, SOS, PM and APC up to their terminator. The start of another sequence also ends them, so that the
+ * search stays linear.
  */
 const stringSequence = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)/.source;
 /** Matches CSI: parameters, intermediates, final byte. */
@@ -44,8 +44,8 @@ export function isBlank(text: string): boolean {
 /** Maximum length of a name, in characters. */
 const maxName = 100;
 /**
- * Returns the name of a run, a machine or a user for a sentence: at most 100 characters, with those that no name has as
- * `�`. Names of pets are never changed: a name that is not plain is printed last, after a bar.
+ * Returns the name of a run, a machine or a user for a sentence: at most 100 characters. A character that names don't
+ * have becomes `�`. Names of pets are never changed: a name that is not plain is printed last, after a bar.
  */
 export function plainName(text: string): string {
   // Matches characters that names don't have. Without a colon, or a letter that looks like one, a name can't pass for

@@ -299,7 +299,7 @@ describe('gate files of a state that fails', () => {
   test('warns in a program without a state if no folder can store a gate file', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
-    expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+No other program knows/)]);
+    expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+Other programs don't know/)]);
   });
 
   test('a command warns and waits if neither the state nor a file can keep a gate', async () => {
@@ -307,7 +307,7 @@ describe('gate files of a state that fails', () => {
     await failToFold();
     expect(lines).toEqual([
       "The service asked to wait for 60 s, but that can't be saved: the disk is full. petstock waits now. " +
-        'Start no other command with this key meanwhile',
+        'Start no other command with this key until it has finished',
     ]);
     expect(clock.sleeps).toEqual([60_000]);
   });

@@ -48,7 +48,7 @@ test('records outcomes found by a resumed run even if no row is left to write', 
 
 test('reports that the history may lack outcomes found by a resumed run', async () => {
   const { error } = await ended([row('applied')], false, () => Promise.reject(new UnavailableError('no state')));
-  expect(error?.message).toBe('All changes were written, but the history may lack that: no state');
+  expect(error?.message).toBe('All changes were written, but the history may be incomplete: no state');
 });
 
 test('reports that a resumed run wrote nothing more', async () => {

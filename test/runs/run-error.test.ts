@@ -42,7 +42,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new FailureError('disk full') },
   ],
   [
-    'partial: All changes were written, but the history may lack that: no state',
+    'partial: All changes were written, but the history may be incomplete: no state',
     resume,
     [row('applied')],
     { cause: new UnavailableError('no state') },
@@ -308,7 +308,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new UnavailableError('broken at 7') },
   ],
   [
-    'partial: All changes were written, but the history may lack that: no state',
+    'partial: All changes were written, but the history may be incomplete: no state',
     resume,
     [row('applied'), row('unchanged')],
     { cause: new UnavailableError('no state'), isSingle: true },
