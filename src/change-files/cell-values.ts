@@ -2,7 +2,7 @@ import { isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
-/** Matches an id that a spreadsheet rounded: it keeps 15 digits, and fills up with zeros. */
+/** Matches an id that a spreadsheet rounded: spreadsheets keep 15 digits and fill up with zeros. */
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{4,}$/;
 
 /**
@@ -17,8 +17,8 @@ export function bareNumber(text: string): string {
 }
 
 /**
- * Parses a pet id as returned by `bareNumber`. An int64 that ends in zeros is accepted: it may be valid, and if it was
- * rounded, there is most likely no such pet, which is reported later.
+ * Parses a pet id as returned by `bareNumber`. An int64 that ends in zeros is accepted: it may be valid. If it was
+ * rounded, there is most likely no such pet, and that is reported later.
  */
 export function readPetId(text: string): Parsed<bigint> {
   const id = parsePetId(text);

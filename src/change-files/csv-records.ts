@@ -10,8 +10,8 @@ export interface CsvRecord {
   /** Whether the record has a line end; only the last record of a file may have none. */
   readonly ended: boolean;
   /**
-   * The number of the first cell (from 1) with text after its closing quote, which RFC 4180 does not allow and which is
-   * ambiguous.
+   * The number of the first cell (from 1) with text after its closing quote. RFC 4180 does not allow that, and its
+   * meaning is ambiguous.
    */
   readonly misquoted: number | undefined;
 }
@@ -24,7 +24,7 @@ export class CsvRecords {
   #line = 1;
   #delimiter: string | undefined;
 
-  /** @param knows reports whether a column name is known, which helps to detect the delimiter */
+  /** @param knows reports whether a column name is known (this helps to detect the delimiter) */
   constructor(private readonly knows: (name: string) => boolean) {}
 
   /**

@@ -64,7 +64,7 @@ export class CsvRows {
   /**
    * Reads the header line. Every column must be known: with a misspelt `expected`, the precondition would be lost
    * silently.
-   * @returns undefined, and adds errors, if columns are missing without which rows can't be read
+   * @returns undefined, and adds errors, if required columns are missing
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {
     const { faults: problems, names: naming } = this;
@@ -127,8 +127,8 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 /**
  * Returns why the cells of a row can't be separated; undefined if they can. Missing cells at the end are blank, because
  * Excel omits them if a block of rows has nothing in them. In a last line without a line end, missing cells are an
- * error, because the file was cut off; so is a blank stock at its end, if it has no other. Blank cells after the
- * header's are ignored.
+ * error, because the file was cut off. A blank stock at the end of that line is an error, too, unless the row has
+ * another stock. Blank cells beyond the header's columns are ignored.
  */
 function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
@@ -137,7 +137,7 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
   }
   if (cells.length > count && !cells.slice(count).every(isBlank)) {
     const name = delimiterName(delimiter);
-    return `the row has ${cells.length} cells, but the header has ${count}: put quotes around a text with a ${name}, and write numbers without one`;
+    return `the row has ${cells.length} cells, but the header has ${count}: put quotes around a text with a ${name}, and write numbers without a ${name}`;
   }
   if (cells.length < count && !ended) {
     const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
@@ -190,7 +190,7 @@ function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
   return parts.length > 1 && parts.some(knows) && parts.every(looksLikeName);
 }
 
-/** Reports whether a name consists of words, and is no number or key. */
+/** Reports whether a name consists of words, and is neither a number nor a key. */
 function looksLikeName(name: string): boolean {
   return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
 }

@@ -59,7 +59,7 @@ export function fieldOf(name: string): Field | undefined {
 export function nearestField(name: string): Field | undefined {
   const typed = plainName(name);
   const synonym = synonyms.get(typed);
-  // All names are short, so a much longer name is near none of them.
+  // All names are short, so a much longer name can't be a misspelling.
   if (synonym !== undefined || typed.length < 3 || typed.length > 12) return synonym;
   let nearest: Field | undefined;
   let distance = typed.length < 5 ? 2 : 3;
@@ -125,20 +125,20 @@ export class FieldNames {
     }
     const nearest = nearestField(name);
     const valid = `the ${this.kind}s are petId, quantity or delta, and optionally expected, reason, ref, status, name`;
-    const ignored = this.#ignoresUnknown ? ', and one that may mean expected is never ignored' : '';
+    const ignored = this.#ignoresUnknown ? `, and a ${this.kind} that may mean expected is never ignored` : '';
     const hint = nearest !== undefined ? `: did you mean ${nearest}?` : this.#hasNamedValid ? '' : `: ${valid}`;
     this.#hasNamedValid ||= nearest === undefined;
     return `${quoted(name)} is not a ${this.kind} that petstock knows${ignored}${hint}`;
   }
 
   /**
-   * Adds an error for each chosen column that the file does not have. If there is none, sets the remedy.
+   * Adds an error for each chosen column that the file does not have. If no column is missing, sets the remedy.
    * @param found the fields of the file besides unknown names
    */
   finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));
     for (const [field, name] of missing) {
-      problems.add({ line, message: `there is no ${this.kind} ${quoted(name)}, which --column gives for ${field}` });
+      problems.add({ line, message: `there is no ${this.kind} ${quoted(name)}, but --column names it for ${field}` });
     }
     if (missing.length === 0) problems.remedy = this.remedy(found);
   }

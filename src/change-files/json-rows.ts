@@ -36,7 +36,7 @@ export class JsonRows {
     if (isLast) this.names.finish(this.faults, 1, this.#foundBesideUnknown);
   }
 
-  /** Returns the members of an object; undefined, and adds an error, if the text is no JSON object. */
+  /** Returns the members of an object; undefined, and adds an error, if the text is not a JSON object. */
   #membersOf({ text, line }: JsonElement): Members | undefined {
     if (!text.startsWith('{')) {
       this.faults.add({ line, message: 'there must be an object here, such as {"petId":42,"quantity":7}' });

@@ -131,7 +131,7 @@ class ChangeCollector implements RowSink {
   }
 }
 
-/** Copies a text. V8 keeps a slice of 13 characters or more as a reference to the whole text, which a copy is not. */
+/** Copies a text, because V8 keeps a slice of 13 characters or more as a reference to the whole text. */
 function ownCopy(text: string): string {
   if (text.length < 13) return text;
   const copy = Buffer.from(text).toString();
@@ -142,9 +142,9 @@ function ownCopy(text: string): string {
 export type StockFile = { readonly ok: true; readonly list: StockList } | ({ readonly ok: false } & FileProblems);
 
 /**
- * Reads a stock list as written by `list` and `export`: a pet and its quantity in each row, and its status if there is
- * one, otherwise empty. A table of pet id, quantity and status needs no header line, because `list` writes none into a
- * pipe. No pet may appear twice.
+ * Reads a stock list as written by `list` and `export`: a pet, its quantity and its status (empty if there is none) in
+ * each row. A table of pet id, quantity and status needs no header line, because `list` writes none into a pipe. No pet
+ * may appear twice.
  * @throws the errors of `source`
  */
 export async function readStockList(

@@ -30,7 +30,7 @@ export interface CodesLayout {
   readonly isEnded: boolean;
 }
 
-/** A code of a pet, with its name if that is to be written, too. */
+/** A code of a pet, and the pet's name if that is to be written, too. */
 export interface NewCode {
   readonly code: string;
   readonly petId: bigint;

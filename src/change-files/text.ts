@@ -19,8 +19,7 @@ const maxSignature = 4;
 export const maxRow = 1024 * 1024;
 
 /**
- * Reads the text of a file piece by piece, up to its end or to where the rest can't be understood, which is added to
- * the errors.
+ * Reads the text of a file piece by piece. If the rest can't be understood, adds an error and stops.
  * @param read receives each piece, and an empty piece at the end
  * @throws the errors of `source`
  */
@@ -98,10 +97,7 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8', 0, start);
 }
 
-/**
- * Reports whether bytes are text in UTF-8, which contains no zero byte (except NUL). UTF-16 has a zero byte in every
- * Latin letter.
- */
+/** Reports whether bytes are UTF-8 text without a zero byte. UTF-16 has a zero byte in every Latin letter. */
 function isText(bytes: Buffer): boolean {
   return isUtf8(bytes) && !bytes.includes(0);
 }

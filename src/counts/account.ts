@@ -136,7 +136,7 @@ export function isPartial(session: SessionContent): boolean {
 }
 
 /**
- * Returns a session that begins with the sum of the counts of `sources`, and knows which of them were written.
+ * Returns a session that begins with the sum of the counts of `sources`, and records which pets were already written.
  * @param codes undefined to use those of the sources
  */
 export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | undefined): SessionContent {
@@ -170,7 +170,7 @@ function isOfCode({ code, pet }: ScanRecord): boolean {
 }
 
 /**
- * Returns a hash that identifies the next run of a session, so that a crash after its start can't cause a second one.
+ * Returns a hash that identifies the next run of a session, so that a crash after its start can't cause a second run.
  */
 export function hashOf(session: SessionContent): string {
   const { runs } = accountOf(session);

@@ -77,7 +77,7 @@ export class CountSessions {
     return this.#facts(sessionOf(this.connection, row));
   }
 
-  /** Begins and takes a session, which is on disk when this returns. */
+  /** Begins and takes a session. The session is on disk when this method returns. */
   begin(content: NewSession): OpenCountSession {
     return this.connection.durable(() => this.#insert(content));
   }
@@ -97,7 +97,8 @@ export class CountSessions {
   }
 
   /**
-   * Merges several sessions into a new one, which begins with the sum of their counts, and finishes them, atomically.
+   * Merges several sessions into a new one in one transaction: the new session begins with the sum of their counts, and
+   * the sources are finished.
    * @param codes undefined to use those of the sources
    * @param about properties of the new session
    * @throws ConflictError if another process is counting one of the sources

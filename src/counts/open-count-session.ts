@@ -46,7 +46,7 @@ export class OpenCountSession implements SessionContent {
   }
 
   /**
-   * Adds scans, which are on disk when this returns.
+   * Adds scans. They are on disk when this method returns.
    * @throws FailureError if the state was removed or can't be written; ConflictError if another process has taken the
    * session
    */

@@ -88,7 +88,7 @@ export function isIdle({ result }: Pick<BulkRow, 'result'>): boolean {
   return result === 'unchanged' || result === 'notEdited' || result === 'skipped';
 }
 
-/** Reports whether a row has failed to become what was requested. */
+/** Reports whether a row did not succeed. */
 export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
   return row.result !== 'applied' && row.result !== 'planned' && !isIdle(row);
 }

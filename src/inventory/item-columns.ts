@@ -7,7 +7,7 @@ export const batchSize = 4096;
 const billion = 1_000_000_000;
 
 /**
- * A batch of stock levels in columns instead of objects: a million items are a million objects less.
+ * A batch of stock levels in columns instead of objects, to save a million objects for a million items.
  *
  * The producer fills the same batch again and again: it is valid until the next one is requested. A reader may reduce
  * it with `keep` and `truncate`.
@@ -133,7 +133,7 @@ export class ItemColumns {
 }
 
 /**
- * Maximum number of pets held at once, which takes 250 MB. The largest chains have a few hundred thousand pets; a list
+ * Maximum number of pets held at once; they take 250 MB. The largest chains have a few hundred thousand pets; a list
  * with more may be endless.
  */
 const maxGathered = 10_000_000;

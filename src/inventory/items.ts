@@ -29,7 +29,7 @@ export type InventoryItem = {
   readonly status: string;
 };
 
-/** A pet whose stock can't be represented as a quantity, since the specification sets no bounds. */
+/** A pet whose stock can't be represented as a quantity: it is out of range, or not an integer. */
 export interface UnreadableItem {
   readonly petId: bigint;
   readonly status: string;

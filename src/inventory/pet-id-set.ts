@@ -14,7 +14,7 @@ export class PetIdSet implements PetIds {
   size = 0;
   #heads = new Float64Array(minCapacity);
   #tails = new Int32Array(minCapacity);
-  /** Positions plus 1, by hash; 0 is free. The length is a power of two, of which at most half is used. */
+  /** Positions plus 1, by hash; 0 is free. The length is a power of two, and at most half of the slots are used. */
   #slots = new Int32Array(2 * minCapacity);
 
   constructor(petIds: Iterable<bigint> = []) {
@@ -120,7 +120,7 @@ export class SeenPets {
   }
 
   /**
-   * Takes the ids at the start of a batch that continue the current sequence, which is usually the whole batch.
+   * Takes the ids at the start of a batch that continue the current sequence. Usually that is the whole batch.
    * @returns the number of these ids
    */
   follow({ heads, tails, length }: Pick<ItemColumns, 'heads' | 'tails' | 'length'>): number {

@@ -94,7 +94,7 @@ export interface RunRecord extends RunHead {
   readonly undone: number;
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that the rows add and remove. A row whose previous stock is not known counts nothing. */
+  /** Total number of units that the rows add and remove. A row whose previous stock is not known does not count. */
   readonly units: bigint;
   /** The pets of the first 20 rows. */
   readonly pets: readonly bigint[];

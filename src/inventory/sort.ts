@@ -14,7 +14,7 @@ export interface SortOptions {
 /** Sorts items. Items with an equal key keep their order, also in descending order. */
 export async function* sortItems(batches: ColumnBatches, options: SortOptions): AsyncGenerator<ItemColumns> {
   const { limit = Number.POSITIVE_INFINITY } = options;
-  // Items that can't be among the first are dropped, but not so often that sorting costs more than that saves.
+  // Items that can't be among the first are dropped, but not so often that the sorting costs more than it saves.
   const most = Math.max(2 * limit, 16 * batchSize);
   let kept = new ItemColumns();
   for await (const batch of batches) {

@@ -45,7 +45,7 @@ export async function summarize(batches: ColumnBatches): Promise<Summary> {
   return { pets, units, byStatus };
 }
 
-/** Adds numbers, which is fast, and carries the sum into a bigint before it would lose a unit. */
+/** Adds plain numbers, because that is fast, and carries the sum into a bigint before it would lose a unit. */
 class Counter {
   #pets = 0;
   #small = 0;

@@ -1,6 +1,6 @@
 import type { RecordedResult, RecordedRow, RunRecord } from './run-records.ts';
 
-/** How the stock of one pet has changed in some period. */
+/** The changes in the stock of one pet over some period. */
 export interface PetTotals {
   readonly serviceName: string;
   readonly env: string;
@@ -14,7 +14,7 @@ export interface PetTotals {
   unknown: number;
 }
 
-/** How the totals treat a row. */
+/** The properties of a row that matter for the totals. */
 export interface RowKind {
   /** Whether the row set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;

@@ -12,7 +12,7 @@ export function countColumn(field: string, title: string): Column {
   return { field, title, align: 'right', cell: numberText };
 }
 
-/** The column of the shop's names of pets, which is narrowed before other columns. */
+/** The column of the shop's names of pets. It is narrowed before columns without `yields`. */
 export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
 
 /** Returns a column for the change of a stock: `+5`, `-36`. */
@@ -43,8 +43,8 @@ const barLength = 10;
 type BarColor = 'green' | 'yellow' | 'red' | 'cyan' | 'dim';
 
 /**
- * Returns two columns for the field `share` (0 to 1, or null): in percent, and as a bar, which a narrow terminal leaves
- * out first.
+ * Returns two columns for the field `share` (0 to 1, or null): in percent, and as a bar. A narrow terminal leaves out
+ * the bar first.
  */
 export function shareColumns(title: string, color: (row: Row) => BarColor): readonly Column[] {
   return [
@@ -65,13 +65,13 @@ export function shareColumns(title: string, color: (row: Row) => BarColor): read
   ];
 }
 
-/** Returns a share in percent. It is never 0% if there is something, nor 100% if something is missing. */
+/** Returns a share in percent. Never returns 0% for a share above 0, nor 100% for a share below 1. */
 function percent(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
   return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;
 }
 
-/** Returns a bar like `█████░░░░░`, which is full only for the whole. */
+/** Returns a bar like `█████░░░░░`. The bar is full only if the share is 1. */
 export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
   const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
   const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];

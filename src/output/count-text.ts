@@ -46,7 +46,7 @@ export function modeName(mode: CountMode): string {
   }[mode];
 }
 
-/** One line, shown at the start. */
+/** The line of help that is shown at the start. */
 export const countHelp = '- cancels a line, 42 x3 counts 3, done ends, help shows more';
 
 /** Shown to a user who has typed `help`. */
@@ -63,8 +63,8 @@ const countWords = [
 ] as const;
 
 /**
- * Columns of the line that the prompt leaves for typing. An id of 19 digits would continue on the next line, which does
- * no harm.
+ * Columns of the line that the prompt leaves for typing. An id of 19 digits would continue on the next line, and that
+ * does no harm.
  */
 const typingRoom = 14;
 

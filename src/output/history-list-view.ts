@@ -15,7 +15,7 @@ export interface HistoryListOptions {
   /** Whether several machines may have written the runs, so that a table names the machines. */
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
-  /** The target of the command. A table leaves out the column of the target if all runs belong to this one. */
+  /** The target of the command. A table leaves out the column of the target if all runs belong to this target. */
   readonly place: string;
   /** The present time, in milliseconds since the Unix epoch. */
   readonly now: number;
@@ -103,8 +103,8 @@ async function* tableRows(
 const maxRead = 1000;
 
 /**
- * Returns what a run has changed, and the reference that all of its rows share: for one pet its stock before and after,
- * for several what came and went.
+ * Returns what a run has changed, and the reference that all of its rows share: for one pet the stock before and after,
+ * for several pets the units added and removed.
  */
 async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');

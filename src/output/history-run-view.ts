@@ -10,7 +10,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Describes a run. `words` are texts that other people chose, such as names and reasons, which are quoted. */
+/** Describes a run. `words` are texts that other people chose, such as names and reasons; they are quoted. */
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
@@ -57,8 +57,8 @@ export function historyRunHints({ run, env, store, state, counts, undone }: RunR
 }
 
 /**
- * Returns the view of the rows of one run for `history show`. JSON is the run as in the list, with its `rows`. A table
- * leaves out empty columns, for which it reads the rows twice.
+ * Returns the view of the rows of one run for `history show`. JSON is the run as in the list, with its `rows`. To leave
+ * out empty columns, a table reads the rows twice.
  * @param options `now` is the time of printing for a page, in milliseconds since the Unix epoch
  */
 export function historyRunView(

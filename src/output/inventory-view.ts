@@ -91,8 +91,8 @@ export function inventoryColumnsView(items: ColumnBatches, options: InventoryVie
 }
 
 /**
- * Returns the view of one item. `before`, the stock that was found, and `run`, the run that wrote it, come last; in a
- * table `before` precedes the stock.
+ * Returns the view of one item. `before` (the stock before the write) and `run` (the run that wrote the item) come
+ * last; in a table `before` precedes the stock.
  */
 export function inventoryItemView(item: InventoryItem, { low, names, before, run }: WrittenItemOptions): View {
   const list = inventoryListView([], { low, names });
@@ -171,7 +171,7 @@ const statusColors: Readonly<Record<PetStatus, 'green' | 'yellow' | 'dim'>> = {
   sold: 'dim',
 };
 
-/** Returns a status in its colour; an unknown one unchanged. */
+/** Returns a status in its colour; an unknown status stays unchanged. */
 function statusCell(status: string, paint: Paint): string {
   return isPetStatus(status) ? paint[statusColors[status]](status) : status;
 }

@@ -108,7 +108,7 @@ function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: 
   };
 }
 
-/** What the question about a plan says besides the plan. */
+/** The parts of a question about a plan, besides the plan itself. */
 export interface Intention {
   readonly verb: 'Write' | 'Undo';
   /**
@@ -119,7 +119,7 @@ export interface Intention {
   /** Further facts, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
   /**
-   * Text of other people, which is quoted above the question, because in it the text could be mistaken for petstock's.
+   * Text of other people. It is quoted above the question, because in the question it could be mistaken for petstock's.
    */
   readonly words?: readonly string[] | undefined;
 }

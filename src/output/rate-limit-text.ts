@@ -6,7 +6,7 @@ import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';
 import { type Column, plainColumns, type Row, type View } from './view.ts';
 
-/** An estimate of how long the limits and the requests make a run take. */
+/** An estimate of how long a run takes, given the limits and the time for its requests. */
 export interface RunEstimate extends Estimate {
   /** Seconds that the requests themselves take, by the measured round trip; undefined if no round trip was measured. */
   readonly working?: number | undefined;

@@ -1,8 +1,8 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 
 /**
- * Matches characters of one column that join no other: ASCII, Latin letters, dashes, quotes, … and lines. Most text
- * consists of these.
+ * Matches characters of one column that never join another character: ASCII, Latin letters, dashes, quotes, … and
+ * lines. Most text consists of these.
  */
 const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u25fc]*$/;
 /** Matches the sequences that `Paint` adds. */

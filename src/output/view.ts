@@ -41,7 +41,7 @@ export function plainColumns(fields: readonly string[]): readonly Column[] {
 }
 
 /**
- * Returns the view of one thing's properties: one row for programs; in a table one line each, some with a remark.
+ * Returns the view of some properties: one row for programs; in a table one line for each property, some with a remark.
  * @param json the value for JSON, if it has more than the row
  */
 export function factsView(flat: Row, lines: readonly Row[], json: unknown = flat): View & { readonly table: Grid } {
@@ -88,7 +88,7 @@ export interface View extends Grid {
   readonly document?: JsonDocument;
   /** The rest of a page to print; absent if the view has no page. */
   readonly page?: Page;
-  /** What is shown instead of the rows, if a person wants less than a program, or something graphic. */
+  /** The columns and rows that a table shows, if they differ from those for programs. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 
@@ -185,8 +185,8 @@ export async function* mapBatches<T, Converted>(
 export const largestChunk = 64 * 1024;
 
 /**
- * Yields a head right before the first piece, or at the end if there is none: an error before the first row leaves no
- * output.
+ * Yields a head right before the first piece, or at the end if there is none, so that an error before the first row
+ * leaves no output.
  */
 export async function* headed<Piece>(head: Piece, pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   let isFirst = true;

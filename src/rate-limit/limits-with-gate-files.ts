@@ -146,7 +146,8 @@ export class LimitsWithGateFiles implements LimitsStore {
     if (this.#isKept(scope, state, 'gate', 0)) return state;
     const cause = await this.#files.write(scope, 'gate', state);
     const { isBrief, warn } = this.#options;
-    if (isBrief && cause !== undefined) warn(`${unwritten(this.#waitFor(state), cause)}. Other programs don't know about this wait`);
+    if (isBrief && cause !== undefined)
+      warn(`${unwritten(this.#waitFor(state), cause)}. Other programs don't know about this wait`);
     return state;
   }
 

@@ -4,7 +4,7 @@ import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
 /**
  * Splits a command into words like a shell, but only by quotes and backslashes: `~`, `$NAME` and `*` are not expanded.
- * A backslash before a letter stays, for the paths of Windows.
+ * A backslash before a letter stays, for Windows paths.
  * @returns a problem if a quote is not closed, there is no word, or an unquoted character needs a shell
  */
 export function parseCommandLine(text: string): Parsed<readonly string[]> {
@@ -52,7 +52,9 @@ export function hasFolder(program: string): boolean {
 }
 
 function forShell(rest: string): Parsed<never> {
-  return problem(`"${rest.charAt(0)}" is for a shell: put it in quotes, or pass --shell to have one run the command`);
+  return problem(
+    `"${rest.charAt(0)}" has a special meaning in a shell: put it in quotes, or add --shell to run the command in a shell`,
+  );
 }
 
 /** Matches text in single or double quotes, a backslash with its character, or text that no shell interprets. */

@@ -113,7 +113,7 @@ function readText(file: string): PrivateFile | undefined {
   }
 }
 
-/** Parses the text of the file. conf does the same, but takes a third of a start to load. */
+/** Parses the text of the file. The package conf does the same, but loading it takes a third of the time of a start. */
 export function parseContent<Content>(text: string): Content {
   return JSON.parse(text.replace(/^\uFEFF/, ''));
 }
@@ -133,7 +133,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * The version of the file. A later petstock that changes the meaning of the parts writes a later version. A file
- * without a version has this one.
+ * without a version counts as this version.
  */
 const knownVersion = 1;
 
@@ -191,7 +191,8 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
 
 function requireKnownVersion(version: unknown, file: string): void {
   if (version === undefined || version === knownVersion) return;
-  const which = typeof version === 'number' ? ` (version ${version}; this one supports ${knownVersion})` : '';
+  const which =
+    typeof version === 'number' ? ` (file version ${version}; this petstock supports version ${knownVersion})` : '';
   throw new UsageError(
     `The configuration file ${file} was written by a later petstock${which}. petstock did not change it. ` +
       'Install that version, or move the file away and set up petstock again.',

@@ -8,7 +8,7 @@ import { type Environment, variable } from './variables.ts';
 
 /**
  * The absolute paths of the folders, which need not exist.
- * @throws UsageError when a folder is read that depends on the home folder, if the user has none
+ * @throws UsageError when a folder is read, if it depends on the home folder and the user has none
  */
 export interface Folders {
   readonly config: string;
@@ -28,8 +28,8 @@ export interface FolderSources {
  * platform's own folders. Touches no file.
  *
  * Each folder is resolved when it is read.
- * @throws UsageError when a folder is read, if its variable contains a relative path, which would depend on the current
- * folder, or if there is no home folder
+ * @throws UsageError when a folder is read, if its variable contains a relative path (it would depend on the current
+ * folder), or if there is no home folder
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const { env, platform } = sources;
@@ -96,7 +96,7 @@ function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSour
 }
 
 const noHome =
-  'This user has no home folder, so there is no place for settings and the history.  Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
+  'This user has no home folder, so there is no place for settings and the history. Set HOME to an absolute path, or both PETSTOCK_CONFIG_DIR and PETSTOCK_STATE_DIR.';
 
 const root = 0;
 
@@ -136,7 +136,7 @@ export function ownerOf(folder: string): number | undefined {
 export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {
   const given = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
   if (given !== undefined) return [given];
-  // A container may run under a number without a name, for which `userInfo` would throw.
+  // A container may run under a number without a name, and `userInfo` would throw for that number.
   const user = effectiveUser();
   const temporary = join(tmpdir(), `petstock-${user ?? 'user'}`);
   if (user === undefined) return [temporary];

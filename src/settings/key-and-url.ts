@@ -33,7 +33,7 @@ export function maskKey(key: string): string {
  * Parses the base URL of a service: `https:`, or `http:` on a loopback address (127.0.0.0/8, ::1, localhost), because
  * any other `http:` would reveal the key to the network. The path ends in `/v1`; one trailing slash is removed.
  *
- * Errors never repeat the text, which may contain a password.
+ * Errors never repeat the text, because it may contain a password.
  */
 export function parseBaseUrl(text: string): Parsed<string> {
   // The WHATWG parser corrects much: it drops tabs and newlines, turns \ into /, and `https:a` into `https://a`. Text

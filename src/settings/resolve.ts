@@ -25,7 +25,7 @@ export interface PrintedKey {
 /** The `source` of a key that a stored command prints. */
 const fromCommand = 'key command';
 
-/** Returns the first of these texts that is set: of a flag, of a variable, or of a setting. Undefined if none is. */
+/** Returns the first text that is set: the flag's, the variable's, or the setting's; undefined if none is set. */
 function firstOf(
   flag: Sourced<string | undefined>,
   env: Environment,
@@ -37,10 +37,10 @@ function firstOf(
 }
 
 /**
- * Returns the environment of a command: that of the flag, of `PETSTOCK_ENV`, or of the setting `default-env`, otherwise
+ * Returns the environment of a command: from the flag, `PETSTOCK_ENV`, or the setting `default-env`; otherwise
  * `staging`.
  * @param argv the command line, for hints
- * @throws UsageError for an unknown name, with the nearest one
+ * @throws UsageError for an unknown name; it suggests the nearest known name
  */
 export function resolveEnvironment(
   flag: string | undefined,
@@ -61,8 +61,8 @@ export function resolveEnvironment(
 }
 
 /**
- * Returns the store of a command: the flag, `PETSTOCK_STORE`, or the setting `default-store`; undefined for the store
- * without a name, which is called `default`.
+ * Returns the store of a command: from the flag, `PETSTOCK_STORE`, or the setting `default-store`; undefined for the
+ * store without a name, which is called `default`.
  * @param flagName the name of the flag in messages
  * @throws UsageError for an invalid name
  */
@@ -230,7 +230,8 @@ export function requireKeyOfOrigin(
 }
 
 /**
- * Checks that a URL may be stored beside the stored key. The first URL always may, and the key is bound to its origin.
+ * Checks that a URL may be stored beside the stored key. The first URL may always be stored, and the key is bound to
+ * its origin.
  * @throws AuthError otherwise, with a hint to store both again
  */
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {

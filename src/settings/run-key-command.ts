@@ -34,8 +34,8 @@ const maxLine = 500;
 
 /**
  * Runs the command that prints a key, like `credential_process` of the AWS command line: stdout is the key, stderr is
- * for the user, stdin is empty. It inherits this process's variables except petstock's secrets, and only the absolute
- * entries of PATH.
+ * for the user, stdin is empty. The command inherits this process's variables except petstock's secrets, and only the
+ * absolute entries of PATH.
  * @throws AuthError that names the command and never shows its stdout; InterruptedError on Ctrl-C
  */
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {
@@ -79,7 +79,7 @@ function pathName(env: Environment): string {
   return Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
 }
 
-/** Returns the entries of PATH without relative and empty ones, which depend on the current folder. */
+/** Returns the entries of PATH without relative and empty ones, because those depend on the current folder. */
 function absoluteFolders(env: Environment): readonly string[] {
   return (env[pathName(env)] ?? '').split(path.delimiter).filter((folder) => path.isAbsolute(folder));
 }
@@ -152,7 +152,7 @@ function showMessages(child: ChildProcess, { onMessage }: KeyCommandOptions): ()
   };
   child.stderr?.on('data', (piece: Buffer) => {
     const [first = '', ...others] = decoder.decode(piece, { stream: true }).split(/\r\n|\n|\r/);
-    // Limits the length before the line ends, which may never happen.
+    // Limits the length already here, because the line may never end.
     open = (open + first).slice(0, maxLine + 1);
     for (const text of others) {
       show(open);

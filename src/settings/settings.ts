@@ -193,7 +193,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   });
 }
 
-/** Returns ` "name"` for a message, or an empty text, because a text that could be a mistyped key is not repeated. */
+/** Returns ` "name"` for a message, or an empty text if the text could be a mistyped key. */
 export function quoted(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
@@ -203,7 +203,8 @@ export function quoted(text: string): string {
  * `store/environment` names a target.
  */
 export function parseStoreName(text: string): Parsed<string> {
-  if (environmentNames.some((name) => name === text)) return problem(`"${text}" is an environment: --env ${text}`);
+  if (environmentNames.some((name) => name === text))
+    return problem(`"${text}" is the name of an environment: use --env ${text}`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
     ? parsed(text)
     : problem('a store name has up to 32 lower-case letters, digits and single hyphens, and begins with a letter');

@@ -197,7 +197,7 @@ function onOrOff(text: string): Parsed<boolean> {
 const maxSeconds = 2_000_000;
 
 /**
- * Returns a parser of a time in seconds, which returns milliseconds.
+ * Returns a parser that converts a time in seconds to milliseconds.
  * @param standard an example for the message
  */
 function seconds(standard: number) {

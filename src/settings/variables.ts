@@ -14,7 +14,7 @@ export function variable(env: Environment, name: string): string | undefined {
 
 /**
  * Returns the names of the variables that may contain the key of an environment; the first that is set applies. A named
- * store has one of its own.
+ * store has a single variable of its own.
  * @param environment such as `staging`
  */
 export function keyVariables(environment: string, store: string | undefined): readonly string[] {
@@ -41,8 +41,8 @@ function prefix(store: string | undefined): string {
 }
 
 /**
- * Matches variables that contain a key, or the URL of a database, which contains its password; also all options of
- * `sandbox serve`, because some are tokens.
+ * Matches variables that contain a key, or the URL of a database (with its password); also all options of `sandbox
+ * serve`, because some are tokens.
  */
 const secret = /^PETSTOCK_((.+_)?API_KEY|STATE_URL|SERVE_)/i;
 

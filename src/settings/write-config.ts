@@ -102,7 +102,7 @@ type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;
 
 /**
  * Changes what is stored under one name, in one write, and leaves the rest of the file unchanged. Reading and writing
- * happen under one lock, so that concurrent changes lose nothing.
+ * happen under one lock, so that no concurrent change is lost.
  */
 async function edit(target: ConfigTarget, name: string, editsFor: (config: StoredConfig) => Edits): Promise<boolean> {
   const file = configFile(target.folder);

@@ -1,7 +1,7 @@
 export const environmentNames = ['staging', 'production', 'sandbox'] as const;
 export type EnvironmentName = (typeof environmentNames)[number];
 
-/** Where a command goes: an environment of one of several stores, or of the store without a name. */
+/** The store and the environment that a command works on. */
 export interface Target {
   /** Undefined for the store without a name. */
   readonly store?: string | undefined;
@@ -13,7 +13,7 @@ export function targetName({ store, env }: Target): string {
   return store === undefined ? env : `${store}/${env}`;
 }
 
-/** Reports whether a command can address the target: runs of a library have any name that its program chose. */
+/** Reports whether a command can address the target. A run of the library may have any name as its environment. */
 export function isEnvironment(env: string): env is EnvironmentName {
   return environmentNames.some((known) => known === env);
 }

@@ -113,7 +113,7 @@ describe('readChanges of a row', () => {
     ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
-      '2: the row has 6 cells, but the header has 5: put quotes around a text with a comma, and write numbers without one',
+      '2: the row has 6 cells, but the header has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
     ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
@@ -126,7 +126,7 @@ describe('readChanges of a row', () => {
     [
       'a row with too many cells, and names the delimiter',
       'petId;quantity\n42;7;8\n',
-      '2: the row has 3 cells, but the header has 2: put quotes around a text with a semicolon, and write numbers without one',
+      '2: the row has 3 cells, but the header has 2: put quotes around a text with a semicolon, and write numbers without a semicolon',
     ],
     [
       'every fault of every row',

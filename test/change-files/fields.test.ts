@@ -51,8 +51,8 @@ describe('readChanges with --column and --ignore-columns', () => {
 
   test.each([
     ['petId,quantity,expected,Seen\n4,12,39,1\n', '"Seen" is already the column for expected. Leave out "expected"'],
-    ['petId,quantity\n4,12\n', 'there is no column "Seen", which --column gives for expected'],
-    ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", which --column gives for expected'],
+    ['petId,quantity\n4,12\n', 'there is no column "Seen", but --column names it for expected'],
+    ['[{"petId":4,"quantity":12}]', 'there is no field "Seen", but --column names it for expected'],
   ])('reports a --column that is missing or already taken: %j', async (content, fault) => {
     const columns = new Map([['expected', 'Seen'] as const]);
     const faults = await faultsOf(content, { columns, ignoreColumns: true });

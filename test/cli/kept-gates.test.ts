@@ -299,7 +299,9 @@ describe('gate files of a state that fails', () => {
   test('warns in a program without a state if no folder can store a gate file', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
-    expect(lines).toEqual([expect.stringMatching(/wait for 60 s, but that can't be saved: .+Other programs don't know/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(/wait for 60 s, but that can't be saved: .+Other programs don't know/),
+    ]);
   });
 
   test('a command warns and waits if neither the state nor a file can keep a gate', async () => {

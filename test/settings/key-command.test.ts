@@ -183,7 +183,7 @@ describe('a key command', () => {
 
   test('runs a key command in a shell only with --shell', async ({ shop }) => {
     const refused = await shop.store('show-key | head -1');
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"|" is for a shell') });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('"|" has a special meaning in a shell') });
     shop.showsKey(`echo ${shop.service.key}; echo second`);
     expect(await shop.store('show-key | head -1', '--shell')).toMatchObject({ code: 0 });
     expect((await shop.run('inventory list')).code).toBe(0);

@@ -67,7 +67,7 @@ export function parseScanLine(
       `write ${word.startsWith('-') ? '- alone to cancel the last line' : 'done alone to end the count'}`,
     );
   }
-  // `SHELF*12A` may be a code that nothing knows yet.
+  // `SHELF*12A` may be a code that is not known yet.
   return read.kind === 'wrong' ? whole : read;
 }
 
@@ -92,7 +92,7 @@ export function isWord(line: string): boolean {
 /**
  * Returns a line or code as it is stored: without the characters that a scanner may add around it (STX, ETX), the GS
  * inside GS1, and what a terminal adds around pasted text. Any other control character, such as a backspace that the
- * terminal did not handle, stays visible in the code, which is then unknown.
+ * terminal did not handle, stays visible in the code, so that the code is unknown.
  */
 export function codeText(text: string): string {
   return text
@@ -127,8 +127,8 @@ export function codeProblem(text: string): string | undefined {
 }
 
 /**
- * Returns the pet of a plain id; undefined if the code is not one. `007` is not an id, because every zero of a bar code
- * counts.
+ * Returns the pet of a plain id; undefined if the code is not an id. `007` is not an id, because every zero of a bar
+ * code counts.
  */
 export function petIdOfCode(code: string): bigint | undefined {
   const petId = parsePetId(code);

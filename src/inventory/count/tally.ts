@@ -46,7 +46,7 @@ export class Tally {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** Reduces the units of something, perhaps to none. `takeBack` then cancels nothing that came before. */
+  /** Reduces the units of a pet or a code, perhaps to none. `takeBack` then no longer cancels earlier lines. */
   rest(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
