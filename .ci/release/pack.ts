@@ -6,10 +6,11 @@ import { newFolder, npm, root } from '../commands.ts';
 import { sbomOf } from './sbom.ts';
 
 /**
- * `npm run build:package`: packs `dist` as it is into the tarball that is published, `dist/packages/petstock-<version>.tgz`, and
- * writes its SBOM, `petstock-<version>.tgz.cdx.json`. Its manifest leaves out everything for development: npm warns about a
- * `prepare` that it has not run, and scanners report vulnerabilities of dev dependencies. It also leaves out the bundled packages,
- * which would be installed a second time; its `//dependencies` says so.
+ * `npm run build:package`: packs `dist` as it is into the tarball that is published,
+ * `dist/packages/petstock-<version>.tgz`, and writes its SBOM, `petstock-<version>.tgz.cdx.json`. Its manifest leaves
+ * out everything for development: npm warns about a `prepare` that it has not run, and scanners report vulnerabilities
+ * of dev dependencies. It also leaves out the bundled packages, because they would be installed a second time; its
+ * `//dependencies` says so.
  */
 const { scripts, dependencies, devDependencies, devEngines, allowScripts, overrides, resolutions, ...manifest } = own;
 const [out, folder] = [join(root, 'dist/packages'), newFolder()];

@@ -58,7 +58,10 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly log?: Log | undefined;
   /** Called for other events: the storage fails or recovers, an administrative action, a refused token. */
   readonly tell?: Tell | undefined;
-  /** Maximum number of connections to the API; default: half of the files that the process may open, which leaves some for the other port. */
+  /**
+   * Maximum number of connections to the API; default: half of the files that the process may open, so that some are
+   * left for the other port.
+   */
   readonly maxConnections?: number | undefined;
   /** Time limits for a client; default: 60 s for its headers, 300 s for its whole request, 60 s for a pause in reading. */
   readonly timeouts?: ServerTimeouts | undefined;

@@ -148,7 +148,7 @@ describe('events of the log', () => {
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
     await expect
       .poll(() => told)
-      .toMatchObject([{ level: 'warning', message: 'A connection was refused because 2 are open' }]);
+      .toMatchObject([{ level: 'warning', message: 'A connection was refused because 2 connections are open' }]);
     expect((await service.admin('GET', '/healthz', undefined, { key: null })).status).toBe(200);
   });
 });

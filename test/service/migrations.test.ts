@@ -177,7 +177,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect((await fetch(`${service.adminUrl}/readyz`)).status).toBe(503);
     const stock = await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1');
     expect(stock).toEqual([{ quantity: 12 }]);
-    await expect(start({ database: url })).rejects.toThrow(/later version .*schema 5; this one knows 3/);
+    await expect(start({ database: url })).rejects.toThrow(/later version .*schema 5; this petstock supports 3/);
   });
 });
 

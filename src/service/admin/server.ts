@@ -34,7 +34,7 @@ interface AdminOptions {
 /**
  * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET
  * /readyz` returns 200 while stock changes are committed and the service is not about to stop, but never with test
- * controls. `GET /metrics` has its own token; without that token, loopback needs none. Everything else (see
+ * controls. `GET /metrics` has its own token; if that is not set, loopback needs no token. Everything else (see
  * `routes.ts`) requires `Authorization: Bearer <token>`, because other programs and users of this machine can reach the
  * port, too.
  */

@@ -1,4 +1,4 @@
-/** When a fault takes effect, among the requests that it matches. */
+/** The occurrence of a fault among the requests that it matches. */
 export type Occurrence =
   | { readonly kind: 'always' }
   /** Affects the n-th request, the 2n-th, … */

@@ -24,7 +24,7 @@ export async function handle(exchange: Exchange, service: Service, match: Match 
   }
 }
 
-/** Returns the response to a preflight, which has no key and costs nothing; null for any other request. */
+/** Returns the response to a preflight (it has no key and is not charged); null for any other request. */
 function preflightAnswer({ method, request }: Exchange, { cors }: Service, match: Match | null): Answer | null {
   const allowed = match === null ? 'OPTIONS' : allowedMethods(match.route);
   const headers = cors.preflight(method, request.headers, allowed);
@@ -161,7 +161,7 @@ async function answerFaulty(exchange: Exchange, service: Service, operate: () =>
 
 /**
  * Resets the connection. Over TLS, the raw connection is not accessible, so it is ended without TLS's closing message.
- * In bun, the socket is not a `TLSSocket`.
+ * The check uses `encrypted`, because in bun the socket is not a `TLSSocket`.
  */
 function reset({ request: { socket } }: Exchange): void {
   if ('encrypted' in socket && socket.encrypted) socket.destroy();

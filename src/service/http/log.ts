@@ -30,7 +30,7 @@ export interface LogEntry {
 
 export type Log = (entry: LogEntry) => void;
 
-/** Logs any other event, with fields of its own. They never contain a key or a token. */
+/** Logs any other event, with its own fields. The fields never contain a key or a token. */
 export type Tell = (
   level: 'info' | 'warning' | 'error',
   message: string,

@@ -96,7 +96,7 @@ export async function discard(body: Answer['body']): Promise<void> {
   await body.return();
 }
 
-/** Makes JSON invalid by another first character. */
+/** Makes JSON invalid by replacing its first character. */
 function malformed(body: Answer['body']): Answer['body'] {
   if (typeof body !== 'object') return body === undefined ? undefined : `<${body.slice(1)}`;
   return (async function* () {

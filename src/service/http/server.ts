@@ -59,11 +59,13 @@ export class ApiServer {
       connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     };
     this.#server = tls === undefined ? createServer(settings) : createTlsServer({ ...settings, ...readTls(tls) });
-    // The parser would drop headers beyond its limit. Here none are dropped; too many are refused.
+    // The parser would drop headers beyond its limit. With 0 it keeps all, and a request with too many is refused.
     this.#server.maxHeadersCount = 0;
     this.#server.maxConnections = maxConnections;
     const tell = throttled(service.tell, service.clock);
-    this.#server.on('drop', () => tell('warning', `A connection was refused because ${maxConnections} are open`));
+    this.#server.on('drop', () =>
+      tell('warning', `A connection was refused because ${maxConnections} connections are open`),
+    );
     this.#connections = new Connections(this.#server, tls !== undefined);
     const take = (request: IncomingMessage, response: ServerResponse) => this.#take(request, response);
     this.#server
@@ -177,13 +179,14 @@ export function listen(server: Server, port: number, host: string): Promise<numb
   });
 }
 
-/** Returns the client's address: that of the connection, or the one that trusted proxies report. */
+/** Returns the client's address: that of the connection, or the address that trusted proxies report. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
  * Returns a function that finds out the address of a client.
  * @param trusted networks of proxies, such as `10.0.0.0/8`, `192.0.2.7` or `fd00::/8`. `X-Forwarded-For` is read from
- * its end, as long as its addresses belong to one of them; addresses before the first other one may be invented.
+ * its end, as long as its addresses belong to these networks. The first other address is the client's; addresses before
+ * it may be invented.
  * @throws RangeError for an invalid network
  */
 function clientAddress(trusted: readonly string[]): ClientAddress {

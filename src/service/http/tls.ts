@@ -33,7 +33,7 @@ export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; reado
 }
 
 /**
- * Makes a listening TLS server use the present files for new connections.
+ * Makes a listening TLS server use the current files for new connections.
  * @throws TlsError if they can't be used; then nothing has changed
  */
 export function renewTls(server: Server | PlainServer, files: TlsFiles): void {

@@ -84,7 +84,7 @@ function afterRefusal(conduct: Conduct, rule: BanRule, minuteMs: number, now: nu
   return { ...GOOD_CONDUCT, bannedUntil: now + rule.seconds * 1000 };
 }
 
-/** What is stored about one key, or one address, between requests. */
+/** The data that is stored about one key or address between requests. */
 export interface Usage {
   readonly minute: Window;
   readonly day: Window;

@@ -39,7 +39,7 @@ export interface StockItem extends InventoryItem {
 }
 
 export interface SeedStock {
-  /** The pets, whose ids differ. They may be iterated more than once. */
+  /** The pets, with unique ids. They may be iterated more than once. */
   readonly items: Iterable<StockItem>;
   /** The orders in the response to `GET /store/orders`, as JSON texts. */
   readonly orders: readonly string[];

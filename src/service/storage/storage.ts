@@ -36,7 +36,7 @@ export interface KeyStorage {
   /** Registers `key`. Its usage is kept, and a revoked key stays revoked. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
-  /** Revokes a key, whose later requests every process refuses. Returns null if there is no such key. */
+  /** Revokes a key. Every process refuses its later requests. Returns null if there is no such key. */
   revoke(id: string): Promise<KeyRecord | null>;
 
   /** Returns all keys, valid and revoked, oldest first. */
@@ -87,7 +87,7 @@ export interface StockStorage {
   /** Removes a pet. Returns false if there is no such pet. */
   remove(petId: bigint): Promise<boolean>;
 
-  /** Replaces everything with this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
+  /** Replaces all pets and orders with this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
   replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
 }
 

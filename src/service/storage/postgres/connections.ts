@@ -61,8 +61,8 @@ export class Connections {
   }
 
   /**
-   * Calls the function of the same name for the server in use.
-   * @throws its StorageError
+   * Refuses a pooler in transaction mode in front of the server in use.
+   * @throws StorageError for such a pooler, or if the server can't be used
    */
   requireSessions(): Promise<void> {
     return requireSessions((connect) => {
@@ -101,7 +101,7 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a transaction, which a failure undoes completely.
+   * Runs `work` in a transaction. A failure undoes it completely.
    * @throws StorageError if the transaction fails; it is uncertain if the connection was lost at the end
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {

@@ -128,7 +128,7 @@ const TRANSACTION_POOLER =
 
 /**
  * Returns the servers in some URLs.
- * @throws StorageError, which repeats nothing of an invalid URL
+ * @throws StorageError for an invalid URL; its message repeats no value from the URL
  */
 export function serversAt(urls: readonly string[]): readonly DatabaseServer[] {
   return urls.flatMap((url) => {

@@ -28,7 +28,7 @@ const UNFINISHED_MS = 2_000;
  * 15 or later. New tables are created and filled with the stock.
  * @param urls URLs such as `postgres://user:password@host:5432/database?sslmode=verify-full`; several are servers of
  * one database
- * @param clock the clock of this machine, which only bridges the time between two responses of the database, and may be
+ * @param clock the clock of this machine; it only bridges the time between two responses of the database, and may be
  * wrong
  * @param onlyLooks whether no tables may be created or changed
  */

@@ -52,8 +52,8 @@ const FIRST = `
 
 /**
  * The statements that create each version of the schema from the previous one. A version is never changed. A released
- * version only adds, so that the previous program still works; unused objects are dropped one version later, which then
- * raises `oldest`.
+ * version only adds, so that the previous program still works; unused objects are dropped one version later, and that
+ * version raises `oldest`.
  */
 const MIGRATIONS: readonly string[] = [
   FIRST,
@@ -99,12 +99,12 @@ export function seenIn(row: SchemaRow | undefined): Seen {
 
 /**
  * Checks that this program can use the tables. `oldest` is the lowest schema version whose program can still use them.
- * @throws StorageError if this program can't
+ * @throws StorageError if this program can't use them
  */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
-    `The tables of the service belong to a later version of petstock (schema ${version}; this one knows ${MIGRATIONS.length}). Use that version`,
+    `The tables of the service belong to a later version of petstock (schema ${version}; this petstock supports ${MIGRATIONS.length}). Use that version`,
     'unusable',
   );
 }

@@ -108,7 +108,7 @@ export function versionOf(database: Database): bigint {
 /** Returns the error for a newer file, which an older program can't use and must not change. */
 export function laterVersion(file: string, version: bigint): StorageError {
   return new StorageError(
-    `${file} belongs to a later version of petstock (schema ${version}; this one knows ${CURRENT}). Use that version, or another file`,
+    `${file} belongs to a later version of petstock (schema ${version}; this petstock supports ${CURRENT}). Use that version, or another file`,
     'unusable',
   );
 }

@@ -85,7 +85,8 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceSt
     },
     check: async () => {
       if (provenAt !== undefined && Math.abs(clock.now() - provenAt) < PROOF_MS) return patiently(requireOwn);
-      // Writes as many pages as a request would, without changing anything: on a full disk there may still be room for a single one.
+      // Writes as many pages as a request would, without changing anything: on a full disk there may still be room for
+      // a single page.
       await commits.run(() => database.exec(REWRITE));
       provenAt = clock.now();
     },
