@@ -172,7 +172,7 @@ function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
 
 /**
  * Returns the target of a redirect.
- * @throws FailureError if following it would reveal the key outside the base URL, or turn a write into something else
+ * @throws FailureError if following it would reveal the key outside the base URL, or change the method of a write
  */
 function redirectTarget(
   request: Pick<HttpRequest, 'method' | 'url'>,

@@ -16,7 +16,7 @@ export const maxBodyBytes = {
   headers: 64 * KiB,
 } as const;
 
-/** The limit of a body, and the request that it answers, for messages. */
+/** The limit of a body, and its request, for messages. */
 export interface BodyBound {
   readonly most: number;
   /** The request, like `GET /store/orders`. */
@@ -124,8 +124,8 @@ async function* decoded(body: AsyncIterable<Uint8Array>, create: (zlib: Zlib) =>
   const [zlib, { pipeline }] = await Promise.all([import('node:zlib'), import('node:stream/promises')]);
   const decoder = create(zlib);
   const feeding = pipeline(copies(first.value, { [Symbol.asyncIterator]: () => chunks }), decoder);
-  // The promise also rejects if the reader stops early, which is not an error. The reader gets any other error from the
-  // decoder.
+  // The promise also rejects if the reader stops early, but that is not an error. The reader gets any other error from
+  // the decoder.
   feeding.catch(() => {});
   yield* decoder;
   await feeding;

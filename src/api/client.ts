@@ -76,7 +76,7 @@ export interface Client {
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
-  /** Sends `GET /pets/{petId}`, which the service has deprecated. */
+  /** Sends `GET /pets/{petId}`. The service has deprecated it. */
   getPet(petId: bigint): Promise<Payload>;
   /** Sends `GET /store/orders`. */
   listOrders(): Promise<Payload>;

@@ -30,7 +30,7 @@ export class NetworkFailure extends Error {
     this.answered = answered;
   }
 
-  /** Whether there was no connection, or no trusted one, so that nothing was sent. */
+  /** Whether nothing was sent, because there was no connection, or the certificate was not trusted. */
   get unconnected(): boolean {
     const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     // An open connection may fail with the same codes after something was sent.
@@ -83,7 +83,7 @@ const unconnectedCodes = new Set([
   'EPROXY',
   'EPROXYAUTH',
 ]);
-/** Certificate errors, which occur before anything is sent. */
+/** Certificate errors. They occur before anything is sent. */
 const untrusted =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 

@@ -60,7 +60,7 @@ function notWhole(cause: unknown, received: number): unknown {
 
 /**
  * Converts a function that pushes values into a generator. The function continues when the next value is requested. If
- * no more are requested, `give` resolves with false, and the generator waits for the function to end.
+ * no more values are requested, `give` resolves with false, and the generator waits for the function to end.
  * @param run must end once `give` has resolved with false
  */
 export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {

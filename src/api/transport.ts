@@ -8,11 +8,11 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called right before the request is written, on an open connection if the transport can tell. If it throws, nothing
-   * is sent.
+   * Called right before the request is written: if possible, once there is an open connection. If it throws, nothing is
+   * sent.
    */
   leaving?(): void;
-  /** Called when the first byte of a response has arrived, if the transport can tell. */
+  /** Called when the first byte of a response has arrived, if the transport can detect that. */
   arriving?(): void;
 }
 

@@ -30,7 +30,7 @@ export class CsvRecords {
   /**
    * Yields the records that end in the text so far. The start of an incomplete record is kept and scanned again with
    * the next piece; `maxRow` limits the cost of that.
-   * @param piece the next piece of the text, which doesn't end between CR and LF
+   * @param piece the next piece of the text; it doesn't end between CR and LF
    * @param isLast whether nothing follows
    * @throws BrokenFileError if a record is too long, or a quote is never closed
    */
@@ -99,7 +99,7 @@ export class CsvRecords {
   }
 }
 
-/** The possible delimiters and their names. The order decides if the header line is ambiguous. */
+/** The possible delimiters and their names. If the header line is ambiguous, the order decides. */
 const delimiters: ReadonlyMap<string, string> = new Map([
   [',', 'comma'],
   [';', 'semicolon'],
@@ -126,7 +126,7 @@ interface ScannedRecord {
   readonly openQuote?: number | undefined;
 }
 
-/** Reads a record on one line without quotes, which is faster. */
+/** Reads a record that is one line without quotes. This is faster than `scanRecord`. */
 function plainRecord(start: number, line: string, delimiter: string): ScannedRecord {
   return { cells: line.split(delimiter), end: start + line.length };
 }

@@ -14,7 +14,7 @@ interface Columns {
   readonly fields: readonly { readonly field: Field; readonly index: number }[];
   /** The names as the header line spells them. */
   readonly names: FieldTexts;
-  /** Indexes of columns without a name, which must be empty. */
+  /** Indexes of columns without a name; these columns must be empty. */
   readonly unnamed: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export class CsvRows {
   /** Whether rows in a single column were already reported. */
   #isInOneColumn = false;
 
-  /** @param isStockList whether the file is a stock list, which needs no header line, instead of a change file */
+  /** @param isStockList whether the file is a stock list (it needs no header line) instead of a change file */
   constructor(
     private readonly faults: ProblemList,
     private readonly names: FieldNames,
@@ -86,7 +86,7 @@ export class CsvRows {
     naming.finish(problems, line, found);
     const hasStock = found.has('quantity') || found.has('delta');
     if (found.has('petId') && hasStock) return columns;
-    // A column that is misspelt, or that was named and is missing, is already reported.
+    // A column that is misspelt, or that was named and is missing, has already been reported.
     if (problems.total > total) return undefined;
     return problem(
       found.has('petId')

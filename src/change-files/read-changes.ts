@@ -59,8 +59,8 @@ export class SeenPetLines {
 const maxText = 1000;
 
 /**
- * Matches the word for a total with which the last row of many lists begins, in several languages, including Russian,
- * Japanese and Chinese.
+ * Matches the word for a total, in several languages, including Russian, Japanese and Chinese: the last row of many
+ * lists begins with it.
  */
 const total =
   /^(?:grand |sub)?(?:totals?|totale|totaal|sum|summe|gesamt|insgesamt|somme|suma|soma|\u0438\u0442\u043e\u0433\u043e|\u0432\u0441\u0435\u0433\u043e|\u5408\u8a08|\u603b\u8ba1)[\s:.]*$/i;

@@ -43,7 +43,7 @@ export interface RowSink {
  * @throws BrokenFileError if the rest can't be understood
  */
 interface RowReader {
-  /** @param piece the next piece of the text, which doesn't end between the CR and the LF of one line end */
+  /** @param piece the next piece of the text; it doesn't end between the CR and the LF of one line end */
   read(piece: string, isLast: boolean): Iterable<RawRow>;
 }
 

@@ -153,7 +153,7 @@ function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
   return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 
-/** Ends a session for good, within a transaction or in its own. */
+/** Ends a session for good, within a transaction, or in a transaction of its own. */
 export function endSession(connection: SqliteConnection, session: string, end: CountSessionOutcome): void {
   const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
   connection.run(sql, JSON.stringify(end), session);

@@ -59,7 +59,7 @@ export async function* filtered(
 
 /**
  * Yields the first `limit` items.
- * @param toTheEnd whether to read the list to its end all the same
+ * @param toTheEnd whether to read the list to its end anyway
  */
 export async function* firstItems(
   batches: ColumnBatches,

@@ -55,7 +55,7 @@ export class ItemColumns {
 
   itemAt(index: number): InventoryItem {
     const quantity = this.quantities[index] ?? 0;
-    // V8 stores a number that was read as a float in 16 bytes of its own; a small integer needs none.
+    // V8 stores a number that was read as a float in 16 bytes of its own; a small integer needs no extra memory.
     const isSmall = (quantity | 0) === quantity;
     return { petId: this.petIdAt(index), quantity: isSmall ? quantity | 0 : quantity, status: this.statusAt(index) };
   }
@@ -109,7 +109,7 @@ export class ItemColumns {
     this.statusCodes = filled(new Uint32Array(this.capacity), this.statusCodes);
   }
 
-  /** Copies one item, whose status must have the same code in both. */
+  /** Copies one item. Its status must have the same code in both batches. */
   copy(from: ItemColumns, index: number, to: number): void {
     this.heads[to] = from.heads[index] ?? 0;
     this.tails[to] = from.tails[index] ?? 0;
@@ -134,7 +134,7 @@ export class ItemColumns {
 
 /**
  * Maximum number of pets held at once; they take 250 MB. The largest chains have a few hundred thousand pets; a list
- * with more may be endless.
+ * that exceeds the maximum may be endless.
  */
 const maxGathered = 10_000_000;
 

@@ -22,7 +22,7 @@ export class KnownStock {
   readonly #absent = new Map<bigint, Absence>();
   #before = StockList.empty;
 
-  /** Takes the first poll, which is not compared. */
+  /** Takes the first poll; there is nothing to compare it with. */
   begin({ list, unreadable }: StockPoll): void {
     this.#before = list;
     for (const petId of unreadable.keys()) this.#absent.set(petId, { stock: undefined, isReported: false });

@@ -26,8 +26,8 @@ export interface RunHead {
   /** Number of rows that needed no change when the run was planned. They are counted, not kept. */
   readonly unchanged: number;
   /**
-   * Numbers of rows of pets that the service does not have, and of rows of a file that were not edited. They are
-   * counted, not kept.
+   * Number of rows whose pet the service does not have. They are counted, not kept; so are the rows of a file that were
+   * not edited.
    */
   readonly skipped?: number | undefined;
   readonly notEdited?: number | undefined;

@@ -9,8 +9,8 @@ export interface Total {
 
 export interface Summary extends Total {
   /**
-   * The totals of available, pending and sold, which are always present, and then of any unknown statuses, ordered by
-   * their code units.
+   * The totals by status: available, pending and sold are always present, then come unknown statuses, ordered by their
+   * code units.
    */
   readonly byStatus: ReadonlyMap<string, Total>;
 }

@@ -10,7 +10,7 @@ export interface PetTotals {
   out: bigint;
   /** How many units stock-takes found above or below the expected stock. */
   counted: bigint;
-  /** Number of writes that are in none of these sums, because it is not known what they changed. */
+  /** Number of writes that these sums leave out, because it is not known what they changed. */
   unknown: number;
 }
 

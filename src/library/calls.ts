@@ -26,7 +26,7 @@ export class Calls {
    */
   begin(own: AbortSignal | undefined): RunningCall {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
-    // AbortSignal.any is not used: on Node 20 each call leaves a reference at the client's signal, and that signal
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference in the client's signal, and that signal
     // outlives all calls.
     own?.throwIfAborted();
     this.#signal?.throwIfAborted();

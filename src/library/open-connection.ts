@@ -155,7 +155,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
 
 /**
  * Calls a listener. Its error becomes a process warning instead of an error of the call, because the request may have
- * been carried out, or may be later.
+ * been carried out, or may still be carried out later.
  */
 function tell<T>(listener: ((value: T) => void) | undefined, value: T): void {
   try {

@@ -104,7 +104,7 @@ export interface PetstoreClient {
    * @param run the run's id, or its last four characters
    */
   resume(run: string, options?: ApplyOptions): Promise<RunReport>;
-  /** Sends `GET /pets/{petId}`, which the service has deprecated. */
+  /** Sends `GET /pets/{petId}`. The service has deprecated it. */
   getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainResponse>;
   listOrders(options?: PlainCallOptions): Promise<PlainResponse>;
   /** Yields this service's runs in the history, newest first. */

@@ -48,8 +48,8 @@ export interface RunReport {
   readonly rows: readonly BulkRow[];
   readonly counts: BulkCounts;
   /**
-   * Why not every row succeeded; undefined if all did. If the run can be resumed, `error.hint` is the call that resumes
-   * it.
+   * The reason why not every row succeeded; undefined if all did. If the run can be resumed, `error.hint` is the call
+   * that resumes it.
    */
   readonly error: PetstockError | undefined;
 }

@@ -63,8 +63,8 @@ const countWords = [
 ] as const;
 
 /**
- * Columns of the line that the prompt leaves for typing. An id of 19 digits would continue on the next line, and that
- * does no harm.
+ * Number of columns that the prompt leaves free for typing. An id of 19 digits would continue on the next line, and
+ * that does no harm.
  */
 const typingRoom = 14;
 
@@ -95,7 +95,7 @@ export function eventLines(event: CountEvent, shown: CountShown): readonly strin
 
 /**
  * Returns the text of an event, such as `42 Rex: 5 (+3)`. For the bar code of a pet without a name, the code comes
- * first. The text has at most `width` columns, but all digits of numbers.
+ * first. The text has at most `width` columns, but keeps all digits of numbers.
  */
 function eventText(
   event: Exclude<CountEvent, { kind: 'help' | 'word' }>,

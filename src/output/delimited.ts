@@ -16,7 +16,7 @@ import {
  */
 export const csv: Renderer = (view, options) => {
   const text = options.raw ? csvText : (value: string) => csvText(guarded(value));
-  // A row with a single empty value would be an empty line, which readers skip.
+  // A row with a single empty value would be an empty line, and readers skip those.
   const quote = view.columns.length === 1 ? (value: string) => text(value) || '""' : text;
   return delimited(view, options, { separator: ',', header: true, quote });
 };

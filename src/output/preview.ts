@@ -18,12 +18,12 @@ export interface PreviewOptions {
   readonly estimate?: string | undefined;
   /** Whether a question follows that contains the changes, units and zeros, so that they are not shown twice. */
   readonly isAsked?: boolean | undefined;
-  /** The shop's names of pets, which come last and are truncated first; undefined if there are none. */
+  /** The store's names of pets. They come last and are truncated first; undefined if there are none. */
   readonly names?: PetNames | undefined;
 }
 
 export const previewedRows = 20;
-/** Maximum number of notable rows among the previewed ones, if there are enough ordinary rows. */
+/** Maximum number of notable rows in the preview, if there are enough ordinary rows. */
 const maxNotable = 10;
 
 /**
@@ -119,7 +119,8 @@ export interface Intention {
   /** Further facts, as clauses: `as it was before run x7k2`. */
   readonly facts?: readonly string[] | undefined;
   /**
-   * Text of other people. It is quoted above the question, because in the question it could be mistaken for petstock's.
+   * Text of other people. It is quoted above the question, because in the question it could be mistaken for petstock's
+   * words.
    */
   readonly words?: readonly string[] | undefined;
 }
@@ -127,7 +128,7 @@ export interface Intention {
 export interface PlanQuestion {
   /** The question, with the target, the number of changes and units, and anything unusual. */
   readonly question: string;
-  /** Text that must not be in the question because it could be mistaken for petstock's: a reason, a name. */
+  /** Text that must not be in the question because it could be mistaken for petstock's words: a reason, a name. */
   readonly words: readonly string[];
 }
 

@@ -10,7 +10,7 @@ import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } 
  * has `quantity` only if the service wrote another quantity than `after`, and `error` only if it went wrong, with
  * `code`, `message` and, after a response, `status`. In NDJSON each row has `run`. CSV and TSV have the same fields as
  * columns, with the message of the error. A table leaves out columns without content.
- * @param options `changedOnly` leaves unchanged rows out of all formats, not only of a table; `names` are the shop's
+ * @param options `changedOnly` leaves unchanged rows out of all formats, not only of a table; `names` are the store's
  * names of pets, for a table
  */
 export function bulkReportView(

@@ -8,7 +8,7 @@ const wipeAbove = '\x1b[A\x1b[K';
 /**
  * Returns the sequence that clears a drawn line.
  * @param drawn the width of the line
- * @param columns the current width of the terminal, which wraps a line that has become too long
+ * @param columns the current width of the terminal, because it wraps a line that has become too long
  */
 export function wipeDrawn(drawn: number, columns: number): string {
   const rows = Math.min(maxRows, Math.max(1, Math.ceil(drawn / Math.max(1, columns))));
@@ -33,7 +33,7 @@ export function bold(text: string): string {
 /** Rings the bell and shows nothing. `harmless` keeps it if it is the whole text. */
 export const bell = '\x07';
 
-/** Matches the output of `Paint`: colours and weights, none of which hides text. */
+/** Matches the output of `Paint`: colours and weights. They never hide text. */
 const paintCode = /(\x1b\[(?:1|2|22|31|32|33|36|39)m)/;
 const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const wipe = /^\r\x1b\[K(?:\x1b\[A\x1b\[K){0,8}/;

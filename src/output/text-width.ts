@@ -163,8 +163,8 @@ function graphemeWidth(grapheme: string): number {
 }
 
 /**
- * Returns the width of a character on a terminal that joins none, so that the parts of an emoji or a syllable are next
- * to each other.
+ * Returns the width of a character on a terminal that joins no characters, so that the parts of an emoji or a syllable
+ * are next to each other.
  */
 function widestForm(grapheme: string): number {
   unicode ??= makeUnicode();

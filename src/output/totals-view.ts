@@ -14,7 +14,7 @@ const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env'
 /**
  * Returns the view of `history totals`. JSON is a list of
  * `{"petId","name","in","out","counted","unknown","now","env","store"}`.
- * @param place the target of the command, which a table does not repeat
+ * @param place the target of the command; a table does not repeat it
  */
 export function totalsView(totals: readonly ShownTotals[], { place, page }: { place: string; page: Page }): View {
   const rows = totals.map((each): Row => {

@@ -75,8 +75,7 @@ export interface View extends Grid {
   /** Whether all of the text is the service's, so that a table on a terminal has a bar in front of each line. */
   readonly isForeign?: boolean;
   /**
-   * Whether each row is a name, its value, and perhaps a remark, which are wrapped if they don't fit next to each
-   * other.
+   * Whether each row is a name, its value, and perhaps a remark. They are wrapped if they don't fit next to each other.
    */
   readonly isFacts?: boolean;
   /** The value for JSON and NDJSON if it is not simply the rows. May contain bigint. */
@@ -120,7 +119,7 @@ export interface RenderOptions {
   /** Characters per line; undefined for no limit. */
   readonly width: number | undefined;
   readonly paint: Paint;
-  /** Whether CSV leaves text unchanged that a spreadsheet would run as a formula. */
+  /** Whether CSV leaves formulas unchanged, although a spreadsheet would run them. */
   readonly raw?: boolean;
   /** Removes keys from what a table shows, before it is truncated or wrapped; default: removes nothing. */
   readonly redact?: ((text: string) => string) | undefined;

@@ -21,8 +21,8 @@ export interface WatchReading {
 
 /**
  * Returns the view of changes as they are found, one row each: `{"at","petId","before","after","status","change"}`,
- * with `statusBefore` if the status has changed and `name` if there is one. A quantity is null if there was or is no
- * such pet.
+ * with `statusBefore` if the status has changed and `name` if there is one. A quantity is null if the pet did not exist
+ * at that time.
  */
 export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];

@@ -9,8 +9,8 @@ import type { LimitRecord } from './records.ts';
  */
 export interface LimitsStore {
   /**
-   * Folds the records into the state of a key, in order and in one transaction, and returns the result. It is visible
-   * to every other process at once, but a power cut may lose it, unless it closes the gate.
+   * Folds the records into the state of a key, in order and in one transaction, and returns the result. The result is
+   * visible to every other process at once, but a power cut may lose it, unless it closes the gate.
    * @throws UnavailableError if another process locks the store for too long, FailureError if it can't be written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
@@ -29,7 +29,10 @@ export interface LimitsStore {
    * gate is never shortened, except by clearing or repairing it. This method is absent if the store is local.
    */
   life?(): string | undefined;
-  /** Reports whether a store with an epoch has read this key in it and has received all changes since. */
+  /**
+   * Reports whether a store with an epoch has read this key within the current epoch and has received all changes
+   * since.
+   */
   isCurrent?(scope: string): boolean;
   /** Returns the keys that were used, with what is known about each. */
   list(): Promise<readonly KnownKey[]>;

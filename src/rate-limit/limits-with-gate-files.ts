@@ -174,8 +174,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Waits for the gate in this process if neither the state nor a copy could be written, because no other process knows
-   * of it.
+   * Waits for the gate in this process if neither the state nor a copy could be written, because then no other process
+   * knows about the gate.
    */
   async #waitAlone(scope: string, state: KeyState, cause: unknown): Promise<void> {
     const { clock, interrupted, warn } = this.#options;

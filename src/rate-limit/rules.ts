@@ -58,7 +58,7 @@ export function decide(
   const onlyProbe = state.halfOpen || known.length === 0 || windows.length < known.length;
   const needed = onlyProbe ? 1 : Math.min(minPermits, ...windows.map((window) => windowCapacity(state, window, bulk)));
   const pending = countPending(state, at);
-  // Requests of dead processes count as used, like answered ones.
+  // Requests of dead processes count as used, like answered requests.
   const dead = state.inFlight.size - pending;
   const room = (window: Window) => permitsIn(state, window.left - dead - headroom(state, window, first, bulk));
   const spent = windows.filter((window) => room(window) < needed);
@@ -66,7 +66,7 @@ export function decide(
     return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
   }
   // The service's time is known from a single response. A backend whose clock is behind may still count requests in the
-  // old window, so no more are sent while any is in flight.
+  // old window, so no request is sent while another is in flight.
   if (windows.length < known.length && state.offset?.single && pending > 0)
     return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);

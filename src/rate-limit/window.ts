@@ -42,7 +42,10 @@ export interface SeenWindow {
   readonly tolerance: number;
 }
 
-/** A service that computes the reset from the rest of the window may report it a second earlier or later each time. */
+/**
+ * How far a reported reset may move within one window, in milliseconds: a service that computes it from the rest of the
+ * window may report it a second earlier or later each time.
+ */
 export const resetJitter = 1000;
 
 /**

@@ -42,7 +42,7 @@ export interface RunPlan {
 
 export interface ResumedRun {
   readonly run: string;
-  /** Undefined in a dry run, which does not take the run over. */
+  /** Undefined in a dry run, because that does not take the run over. */
   readonly log: RunLog | undefined;
   /** The number of each row in the run. */
   readonly numbers: readonly number[];
@@ -53,7 +53,7 @@ export interface ResumedRun {
   readonly uncounted: BulkReport['uncounted'];
 }
 
-/** How to carry out a plan. */
+/** Options for carrying out a plan. */
 export interface RunOptions {
   readonly dryRun: boolean;
   readonly failFast: boolean;

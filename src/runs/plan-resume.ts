@@ -11,7 +11,7 @@ import { StockReader } from './stock-reader.ts';
 
 /**
  * Plans the rest of a run: rows with an outcome stay, and the stock of the others is read before they are sent.
- * @param log undefined in a dry run, which does not take the run over
+ * @param log undefined in a dry run, because that does not take the run over
  */
 export async function planResume(context: RunContext, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
   const stock = await readStock(context, run.run);

@@ -116,7 +116,7 @@ async function targetsOf(
   return rows.map((row) => row.before ?? remembered.get(row));
 }
 
-/** What the undo of a row depends on, besides the row itself. */
+/** The facts that the undo of a row depends on, besides the row itself. */
 export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>, UndoNote {
   /** The stock before the row was written. */
   readonly target: number;

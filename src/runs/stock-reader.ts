@@ -148,7 +148,7 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
  * Returns the pets whose stock is older than the last one known to this state. A stock that this state has never
  * recorded comes from another writer, and counts as current.
  * @param writes the oldest first
- * @param readVersion taken before the stock was read: the stock may lack later writes, which are ignored
+ * @param readVersion taken before the stock was read: the stock may lack later writes, so those are ignored
  */
 function outdatedOf(
   quantities: ReadonlyMap<bigint, number>,

@@ -30,7 +30,7 @@ type ByEnvironment<Value> = Readonly<Partial<Record<RemoteEnvironmentName, Value
  * The keys and URLs of one store, by environment, and its settings. An environment has a key or a command, never both.
  */
 export interface StoredStore {
-  /** Settings of a named store override those of the store without a name, which apply to all stores. */
+  /** The settings of the store without a name apply to all stores; those of a named store override them. */
   readonly settings: StoredSettings;
   readonly keys: ByEnvironment<string>;
   readonly urls: ByEnvironment<string>;
@@ -122,7 +122,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return parseContent(text);
   } catch {
-    // The parser's own message quotes the text, which may be a key.
+    // The parser's own message quotes the text, and that may be a key.
     throw new UsageError(
       `The configuration file ${file} is not valid JSON. petstock did not change it. Correct it, or move it away and set up petstock again.`,
     );

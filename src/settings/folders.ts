@@ -7,7 +7,7 @@ import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
 /**
- * The absolute paths of the folders, which need not exist.
+ * The absolute paths of the folders. The folders need not exist.
  * @throws UsageError when a folder is read, if it depends on the home folder and the user has none
  */
 export interface Folders {

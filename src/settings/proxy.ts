@@ -10,8 +10,8 @@ export interface Proxy extends Sourced<string> {
 
 /**
  * Returns the proxy for an address, like curl: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one,
- * otherwise `ALL_PROXY`, lower case first, unless `NO_PROXY` contains the host. Undefined if the connection is direct,
- * as always to this machine itself.
+ * otherwise `ALL_PROXY`, lower case first, unless `NO_PROXY` contains the host. Undefined if the connection is direct;
+ * connections to this machine itself always are.
  * @throws UsageError if the variable is not the URL of an HTTP proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {
@@ -39,7 +39,8 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 
 /**
  * Reports whether `NO_PROXY` contains a host. Its entries are separated by commas or white space. An entry is a host
- * name, which includes its subdomains and may have a port; an address or a range (`10.0.0.0/8`); or `*` for every host.
+ * name, perhaps with a port, that also stands for its subdomains; an address or a range (`10.0.0.0/8`); or `*` for
+ * every host.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);

@@ -62,7 +62,7 @@ export function resolveEnvironment(
 
 /**
  * Returns the store of a command: from the flag, `PETSTOCK_STORE`, or the setting `default-store`; undefined for the
- * store without a name, which is called `default`.
+ * store without a name (`default`).
  * @param flagName the name of the flag in messages
  * @throws UsageError for an invalid name
  */

@@ -74,7 +74,7 @@ function start(key: KeyCommand, { env }: KeyCommandOptions, fail: Fail): ChildPr
   return spawn(file, args, { ...options, shell: false });
 }
 
-/** Returns the name of the variable PATH, which Windows calls Path. */
+/** Returns the name of the variable PATH: on Windows it is called Path. */
 function pathName(env: Environment): string {
   return Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
 }

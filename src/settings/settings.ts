@@ -133,8 +133,8 @@ export function definitionOf(name: SettingName): Setting<SettingValue> {
 }
 
 /**
- * Reports whether a value in the file is one that petstock would store. A path must be absolute, because commands run
- * in any folder.
+ * Reports whether petstock itself would store this value of the file. A path must be absolute, because commands run in
+ * any folder.
  */
 export function isStorable(name: SettingName, value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;

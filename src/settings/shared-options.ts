@@ -193,7 +193,7 @@ function onOrOff(text: string): Parsed<boolean> {
   return /^(false|0|no|off)$/i.test(text) ? parsed(false) : problem(`takes true or false, not ${quoted(text)}`);
 }
 
-/** Maximum time in seconds. Node's timers can wait little longer, and no window is as long. */
+/** Maximum time in seconds. Node's timers can't wait much longer, and no window is as long. */
 const maxSeconds = 2_000_000;
 
 /**

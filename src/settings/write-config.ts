@@ -19,7 +19,7 @@ import type { RemoteEnvironmentName, SettingName, SettingValue } from './setting
 /** The part of the configuration file to change. */
 export interface ConfigTarget {
   readonly folder: string;
-  /** The name of the store; undefined for the store without a name, whose settings apply to all stores. */
+  /** The name of the store; undefined for the store without a name: its settings apply to all stores. */
   readonly store: string | undefined;
 }
 
@@ -128,8 +128,8 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
 
 /**
  * Writes the file. conf replaces the whole file, so that no reader sees a part of it, but does not check how much was
- * written: a full disk accepts only a part. The old file is kept as a link, which takes no space, until the new file
- * has been read back.
+ * written: a full disk accepts only a part. The old file is kept as a link (it takes no space) until the new file has
+ * been read back.
  */
 async function write(file: string, content: Content): Promise<void> {
   const { default: Conf } = await import('conf');

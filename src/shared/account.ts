@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
-/** The user (uid) that this process acts as; undefined if files have no such owner (Windows). */
+/** The user (uid) that this process acts as; undefined on Windows, where files have no such owner. */
 export function effectiveUser(): number | undefined {
   // biome-ignore lint/style/noRestrictedGlobals: an import would copy all properties of the process, 0.2 ms
   return process.geteuid?.();
@@ -22,7 +22,7 @@ export interface Account {
 }
 
 /**
- * Returns the account of this process, by `/etc/passwd`; undefined if it has no line there. Executables need this,
+ * Returns the account of this process from `/etc/passwd`; undefined if it has no line there. Executables need this,
  * because their `userInfo()` only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
@@ -43,7 +43,7 @@ export function userOf(env: Readonly<Record<string, string | undefined>>): strin
   if (named !== undefined && named !== '') return named;
   try {
     const { username } = userInfo();
-    // Executables return `unknown` if USER is not set, as in cron jobs and containers.
+    // In an executable, `userInfo` returns `unknown` if USER is not set, as in cron jobs and containers.
     return username === 'unknown' ? ownAccount()?.name : username;
   } catch {
     // A container may run under a number without a name.

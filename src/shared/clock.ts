@@ -139,7 +139,7 @@ function namespaceOffset(): bigint {
     const text = readFileSync('/proc/self/timens_offsets', 'utf8');
     const [, seconds = '0', nanoseconds = '0'] = /^monotonic\s+(-?\d+)\s+(\d+)$/m.exec(text) ?? [];
     const offset = BigInt(seconds) * billion + BigInt(nanoseconds);
-    // The offsets are those of children, which may get another namespace than this process.
+    // The file has the offsets of child processes, and they may get another namespace than this process.
     const isOurs =
       offset === 0n || readlinkSync('/proc/self/ns/time') === readlinkSync('/proc/self/ns/time_for_children');
     return isOurs ? offset : 0n;
@@ -152,9 +152,9 @@ function namespaceOffset(): bigint {
 const billion = 1_000_000_000n;
 
 /**
- * The C library of a system, and the number of its clock: CLOCK_MONOTONIC on Linux, CLOCK_MONOTONIC_RAW on macOS, which
- * is `mach_continuous_time`. A library that the system does not know would be searched for in the current folder, where
- * anyone may be able to write, so this name must always exist. musl provides it, too.
+ * The C library of a system, and the number of its clock: CLOCK_MONOTONIC on Linux, and CLOCK_MONOTONIC_RAW
+ * (`mach_continuous_time`) on macOS. A library that the system does not know would be searched for in the current
+ * folder, where anyone may be able to write, so this name must always exist. musl provides it, too.
  */
 const clocks: Partial<Record<NodeJS.Platform, { readonly library: string; readonly id: number }>> = {
   linux: { library: 'libc.so.6', id: 1 },

@@ -197,7 +197,7 @@ export class PartialError extends PetstockError {
   readonly code = 'partial';
 }
 
-/** The command was interrupted by Ctrl-C, SIGTERM or SIGHUP, or a call by its signal. */
+/** The command was interrupted by Ctrl-C, SIGTERM or SIGHUP, or a call was aborted by its signal. */
 export class InterruptedError extends PetstockError {
   readonly kind = 'interrupted';
   readonly code = 'interrupted';

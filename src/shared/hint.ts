@@ -43,7 +43,7 @@ export function withWord(argv: readonly string[], wrong: string, right: string):
   return at < 0 || at !== argv.lastIndexOf(wrong) ? undefined : argv.with(at, right);
 }
 
-/** Adds an option to the words of a command line, before a `--`, which ends the options. */
+/** Adds an option to the words of a command line, before a `--`, because that ends the options. */
 export function withOption(argv: readonly string[], option: string): readonly string[] {
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
   return argv.toSpliced(end, 0, option);

@@ -9,11 +9,13 @@ export function problem(sentence: string): { readonly ok: false; readonly proble
   return { ok: false, problem: sentence };
 }
 
-/** Control characters, line separators and bidi marks, which could forge or hide a part of a message. */
+/** Control characters, line separators and bidi marks: they could forge or hide a part of a message. */
 const harmful = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const longest = 40;
 
-/** Returns the text in double quotes, for an error: at most 40 characters, with each harmful one as `�`. */
+/**
+ * Returns the text in double quotes, for an error: at most 40 characters, with each harmful character replaced by `�`.
+ */
 export function quoted(text: string): string {
   // Twice the length is enough for 40 characters even if each is a surrogate pair.
   const characters = Array.from(text.slice(0, 2 * longest + 2).replace(harmful, '\ufffd'));

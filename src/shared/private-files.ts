@@ -72,7 +72,7 @@ function readOnce<Result>(
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   requireOurs(path, found);
-  // If it has become a link or a pipe meanwhile, this fails or does not block.
+  // This fails if the file has become a link meanwhile, and does not block if it has become a pipe.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(descriptor);
@@ -86,7 +86,7 @@ function readOnce<Result>(
 /**
  * Returns the location of a private file. A symbolic link that only this user or root can have created is followed to a
  * folder that others can't write to. The file need not exist.
- * @throws FailureError for any other link, and for one whose target does not exist
+ * @throws FailureError for any other link, and for a link whose target does not exist
  */
 export function privatePlace(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
@@ -172,7 +172,7 @@ export function makePrivateFolder(path: string): void {
 
 /**
  * Rejects a folder that others can write to, because they could have put keys there. A missing folder is accepted, and
- * so is one of root (`/etc/petstock`).
+ * so is a folder of root (`/etc/petstock`).
  * @throws FailureError if it is not a folder, belongs to another user (except root), or can be written to by others
  */
 export function requirePrivateFolder(path: string): void {
@@ -180,7 +180,7 @@ export function requirePrivateFolder(path: string): void {
 }
 
 /**
- * Creates a folder and its missing parents. `recursive` is not used, because on Node 20 it never ends in a folder that
+ * Creates a folder and its missing parents. `recursive` is not used, because on Node 20 it hangs in a folder that
  * accepts no folders, such as /proc.
  */
 function make(path: string): void {
@@ -200,7 +200,7 @@ function tryToMake(path: string): boolean {
     if (code === 'EEXIST') return true;
     if (code === 'ENOENT') return false;
     if (code === 'ENOTDIR') throw failure(path, 'a part of its path is a file', error);
-    // Windows, and macOS for the root of a disk, refuse without checking whether it exists.
+    // Windows, and macOS for the root of a disk, refuse to create a folder without checking whether it exists.
     if (statsOf(path, statSync)?.isDirectory() === true) return true;
     throw failure(path, fileErrorReason(error), error);
   }

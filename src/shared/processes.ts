@@ -4,7 +4,7 @@ import { hostname, platform } from 'node:os';
 /** The properties that distinguish a process from every other, as far as other processes can check them. */
 export interface ProcessIdentity {
   readonly host: string;
-  /** The pid namespace of `pid`, which differs between two containers of one host. Empty if the system has none. */
+  /** The pid namespace of `pid`; two containers of one host have different ones. Empty if the system has none. */
   readonly namespace: string;
   /** The machine's boot id, see `Clock.boot`. */
   readonly boot: string;
@@ -40,7 +40,7 @@ export interface SystemProcessesOptions {
   kill(pid: number, signal: 0): unknown;
   /** The path of the process file system; default `/proc`. */
   readonly proc?: string;
-  /** The result of `os.platform()`, which is the default. */
+  /** The platform; default: the result of `os.platform()`. */
   readonly system?: NodeJS.Platform;
 }
 
@@ -90,7 +90,7 @@ export function createSystemProcesses(options: SystemProcessesOptions): Processe
   };
 }
 
-/** Returns a name like `pid:[4026531836]`, which is the same for all processes that see each other by the same pids. */
+/** Returns a name like `pid:[4026531836]`. All processes that see each other by the same pids have the same name. */
 function namespaceOf(proc: string): string {
   try {
     return readlinkSync(`${proc}/self/ns/pid`);

@@ -7,7 +7,7 @@ import type * as Sqlite from '@photostructure/sqlite';
 declare const SQLITE: string | undefined;
 
 /**
- * Returns SQLite from Node, or, before Node 22.18, from the bundled package; both have the same names. A process must
+ * Returns SQLite from Node, or, before Node 22.18, from the bundled package; both export the same names. A process must
  * open a file with only one of them, because two copies of SQLite don't see each other's locks.
  * @throws if neither is available
  */
@@ -16,7 +16,7 @@ export function sqlite(): typeof Sqlite {
   return createRequire(import.meta.filename)(typeof SQLITE === 'string' ? SQLITE : '@photostructure/sqlite');
 }
 
-/** @param version the version of Node. Before 22.18, Node's SQLite module lacks functions that are needed here */
+/** Reports whether Node's own SQLite module has all functions that are needed here: since Node 22.18. */
 export function hasOwnEngine(version = process.versions.node): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 22 || (major === 22 && minor >= 18);
@@ -55,14 +55,14 @@ export function takeLock(file: string, timeout = 0): { close(): void } {
 }
 
 /**
- * Like `takeLock`, but waits.
+ * Like `takeLock`, but does not block the process while it waits.
  * @param maxWait the maximum wait in milliseconds
  */
 export function awaitLock(file: string, maxWait: number): Promise<{ close(): void }> {
   return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
 }
 
-/** Reports whether another process, or another connection of this one, holds the lock. */
+/** Reports whether an error means that another process, or another connection of this process, holds the lock. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCodeOf(error);
   return code === sqliteCodes.busy || code === sqliteCodes.locked;

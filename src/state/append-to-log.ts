@@ -21,7 +21,7 @@ export interface LogAppend extends RunKey, IntendedRows {
   readonly leaving: ReadonlySet<unknown> | undefined;
 }
 
-/** What the state has confirmed to this process. A state that lacks any of it has lost writes. */
+/** The writes that the state has confirmed to this process. A state that lacks any of them has lost writes. */
 export interface Confirmed {
   /** The name of the state; undefined before the first write. */
   readonly state: string | undefined;

@@ -194,8 +194,8 @@ function* recovering(
   const [rows = []] = yield [statement(rowsOf, run.id)];
   const recovered = rows.flatMap((row): Outcome[] => {
     const own = outcomes.get(Number(row.row));
-    // Whether an unanswered delta was written can only be decided from the stock that it was added to, which this copy
-    // may lack.
+    // Whether an unanswered delta was written can only be decided from the stock that it was added to, and this copy
+    // may lack that stock.
     if (own !== undefined) return [own.result === 'unknown' ? doubtfulOutcome(row) : own];
     if (row.result !== 'pending' && row.result !== 'unknown') return [];
     if (!isWhole) return [doubtfulOutcome(row)];

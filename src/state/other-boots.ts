@@ -7,7 +7,7 @@ const longest = 120_000;
 
 /**
  * Reads the times in the columns `boot`, `expires` and `lasts` of some rows. A time of another boot can't be compared
- * with this clock: that boot may have ended, or may be that of a container on this machine. Such a time is assumed to
+ * with this clock: that boot may have ended, or may belong to a container on this machine. Such a time is assumed to
  * come `lasts` milliseconds after a process of this boot first saw it; a renewal is a new time.
  * @returns a function that returns the time of a row by the clock of this boot; undefined if the row has none
  */

@@ -1,6 +1,6 @@
 import type { Outcome } from './history.ts';
 
-/** Number of waiting outcomes at which they are written without waiting for more. */
+/** Once this many outcomes wait, they are written without waiting for more. */
 const maxWaiting = 1024;
 
 /**
@@ -46,7 +46,7 @@ export class OutcomeBuffer {
     if (isDurable && takenFor === generation) this.#unsure.clear();
   }
 
-  /** Drops earlier outcomes of rows that are sent anew, so that they don't overwrite the new ones. */
+  /** Drops earlier outcomes of rows that are sent again, so that they don't overwrite the new ones. */
   forget(rows: readonly number[]): void {
     for (const row of rows) this.#unsure.delete(row);
   }

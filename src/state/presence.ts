@@ -63,8 +63,8 @@ export class Presence {
   }
 
   /**
-   * Whether this process may still rely on what it holds. False once its lease has ended (as after a SIGSTOP), until
-   * the next `intend` or `tryAcquire` renews it; false for good once the state was removed or replaced. The
+   * Whether this process may still rely on its logs and pet locks. False once its lease has ended (as after a SIGSTOP),
+   * until the next `intend` or `tryAcquire` renews it; false for good once the state was removed or replaced. The
    * getter is read right before a request is sent, so it never waits.
    */
   get holdsLease(): boolean {
@@ -96,7 +96,7 @@ export class Presence {
   }
 
   /**
-   * Ends the presence of this process with its last log or pet lock. Holding anything later begins a new presence;
+   * Ends the presence of this process with its last log or pet lock. A later log or pet lock begins a new presence;
    * transactions run one after the other.
    * @param last the set that is about to be released
    * @returns the statements to write; none if another log or pet lock remains

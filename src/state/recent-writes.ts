@@ -18,9 +18,9 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Decides whether a write is recent, by the boot's own clock, which can't be set. A write of another boot is recent
- * until this boot has known it for `recentFor`. A write of another boot of this host came before this boot, so it is
- * not recent once this boot is older than `recentFor`.
+ * Decides whether a write is recent, by the boot's own clock, because that can't be set. A write of another boot is
+ * recent until this boot has known it for `recentFor`. A write of another boot of this host came before this boot, so
+ * it is not recent once this boot is older than `recentFor`.
  */
 const isRecent = `CASE WHEN boot = ? THEN expires + CASE result WHEN 'unknown' THEN ${recentFor} ELSE 0 END > ?
   ELSE touched > ${longKnown} AND NOT EXISTS (SELECT 1 FROM petstock.runs WHERE runs.id = rows.run AND runs.host = ?) END`;

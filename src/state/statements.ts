@@ -31,8 +31,8 @@ export function among(sql: string, values: readonly Value[], list: NonNullable<S
 }
 
 /**
- * Splits a statement with a list into statements for the driver. Lists of any length share few SQL texts, which are
- * prepared once.
+ * Splits a statement with a list into statements for the driver. Lists of any length share few SQL texts, so that each
+ * text is prepared only once.
  */
 export function piecesOf(whole: Statement): readonly Statement[] {
   const { sql, values, list } = whole;

@@ -117,7 +117,7 @@ export class History extends RecordedRuns {
     return this.run(run);
   }
 
-  /** Writes what a process knows about a run into this state, which has replaced the one that the process used. */
+  /** Writes what a process knows about a run into this state, after it has replaced the state that the process used. */
   recover(run: RunKey, known: KnownRows): Promise<void> {
     return recover(this.context, run, known);
   }

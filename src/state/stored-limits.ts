@@ -45,7 +45,7 @@ export abstract class StoredLimits implements LimitsStore {
    */
   protected abstract write(scope: string, hasGate: boolean, change: Change): Promise<KeyState>;
 
-  /** Converts a record to the database's clock, which is this machine's unless the engine overrides this. */
+  /** Converts a record to the database's clock; by default, that is this machine's clock. */
   protected shared(record: LimitRecord): LimitRecord {
     return record;
   }

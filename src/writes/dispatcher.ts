@@ -9,13 +9,13 @@ interface PreparedRow {
   readonly queued: QueuedRow;
   readonly permit: Permit;
   /**
-   * The latest time to send the row, by the monotonic clock, so that its request is over by the time that its intent
-   * states.
+   * The latest time to send the row, by the monotonic clock, so that its request is over by the time stated in its
+   * intent.
    */
   readonly sendBy: number;
 }
 
-/** A row whose pet another command is writing. `until`: when the pet is free at the latest, if known. */
+/** A row whose pet another command is changing. `until`: when the pet is free at the latest, if known. */
 export interface BusyRow {
   readonly queued: QueuedRow;
   readonly run: string | undefined;

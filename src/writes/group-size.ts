@@ -45,7 +45,7 @@ export class GroupSize {
   /**
    * Returns the size of the next group: as many rows as can be sent within the span at the rate since the last group.
    * It is at least four rows per concurrent request, and at most 512 rows and four times the size of the last group.
-   * @param now the time by the monotonic clock, which may not have advanced
+   * @param now the time by the monotonic clock; it may not have advanced since the last call
    */
   next(now: number): number {
     const elapsed = this.#since === undefined ? 0 : now - this.#since;

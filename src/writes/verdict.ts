@@ -6,7 +6,7 @@ import type { RowWrite } from './row-write.ts';
 /** A row without a final outcome, and what is known about its pet. */
 export interface UnansweredRow {
   readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
-  /** Whether a request of the row was sent whose response was lost. */
+  /** Whether a request of the row was sent and its response was lost. */
   readonly wasSent: boolean;
   /** Whether the run is resumed after its process has ended: the stock may have been changed on purpose since. */
   readonly isResumed: boolean;

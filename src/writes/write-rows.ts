@@ -162,7 +162,7 @@ function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: Writ
 
 /**
  * Waits until the pets may be free: 100 ms, or until no request of a dead process can still reach them.
- * @returns the waits, with this one added
+ * @returns the waits, including this wait
  */
 async function waitForOthers(
   busy: readonly BusyRow[],

@@ -18,8 +18,8 @@ const refreshEvery = 500;
 const maxAttempts = 3;
 
 /**
- * Notifies other processes at the commit, before `keepWritten` waits for a disk or a standby. The notification only
- * says that there is news.
+ * Notifies other processes at the commit, before `keepWritten` waits for a disk or a standby. The notification carries
+ * no data.
  */
 const wake = statement("SELECT pg_notify('petstock', '')");
 /** A statement that writes something; once it is durable, everything written before is, too. */

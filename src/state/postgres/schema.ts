@@ -8,11 +8,11 @@ import { isMissing } from './postgres-errors.ts';
 const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 
 /**
- * Creates the tables if there are none, upgrades older ones, and starts listening for notifications. Needs no
+ * Creates the tables if there are none, upgrades older tables, and starts listening for notifications. Needs no
  * transaction if there is nothing to do.
  * @returns the id of the database's epoch
- * @throws FailureError if this petstock can't use tables of that version, UnavailableError while a process of an
- * older version is using them
+ * @throws FailureError if this petstock can't use tables of that version, UnavailableError while a process of an older
+ * version is using them
  */
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
@@ -39,7 +39,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
   return (await read(ask, shown))?.life;
 }
 
-/** Returns the statements that upgrade version 3, which has other indexes. */
+/** Returns the statements that upgrade version 3. Its indexes differ. */
 function upgrade(): string[] {
   return [
     'DROP INDEX IF EXISTS petstock.runs_by_time',
@@ -54,7 +54,7 @@ function upgrade(): string[] {
 /**
  * Like `makeTables`, but creates no tables.
  * @returns the id of the database's epoch; undefined if there are no tables
- * @throws FailureError also if the role may not create them, because its first write would fail
+ * @throws FailureError also if the role may not create them, because the command's first write would fail
  */
 export async function findTables(ask: Ask, shown: string): Promise<string | undefined> {
   const found = await read(ask, shown);
@@ -74,7 +74,7 @@ export async function findTables(ask: Ask, shown: string): Promise<string | unde
 const insertEpoch = `INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock_timestamp()) * 1000)`;
 
 /**
- * Returns the statements that create the schema. `epoch` has one row, which a crash or a failover removes, because the
+ * Returns the statements that create the schema. `epoch` has one row. A crash or a failover removes it, because the
  * table is unlogged.
  */
 function making(): Statement[] {

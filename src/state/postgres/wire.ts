@@ -15,7 +15,7 @@ export interface Wire {
   query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
   /** Whether the connection has ended. */
   readonly isOver: boolean;
-  /** Closes the connection in good order; never rejects. */
+  /** Closes the connection cleanly; never rejects. */
   close(): Promise<void>;
   /** Closes the connection at once. */
   destroy(): void;

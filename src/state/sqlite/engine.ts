@@ -3,7 +3,7 @@ import process from 'node:process';
 import { FailureError } from '../../shared/errors.ts';
 import { sqlite } from '../../shared/sqlite-engine.ts';
 
-/** SQLite with the names of `node:sqlite`, which @photostructure/sqlite uses, too. */
+/** SQLite with the names of `node:sqlite`; @photostructure/sqlite uses the same names. */
 export type Engine = Pick<ReturnType<typeof sqlite>, 'DatabaseSync'>;
 
 export function stateFile(folder: string): string {

@@ -9,7 +9,7 @@ import type { SqliteConnection } from './connection.ts';
 const applicationId = 0x70737374;
 
 /**
- * Creates the tables in an empty file, and upgrades older ones. Needs no transaction if there is nothing to do.
+ * Creates the tables in an empty file, and upgrades older tables. Needs no transaction if there is nothing to do.
  * @throws FailureError if the tables have a version that can't be read, UnavailableError while a process of an older
  * version is using the file
  */
