@@ -105,16 +105,16 @@ function compile(target: string, file: string): void {
   const env = { ...process.env, BUN_OPTIONS: '' };
   execFileSync(runtimeFor(hostName()), args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
   if (target !== 'darwin-x64') return;
-  // bun 1.4.4 signs executables for macOS on arm64, where unsigned ones don't start. Executables for x64 need no signature, but
-  // keep bun's own, which is then wrong (in 3,325 pages), and macOS would kill the program.
+  // bun 1.4.4 signs executables for macOS on arm64, where unsigned ones don't start. Executables for x64 need no
+  // signature, but keep bun's own signature. That is then wrong (in 3,325 pages), and macOS would kill the program.
   const integrity = 'sha512-YkIVGFnpVHJMMwfy4bHo79Vy05ddVk/PZGSCmmiCT4zepx+FMP/JAt9hOoXuc31s2bbcOtnzznOGca5fRhgZOg==';
   const { unsign } = createRequire(import.meta.url)(fetchPackage('macho-unsign@2.0.6', integrity));
   writeFileSync(file, Buffer.from(unsign(readFileSync(file))));
 }
 
 /**
- * Writes `petstock-linux-x64.tar.gz`, which has the executable, the manual and the licences, and is less than half as
- * large. Needs GNU tar.
+ * Writes `petstock-linux-x64.tar.gz` with the executable, the manual and the licences. It is less than half as large as
+ * the executable. Needs GNU tar.
  */
 function pack(target: string): void {
   const args = [

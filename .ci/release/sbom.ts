@@ -13,7 +13,7 @@ interface Sbom {
  * Returns the contents of an artefact, as CycloneDX in JSON: npm's list of everything installed, without the packages
  * that are not bundled. Two builds of a commit give the same document.
  * @param licences the text of `LICENSES.txt`, in which each part begins with a bundled package
- * @param target the system of an executable, which runs on bun; undefined for the package for Node
+ * @param target the system of an executable (it runs on bun); undefined for the package for Node
  * @throws Error if npm does not know a bundled package
  */
 export function sbomOf(licences: string, target?: string): string {

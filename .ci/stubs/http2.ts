@@ -1,2 +1,2 @@
-/** undici imports these names for its HTTP/2 client, which is never created here. */
+/** undici imports these names for its HTTP/2 client. petstock never creates one. */
 export const constants = {};

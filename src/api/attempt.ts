@@ -20,7 +20,7 @@ export type AttemptResult<T> =
   | { readonly kind: 'refused'; readonly error: PetstockError }
   /** The permit had expired, so the request was not sent. */
   | { readonly kind: 'superseded'; readonly error: PermitExpiredError }
-  /** The response was a redirect to `url`, which is below the base URL. */
+  /** The response was a redirect to `url`, below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /** The network or a gateway failed. `retryAfter`: the wait that the gateway asked for, in milliseconds. */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };

@@ -28,7 +28,7 @@ export function formatOfName(name: string): ChangeFormat | undefined {
 export interface ReadOptions extends NamingOptions {
   /** The name of the file, for its extension; undefined for stdin. */
   readonly name: string | undefined;
-  /** The requested format, which overrides the extension. */
+  /** The requested format; it overrides the extension. */
   readonly format: ChangeFormat | undefined;
 }
 

@@ -26,7 +26,7 @@ export class OpenCountSession implements SessionContent {
   #deadline: Deadline | undefined;
   #isOpen = true;
 
-  /** @param store undefined for a dry run, which stores nothing */
+  /** @param store undefined for a dry run, because that stores nothing */
   constructor(
     { head, codes, scans }: SessionContent,
     private readonly store?: SessionSource,

@@ -22,7 +22,7 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   readonly user?: string;
 }
 
-/** Returns the last four characters of a session's id, which are unique on a machine. */
+/** Returns the last four characters of a session's id. They are unique on a machine. */
 export function shortOf({ head }: { readonly head: Pick<CountSessionHead, 'session'> }): string {
   return head.session.slice(-4);
 }

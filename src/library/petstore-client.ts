@@ -39,8 +39,8 @@ import {
 
 export interface CallOptions {
   /**
-   * Aborts this call, which rejects with the signal's reason. A write that was already sent may still be carried out.
-   * With a state, the call then waits up to `timeout` for the response, and rejects with an InterruptedError whose
+   * Aborts this call; the call rejects with the signal's reason. A write that was already sent may still be carried
+   * out. With a state, the call then waits up to `timeout` for the response, and rejects with an InterruptedError whose
    * `run` identifies the run.
    */
   readonly signal?: AbortSignal | undefined;

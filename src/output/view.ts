@@ -35,7 +35,7 @@ export interface Column {
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
-/** Returns columns for a file or a program, whose titles are the names of the fields. */
+/** Returns columns for a file or a program, with the names of the fields as titles. */
 export function plainColumns(fields: readonly string[]): readonly Column[] {
   return fields.map((field) => ({ field, title: field }));
 }

@@ -79,7 +79,7 @@ export class StockReader {
 
   /**
    * Like `read`, for a plan: first waits until no request of a stopped command can still change the stock.
-   * @param exceptRun the run that is resumed, whose own requests don't count
+   * @param exceptRun the run that is resumed; its own requests don't count
    */
   async readAfterInFlight(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;

@@ -7,7 +7,7 @@ export interface JournalEntry {
    * recorded as `…`.
    */
   readonly path: string;
-  /** The received part of the body, cut at 1024 characters; null if no body was read. */
+  /** The received part of the body, truncated to 1024 characters; null if no body was read. */
   readonly body: string | null;
   /** The status that was sent; null while the request is pending, and if no response was sent. */
   readonly status: number | null;

@@ -18,7 +18,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly limits?: { readonly minute: bigint | number; readonly day: bigint | number } | undefined;
   /** A key to register. Default: a generated one. */
   readonly key?: string | undefined;
-  /** Whether that key comes from a file, which may have contained another key before. */
+  /** Whether that key comes from a file. The file may have contained another key before. */
   readonly isKeyOfFile?: boolean | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;

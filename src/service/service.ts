@@ -65,7 +65,7 @@ export function createService(parts: Parts) {
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
-    /** Like `headers`, for a request without an exchange, which is charged to the address. */
+    /** Like `headersOf`, for a request without an exchange. Charges the request to the address. */
     headersOfAddress: (address: string, requestId: string) =>
       headers(requestId, addresses.admit(address, storage.now()).shown),
   };

@@ -114,7 +114,7 @@ function requireTrusted({ at, path }: Folder, name: string): void {
 }
 
 /**
- * Reports whether a folder is on a read-only disk, such as the secrets of Kubernetes, which seem to be writable by
+ * Reports whether a folder is on a read-only disk, such as the secrets of Kubernetes. They seem to be writable by
  * everyone.
  */
 function isReadOnly(folder: string): boolean {

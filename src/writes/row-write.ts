@@ -84,7 +84,7 @@ export interface WriteProgress {
    * change, that request may still be carried out.
    */
   readonly everUnanswered: ReadonlySet<number>;
-  /** The first failure of a row, which determines the exit code. */
+  /** The first failure of a row; it determines the exit code. */
   readonly firstFailure: PetstockError | undefined;
   /** Why the run ended before all rows were settled, if an error ended it. */
   readonly stoppedBy: unknown;

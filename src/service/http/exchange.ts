@@ -27,7 +27,7 @@ export function parseTarget(requestTarget: string): RequestTarget {
   const path = whole.startsWith(`${BASE}/`) ? whole.slice(BASE.length) : null;
   if (path === null) return { path: whole, segments: null, malformed: decoded(whole) === null };
   const segments = decoded(path.slice(1));
-  // Even undecoded, the segments lead to the route, whose headers belong in every response.
+  // Even undecoded segments lead to the route, and its headers belong in every response.
   return { path, segments: segments ?? path.slice(1).split('/'), malformed: segments === null };
 }
 

@@ -10,7 +10,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNE
 /** A name, an IPv4 address, or an IPv6 address in brackets, each with a port or without; or nothing (RFC 9112, 3.2). */
 const HOST = /^(?:\[[\dA-Fa-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2})*)(?::\d*)?$/;
 
-/** Values of `TE` that request no coding: `trailers`, and `chunked`, which is always supported. */
+/** Values of `TE` that request no coding: `trailers`, and `chunked` (always supported). */
 const TAKEN_CODINGS = /^(?:trailers|chunked)?$/i;
 
 /** Refuses requests that no operation could handle, on any path. @throws Refusal 400, 417 or 501 */
@@ -42,7 +42,7 @@ function requireNoCoding({ request: { headers } }: Exchange): void {
 /** Matches a token (RFC 9110, 5.1). */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** Maximum number of headers: Node's own default, beyond which Node drops headers. */
+/** Maximum number of headers: Node's own default. Node itself would drop any further headers. */
 const MAX_HEADERS = 2_000;
 
 /**

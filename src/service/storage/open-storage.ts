@@ -60,7 +60,7 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
   }
 }
 
-/** The rights of a key: a plan, or limits of its own, which make it an enterprise key. */
+/** The rights of a key: a plan, or the limits of an enterprise key. */
 export type KeyGrant = Plan | Limits;
 
 /**

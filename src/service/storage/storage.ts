@@ -69,7 +69,7 @@ export interface StockStorage {
   /** Sets the quantity and returns the resulting item; null if there is no such pet. */
   setQuantity(petId: bigint, quantity: bigint): Promise<InventoryItem | null>;
 
-  /** Like `setQuantity`, for the status, which the service itself never changes. */
+  /** Like `setQuantity`, for the status. The service itself never changes a status. */
   setStatus(petId: bigint, status: PetStatus): Promise<InventoryItem | null>;
 
   /** Returns the orders as JSON texts, in the order of their import. */
@@ -92,11 +92,12 @@ export interface StockStorage {
 }
 
 /**
- * Everything that outlives a request, and that all services sharing it have to agree on. Several processes may open the same storage.
- * Each method is atomic among all of them, and returns a result only when it is durable. `test/service/storage-contract.ts` tests any
- * storage. Every window, ban and date uses `now`, whatever the clocks of the machines show.
- * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless it says that the
- * outcome is unknown
+ * Everything that outlives a request. All services that share it have to agree on it. Several processes may open the
+ * same storage. Each method is atomic among all of them, and returns a result only when it is durable.
+ * `test/service/storage-contract.ts` tests any storage. Every window, ban and date uses `now`, whatever the clocks of
+ * the machines show.
+ * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless the
+ * error says that the outcome is unknown
  */
 export interface ServiceStorage extends KeyStorage, StockStorage {
   /** Whether the storage was created on opening, with the given stock. */
@@ -116,7 +117,10 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
    */
   check(): Promise<void>;
 
-  /** The number of connections to the database, of idle ones, and of requests that wait for one; undefined without a database. */
+  /**
+   * The number of connections to the database, of idle connections, and of requests that wait for a connection;
+   * undefined without a database.
+   */
   readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
   /** Completes pending work, and closes the storage. May be called again. */

@@ -53,7 +53,7 @@ export class Connections {
     this.#pools = this.#open();
   }
 
-  /** Returns the number of connections, of idle ones, and of requests that wait for one. */
+  /** Returns the number of connections, of idle connections, and of requests that wait for a connection. */
   get pool(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { workers, readers } = this.#pools;
     const sum = (name: 'totalCount' | 'idleCount' | 'waitingCount') => workers[name] + readers[name];

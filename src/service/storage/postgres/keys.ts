@@ -17,7 +17,7 @@ import { type KeyStorage, StorageError } from '../storage.ts';
 import { type Connections, numbered, type Prepared } from './connections.ts';
 import { NOW, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
-/** A row with its version, which shows whether it was changed since it was read. */
+/** A row with its version: this shows whether the row has been changed since it was read. */
 type VersionedRow = KeyRow & { readonly seen: string };
 
 const BY_ID = `encode(substring(digest FROM 1 FOR 6), 'hex') = $1`;

@@ -34,7 +34,7 @@ const ALL_MS = 60_000;
 export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {
   const updates = new RequestBatcher((asked: readonly Update[]) => setAll(connections, asked, now() + ANSWER_MS));
   const finds = new RequestBatcher((asked: readonly bigint[]) => findAll(connections, asked));
-  // Most inventories fit on one page, which is read once for all requests that arrive before the reading starts.
+  // Most inventories fit on one page. It is read once for all requests that arrive before the reading starts.
   const firstPages = new RequestBatcher<null, string | null>(async (asked) => {
     const [page] = await connections.read<Page>(PAGES, [SMALLEST_ID]);
     const text = page !== undefined && page.pets < PAGE ? (page.text ?? '') : null;
@@ -124,8 +124,8 @@ const SET: Prepared = {
 };
 
 /**
- * Sets quantities. If a pet is updated several times, the last update counts, and each update is answered as if they
- * had run one after another. Rows are locked in the order of ids, so that two services don't deadlock.
+ * Sets quantities. If a pet is updated several times, the last update counts, and each gets the response that it would
+ * get if they ran one after another. Rows are locked in the order of ids, so that two services don't deadlock.
  *
  * A statement may be stuck in front of a stalled server for longer than its client waits. The client was then told that
  * the outcome is unknown, and may have read the stock and written again, so the late statement must not change

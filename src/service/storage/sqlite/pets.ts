@@ -124,7 +124,7 @@ const IDLE_KEPT = 2;
 
 /**
  * Returns a reader of snapshots of the whole inventory. A slow read does not block writers.
- * @param sql the statements of the connection for writes, which is the only connection to a database in memory
+ * @param sql the statements of the connection for writes (a database in memory has no other connection)
  */
 function snapshotsOf(file: string, sql: Prepare) {
   const idle: Reader[] = [];

@@ -105,7 +105,7 @@ export function versionOf(database: Database): bigint {
   throw laterVersion(name, version);
 }
 
-/** Returns the error for a newer file, which an older program can't use and must not change. */
+/** Returns the error for a newer file: an older program can't use it and must not change it. */
 export function laterVersion(file: string, version: bigint): StorageError {
   return new StorageError(
     `${file} belongs to a later version of petstock (schema ${version}; this petstock supports ${CURRENT}). Use that version, or another file`,
