@@ -75,7 +75,7 @@ class Exchange implements ReceivedResponse {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    // AbortSignal.any is not used: on Node 20 each call leaves a reference at `interrupted`, and that signal outlives
+    // AbortSignal.any is not used: on Node 20 each call leaves a reference in `interrupted`, and that signal outlives
     // all requests.
     this.#timeLimit = new TimeLimit(options.clock, options.timeout, this.#end);
     options.interrupted?.addEventListener('abort', this.#end);
@@ -139,7 +139,7 @@ class Exchange implements ReceivedResponse {
   }
 
   get #answer(): HttpResponse {
-    if (this.#response === undefined) throw new Error('the request has no answer yet');
+    if (this.#response === undefined) throw new Error('the request has no response yet');
     return this.#response;
   }
 

@@ -26,7 +26,7 @@ export interface RowKind {
 export class Totals {
   readonly #pets = new Map<string, PetTotals>();
 
-  /** Yields the pets, grouped by service and ordered by id. */
+  /** Yields the pets, ordered by environment, store, service and id. */
   *pets(): Generator<PetTotals> {
     const places = ({ serviceName, env, store = '' }: PetTotals) => `${env} ${store} ${serviceName}`;
     yield* [...this.#pets.values()].sort(

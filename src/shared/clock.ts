@@ -101,10 +101,10 @@ export interface Runtime {
 
 /**
  * Returns a function that returns nanoseconds since some moment that is the same for all processes of this machine, in
- * any runtime. They are not affected by changes of the wall clock, or by a container's own clock. Node provides them.
- * Executables run on bun, whose clock counts from the start of the process, so there the function asks the system for
- * the clock that Node reads. The returned function throws FailureError if bun can't ask the system, because times of
- * other processes would be wrong.
+ * any runtime. These times are not affected by changes of the wall clock, or by a container's own clock. Node provides
+ * them. Executables run on bun, whose clock counts from the start of the process, so there the function asks the system
+ * for the clock that Node reads. The returned function throws FailureError if bun can't ask the system, because times
+ * of other processes would be wrong.
  */
 export function machineTime(runtime: Runtime): () => bigint {
   const clock = clockOf(runtime);

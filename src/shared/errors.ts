@@ -33,7 +33,7 @@ export interface ServiceError {
 
 /** An error in a file. */
 export interface ErrorFault {
-  /** The number of the line, from 1. */
+  /** The number of the line, from 1; in a JSON list on a single line, the number of the item. */
   readonly line: number;
   /** The name of the column or JSON field. */
   readonly column?: string | undefined;

@@ -36,8 +36,8 @@ export class JsonSyntaxError extends SyntaxError {
 export class TooManyValues extends Error {}
 
 /**
- * Parses JSON with all digits of its numbers. Strings are not read by single characters, because that would take forty
- * times the bytes of a long string.
+ * Parses JSON with all digits of its numbers. Strings are not read by single characters, because a long string would
+ * take forty times its size in memory.
  * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
