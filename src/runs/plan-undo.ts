@@ -1,10 +1,11 @@
 import type { BulkRow } from '../inventory/change.ts';
-import { absenceText } from '../inventory/items.ts';
+import { absenceText, counted } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
+import { unclear } from '../writes/classify-failure.ts';
 import { laterWriteMessage, mayBeWritten, type UnansweredRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
 import type { RunContext } from './run-context.ts';
@@ -26,6 +27,8 @@ export interface Undoable {
   readonly isBlind: boolean;
   /** Whether no row has changed a stock, as far as is known. */
   readonly isIdle: boolean;
+  /** Number of rows that can't be undone, because it is not known whether they were written. */
+  readonly unclear: number;
 }
 
 export async function undoable(state: Recorded, run: RunRecord): Promise<Undoable> {
@@ -40,11 +43,25 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
       if (result === 'unknown' || target !== quantity) isIdle = false;
     }
   }
-  return { petIds, isBlind, isIdle };
+  return { petIds, isBlind, isIdle, unclear: await countUnclearRows(state, run) };
+}
+
+/** Counts the conflicts of a run of which it is not known whether they were written. */
+export async function countUnclearRows({ history }: Pick<State, 'history'>, run: RunRecord): Promise<number> {
+  let count = 0;
+  if (run.counts.conflict === 0) return count;
+  for await (const { error } of history.rows(run.run, ['conflict'])) if (error?.code === unclear) count += 1;
+  return count;
+}
+
+/** Describes rows of a run by a clause that begins with a verb. */
+export function mayHaveWritten(unclearRows: number): string {
+  return `may have written ${counted(unclearRows, 'row')}, but that is not known: check the stock`;
 }
 
 /** Explains why a run can't or need not be undone, as a clause that begins with a verb. */
-export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds }: Undoable): string {
+export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds, unclear: unclearRows }: Undoable): string {
+  if (unclearRows > 0) return mayHaveWritten(unclearRows);
   if (petIds.size > 0) return 'changed nothing';
   if (isBlind)
     return 'set a stock without reading it first, so the previous value is unknown (use inventory set --read-first)';

@@ -1,7 +1,14 @@
 import type { BulkRow } from '../../inventory/change.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { localMinute } from '../../output/time.ts';
-import { notUndoable, planUndo, requireUndoable, type UndoNote, undoable } from '../../runs/plan-undo.ts';
+import {
+  mayHaveWritten,
+  notUndoable,
+  planUndo,
+  requireUndoable,
+  type UndoNote,
+  undoable,
+} from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
 import { petstock, targetWords, withWord } from '../../shared/hint.ts';
@@ -145,6 +152,7 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
   const found = await requireUndoable(connection.state, run);
   if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await invocation.connections.announce();
+  if (found.unclear > 0) await invocation.messages.warn(`Run ${run.run} ${mayHaveWritten(found.unclear)}`);
   const plan = await planUndo(connection, run, found, options);
   const { reason = '' } = run;
   const isPlain = isPlainName(reason);

@@ -1,6 +1,7 @@
 import { grouped } from '../../inventory/items.ts';
 import type { RunRecord } from '../../inventory/run-records.ts';
 import { planResume } from '../../runs/plan-resume.ts';
+import { countUnclearRows, mayHaveWritten } from '../../runs/plan-undo.ts';
 import { NotFoundError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
@@ -78,13 +79,19 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const service = serviceNow(invocation);
   const skipped: string[] = [];
   const latest = await withExistingState(invocation, async (state) => {
+    if (state === undefined) return undefined;
+    const where = { env: target.env, store: target.store ?? null };
     for (const unfinished of ['incomplete', 'running'] as const) {
-      const filter = { env: target.env, store: target.store ?? null, state: unfinished };
-      for await (const run of state?.history.runs(filter) ?? []) {
+      for await (const run of state.history.runs({ ...where, state: unfinished })) {
         const why = whyElsewhere(run, service);
         if (why === undefined) return run;
         skipped.push(skippedText(run, why));
       }
+    }
+    // The newest run may be closed only because the state was replaced by an earlier copy during it.
+    for await (const run of state.history.runs({ ...where, limit: 1 })) {
+      const rows = await countUnclearRows(state, run);
+      if (rows > 0) skipped.push(skippedText(run, mayHaveWritten(rows)));
     }
     return undefined;
   });
