@@ -21,9 +21,10 @@ import { cacheFolderOf } from './folders.ts';
 
 /**
  * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With
- * it `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times instead of
- * 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions that are compiled late,
- * so a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts` require the script.
+ * the cache, `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times
+ * instead of 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions that are
+ * compiled late, so with that one a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts`
+ * require the script.
  * @param name `./program.cjs`
  * @param words the words of the command line; each command has its own cache
  * @param requireElse loads a module that is not a script of the build, or any script if there is no cache
@@ -53,7 +54,7 @@ const maxFiles = 48;
  * a while.
  */
 const maxUptime = 10;
-/** On average, one run in this many adds the code that the command has needed since the last time. */
+/** Average number of runs between two renewals of a cache. A renewal adds the functions that were compiled since. */
 const renewalInterval = 32;
 
 /**
@@ -84,8 +85,8 @@ interface Compiled {
 }
 
 /**
- * Returns the first two words that may be a noun and a verb. One cache for all commands would take longer to read; nothing else
- * depends on this.
+ * Returns the words that choose the cache: the first two that may be a noun and a verb, and a request for help. One
+ * cache for all commands would take longer to read.
  */
 function commandOf(words: readonly string[]): string {
   const named = words.filter((word) => /^[a-z]+(-[a-z]+)*$/.test(word)).slice(0, 2);
@@ -150,7 +151,7 @@ export class CodeCache {
   }
 
   /**
-   * Writes the compiled code of scripts whose cache is missing, and once in a while that of the others, too. Takes 10
+   * Writes the compiled code of the scripts that have no cache yet, or of all scripts if the cache is renewed. Takes 10
    * to 20 ms and never throws.
    * @param uptime how long this process has run, in seconds
    */

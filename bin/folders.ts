@@ -3,7 +3,6 @@ import { isAbsolute } from 'node:path';
 import { cacheFolder, type FolderSources, type Folders, resolveFolders } from '../src/settings/folders.ts';
 import { ownAccount } from '../src/shared/account.ts';
 
-/** Returns the folders of this process. */
 export function foldersOf(env: NodeJS.ProcessEnv): Folders {
   return resolveFolders(sourcesOf(env));
 }

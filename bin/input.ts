@@ -8,7 +8,7 @@ type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRaw
 
 /**
  * Returns the input of this process.
- * @param stream opens stdin, which takes Node a millisecond or two, so it is called only before the first read or question
+ * @param stream opens stdin; called only when needed, because Node takes a millisecond or two for it
  */
 export function createInput(stream: () => Stdin, interruption: Interruption): Input {
   return {
@@ -37,7 +37,7 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
     wake();
   };
   const onEnd = () => {
-    // The terminal was closed, so the input typed so far is incomplete.
+    // If the terminal was closed, the input typed so far is incomplete.
     if (isGone(stream)) interruption.abort();
     ended = true;
     wake();
@@ -71,8 +71,8 @@ async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenera
 }
 
 /**
- * Like `chunksOf`, in raw mode, in which Ctrl-C is a character. Raw mode begins before the first read, because a
- * scanner may already be sending.
+ * Like `chunksOf`, but in raw mode, where Ctrl-C arrives as a character. Raw mode begins before the first read, because
+ * a scanner may already be sending.
  */
 function keysOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   stream.setRawMode?.(true);
@@ -102,7 +102,7 @@ function ctrlCFinder(): (keys: Uint8Array) => boolean {
   return (keys) => {
     let isPressed = false;
     for (const key of keys) {
-      // An empty frame can only be Ctrl-B and Ctrl-C.
+      // An empty frame is not a code: Ctrl-B and then Ctrl-C were pressed.
       if (key === ctrlC && !framed) isPressed = true;
       framed = key === stx ? 0 : key === ctrlC || framed === undefined ? undefined : framed + 1;
     }

@@ -64,7 +64,7 @@ export function listenForInterruption(): Interruption {
   };
 }
 
-/** Writes a line to stderr, and ends the process by a signal that has no listener any more. */
+/** Writes a line to stderr, and ends the process by a signal that no longer has a listener. */
 function endWith(line: string, signal: NodeJS.Signals): void {
   try {
     writeSync(process.stderr.fd, `${line}\n`);

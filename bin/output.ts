@@ -23,9 +23,9 @@ export function bestEffort<Kind extends Output>(stream: Kind): Kind {
 }
 
 /**
- * Opens stderr so that it can be closed. What was written to `process.stderr` can't be dropped, and Node waits for it,
- * so a pipe is opened a second time. `process.stderr` has to be opened first: Node asks for it when a socket is closed,
- * and can't open it while the second one is full.
+ * Opens stderr as a stream whose pending output can be dropped. Node waits until `process.stderr` is written out, so a
+ * pipe is opened a second time. `process.stderr` is opened first: Node needs it when a socket is closed, and can't open
+ * it while the second stream is full.
  */
 export function openStderr(): OutputStream {
   const { stderr } = process;
@@ -36,13 +36,13 @@ export function openStderr(): OutputStream {
 type OutputStream = Socket & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 export interface ClosableOutput extends Output {
-  /** Drops what the reader has not taken. */
+  /** Closes the output, and drops the text that was not read yet. */
   close(): void;
 }
 
 /**
  * Returns an output of this process.
- * @param open opens the stream, which takes Node a millisecond or two, so it is called only if the output is not a file
+ * @param open opens the stream; not called for a file, because Node takes a millisecond or two for it
  */
 export function createOutput(descriptor: number, open: () => OutputStream): ClosableOutput {
   if (isFile(descriptor)) {
@@ -100,7 +100,7 @@ function writeAll(descriptor: number, chunk: string | Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }
 
-/** Reports whether the reader of a stream is gone. A terminal that was closed fails with EIO. */
+/** Reports whether the reader of a stream is gone. A write to a closed terminal fails with EIO. */
 export function isClosed(error: NodeJS.ErrnoException, isTerminal: boolean): boolean {
   return error.code === 'EPIPE' || (isTerminal && error.code === 'EIO');
 }

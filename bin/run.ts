@@ -46,7 +46,7 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  // A question may end because its terminal was closed, with or without a signal, or because reading it failed.
+  // If the terminal was closed, the command was interrupted, or a question failed.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
   if (interrupted.aborted) {
     const end = code === exitCodes.ok ? stderr.close : () => endBlocked(endingSignalOf(interrupted));

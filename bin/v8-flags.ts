@@ -1,8 +1,8 @@
 import type { Transport } from '../src/api/transport.ts';
 
 /**
- * Sets a flag of V8. Flags are no stable interface. Each is reset afterwards, because V8 accepts cached code only under
- * the flags that it was compiled with. To do without flags, delete this file and what `run.ts` uses of it.
+ * Sets a flag of V8. V8's flags are not a stable interface. Callers reset each flag, because V8 accepts cached code
+ * only under the flags that it was compiled with. To do without flags, delete this file and its use in `run.ts`.
  */
 function setFlag(name: string, value: number): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--${name}=${value}`);

@@ -47,7 +47,7 @@ export interface Input {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Yields the keys of a terminal as they are pressed, without echo. Absent if the terminal can't do that. */
   keys?(): AsyncIterable<Uint8Array>;
-  /** The descriptor of an open file, as with `< counts.csv`; absent if the input is not a file. */
+  /** The descriptor, by which a file is recognized, as with `< counts.csv`. Absent if the input has none. */
   readonly descriptor?: number | undefined;
 }
 
@@ -62,10 +62,7 @@ export interface Output {
    * @throws ClosedPipeError if the reader has exited
    */
   write(chunk: string | Uint8Array): Promise<void>;
-  /**
-   * Removes the keys that were sent from a text, before it is truncated or wrapped. `guardedContext` adds this
-   * function, and removes them from everything that is written.
-   */
+  /** Hides every key that was sent, before a text is truncated or wrapped. `guardedContext` adds this function. */
   redact?(text: string): string;
 }
 

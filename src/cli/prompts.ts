@@ -20,9 +20,9 @@ interface Line {
 type Answer = Line | 'cancelled' | undefined;
 
 /**
- * Creates the questions on a terminal. Each is one line, whose answer the terminal lets users edit. Nothing is drawn,
- * so that every terminal and screen reader can show a question. Only a whole line answers, because a scanned bar code
- * could contain a Y.
+ * Creates the questions on a terminal. Each answer is one line, and users edit it with the keys of their terminal.
+ * Nothing is drawn, so that every terminal and screen reader can show a question. A single key is not an answer,
+ * because a scanned bar code could contain a Y.
  */
 export function createPrompts(streams: PromptStreams): Prompts {
   const { input, output } = streams;
@@ -54,7 +54,8 @@ export function createPrompts(streams: PromptStreams): Prompts {
 }
 
 /**
- * Sets the raw mode of a terminal. Ignores the error of a closed terminal, with which Node would end in a core dump.
+ * Sets the raw mode of a terminal. Ignores the error of a closed terminal, because Node would otherwise end in a core
+ * dump.
  */
 function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   try {
@@ -109,7 +110,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
 function firstLine(typed: Buffer): Line | undefined {
   const end = typed.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   if (end === -1) return undefined;
-  // Windows ends a line with both characters; the second must not answer another question.
+  // Windows ends a line with CR and LF. The LF must not answer the next question.
   const rest = typed.subarray(typed[end] === 0x0d && typed[end + 1] === 0x0a ? end + 2 : end + 1);
   return { text: typed.subarray(0, end).toString('utf8'), rest };
 }

@@ -36,7 +36,7 @@ import { withoutTypedKeys } from './typed-keys.ts';
 export interface ReportOptions {
   readonly context: Context;
   readonly globals: SharedOptions;
-  /** Undefined if the error occurred before the command began, such as an error in the command line. */
+  /** Undefined if the error occurred before the command began, for example in parsing the command line. */
   readonly invocation: Invocation | undefined;
   /** The command, or as much of it as the command line names. */
   readonly running: RunningCommand;
@@ -63,7 +63,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   };
   // A typed word appears only in a usage error. The text of any other error may come from the service.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
-  // Printed before the error, which is the last line on stderr.
+  // Printed before the error, because the error must be the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
   if (running.logs) {
     const message = [facts.message, ...facts.lines].join('\n');
@@ -94,7 +94,7 @@ function firstOf(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, maxLines), rest];
 }
 
-/** Returns the stack trace of an error, which may quote the service, with a bar in front of each line. */
+/** Returns the stack trace of an error with a bar in front of each line, because it may quote the service. */
 function stackText({ stack = '' }: Error, sink: Sink): string {
   return barred(stripControlsFromBody(sink.redact(stack)), sink.width).join('\n');
 }

@@ -38,7 +38,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 }
 
 /**
- * Returns the result of `read` for a file that an option names, so that its FailureError becomes a UsageError.
+ * Returns the result of `read` for a file that an option names. Turns a FailureError into a UsageError.
  * @throws UsageError for a file that may belong to another user
  */
 export function named<Result>(read: () => Result): Result {

@@ -53,8 +53,8 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
 }
 
 /**
- * Removes the codes that the practice shop has learned (`as it opens`), because its stock is fresh again; or creates a
- * file without codes (`none`) if there is none, because the shop has other pets.
+ * Resets the codes of the practice shop: to the built-in ones (`as it opens`) if its stock is fresh again, or to no
+ * codes (`none`) if it has other pets.
  */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
@@ -79,7 +79,7 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
   const kept = join(state, `codes-${createHash('sha256').update(file).digest('hex').slice(0, 12)}.json`);
   const copy = readCopy(kept);
   const stats = statSync(file, { throwIfNoEntry: false });
-  // The 2 marks a cache with levels. Version 0.2 cached none.
+  // The 2 marks a cache with levels. Version 0.2 cached no levels.
   const version = stats && `2 ${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   if (copy !== undefined && version === copy.version) return copy.codes;
   try {
@@ -112,10 +112,10 @@ async function readWhole(file: string, context: Context, nothing?: string) {
 }
 
 /**
- * Appends codes and names to a file, with the columns that it has.
+ * Appends codes and names to a file, in the columns of the file.
  * @returns the new lines; a line has no code if only the name is new
- * @throws UsageError if the file has an error, has one of the codes for another pet, or can't take a name; FailureError
- * if it can't be written
+ * @throws UsageError if the file has an error, another pet for a code, another name for a pet, or no column for a name;
+ * FailureError if it can't be written
  */
 export async function addCodes(file: string, added: readonly NewCode[], context: Context): Promise<readonly NewCode[]> {
   const { codes, layout } = await readWhole(file, context, 'nothing was added');
@@ -161,8 +161,8 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
 
 /**
  * Returns the codes of the shop.
- * @param option the option that needs the codes, for the error
- * @throws UsageError if there are none, or if the file has errors, all of which are listed
+ * @param option the option or command that needs the codes, for the message
+ * @throws UsageError if there are none, or with every error in the file
  */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
   const file = requireCodesFile(invocation, option);
@@ -171,7 +171,7 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 
 /**
  * Reads the codes from the file itself, never from the cache. Creates the practice shop's own file if it is missing.
- * @throws UsageError if no file is set, or if the file has errors, all of which are listed
+ * @throws UsageError if no file is set, or with every error in the file
  */
 export async function requireCodesNow(invocation: CodesKeeper, option: string) {
   requireCodesFile(invocation, option);

@@ -28,11 +28,11 @@ export function looksLikeKey(word: string): boolean {
 
 /**
  * Refuses an operand that begins like a key.
- * @throws UsageError, which does not repeat the operand
+ * @throws UsageError, without repeating the operand
  */
 export function refuseTypedKey(operands: readonly string[], command: string): void {
   // Checks the length first, because compiling `keyPrefix` takes 0.4 ms of each start and no key has fewer than 11
-  // characters. An omitted operand is undefined, which counts as 9.
+  // characters. An omitted operand is tested as the word `undefined`.
   if (!operands.some((word) => /.{11}/.test(word) && keyPrefix.test(word))) return;
   throw new UsageError(`petstock ${command} does not take a key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
@@ -41,8 +41,8 @@ const inHistory = "A key on the command line stays in the shell's history. If th
 
 /**
  * Returns the texts of an error, with `[not shown]` for each part of a typed word that may be a key. All usage errors
- * pass here, so any message may repeat what was typed. The value of a variable for a key is hidden, whatever it looks
- * like.
+ * pass through this function, so any message may repeat a typed word. The value of a variable for a key is hidden,
+ * whatever it looks like.
  */
 export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | 'lines' | 'hint'>>(
   texts: Texts,
@@ -69,7 +69,9 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
 
 interface TypedWord {
   readonly text: string;
-  /** Whether this is the value of `--reason` or `--ref`, in which numbers of parcels and orders look like keys. */
+  /**
+   * Whether this is the value of `--reason` or `--ref`, where the number of a parcel or an order may look like a key.
+   */
   readonly isFree: boolean;
 }
 

@@ -123,7 +123,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
 }
 
 /**
- * Returns the path of the request. With a whole URL, the key could be sent anywhere.
+ * Returns the path of the request. A whole URL is refused, because the key could be sent anywhere.
  * @throws UsageError unless the text is a path below /v1
  */
 function pathOf(text: string): string {
@@ -158,8 +158,8 @@ const maxShown = 16 * 1024 * 1024;
 const lineFeed = 10;
 
 /**
- * Prints a body unchanged, as the bytes arrive. On a terminal, prints the text as a whole at the end, so that nothing
- * harmful can hide between two chunks.
+ * Prints a body unchanged, as the bytes arrive. On a terminal, prints the text as a whole at the end, because a control
+ * sequence may be split between two chunks.
  */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;

@@ -100,8 +100,8 @@ export function commandPath(command: Command): string {
 }
 
 /**
- * Adds commands by their outlines. Each is completed when Commander reaches it, so that a start only loads the file of
- * the command that it runs.
+ * Adds commands by their outlines. Each is completed when Commander reaches it, so that the program only loads the file
+ * of the command that runs.
  */
 export function addCommands(parent: PetstockCommand, added: readonly Outline[], run: Run): void {
   parent.outlines = added;
@@ -133,7 +133,7 @@ export async function finish(command: Command): Promise<void> {
   command.addHelpText('after', '\nGlobal options: petstock help options');
 }
 
-/** Adds the program's options, which may follow any word, so that Commander parses each word once. */
+/** Adds the program's options, because they may follow any word. Commander then parses each word once. */
 function addSharedOptions(command: PetstockCommand): void {
   // A command's own option takes precedence over one with the same name: `api --header`.
   const own = new Set(command.options.map((option) => option.attributeName()));
@@ -151,7 +151,7 @@ function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
   return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
 }
 
-/** Returns the command that runs, or the last one that the command line names. */
+/** Returns the name and the traits of the last command that Commander has reached on the command line. */
 export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
   const [, ...path] = chosenPath(program);
   const facts: CommandTraits = Object.assign({}, ...path.map((command) => command.facts));

@@ -43,7 +43,7 @@ export const defineCompletion = define({
 /** For bash. The words are passed to petstock as arguments, and its output is never evaluated. */
 export const bashScript = `# bash completion for petstock
 _petstock() {
-  # bash cuts words at = and :, so they are put together again as far as there is no blank between them.
+  # bash splits words at = and :, so parts without a blank between them are joined again.
   local rest=\${COMP_LINE:0:COMP_POINT} words=() word= trimmed= i
   for ((i = 0; i <= COMP_CWORD; i++)); do
     word=\${COMP_WORDS[i]}
@@ -54,11 +54,11 @@ _petstock() {
     rest=\${trimmed#"$word"}
   done
   local current=\${words[\${#words[@]}-1]}
-  # What is before the part of the word that readline replaces.
+  # The beginning of the word, up to the part that readline replaces.
   local before=\${current%"$word"}
   if [[ $word == [=:@] ]]; then before=$current; fi
 
-  # What is between quotes is the same word without them.
+  # Quotes are removed: petstock compares the words without them.
   local asked=(":$current" "\${words[@]:1:\${#words[@]}-2}")
   local line kind= prefix= endings= value= about= width=0 values=() abouts=()
   COMPREPLY=()
@@ -82,17 +82,18 @@ _petstock() {
   if ((\${#values[@]} == 1)) && [[ \${values[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
   for ((i = 0; i < \${#values[@]}; i++)); do
     line=\${values[i]}
-    # Only where several are listed (TAB TAB): what is typed for you is never more than what they have in common.
+    # Descriptions appear only in a list (TAB TAB), because readline then inserts only the common beginning.
     if ((\${#values[@]} > 1)) && [[ $COMP_TYPE == 63 || $COMP_TYPE == 33 || $COMP_TYPE == 64 ]] && [[ -n \${abouts[i]} ]]; then
       printf -v line '%-*s  %s' "$width" "\${values[i]}" "\${abouts[i]}"
-      # Too wide for a second one beside it, and not wider than the terminal.
+      # At least half as wide as the terminal, so that each line has one value, and never wider than it.
       printf -v line '%-*s' "$((\${COLUMNS:-80} / 2))" "\${line:0:\${COLUMNS:-80}-1}"
     fi
     COMPREPLY+=("$line")
   done
 }
 
-# Files by the beginning of their name; those with one of the endings, where there are any. readline quotes them.
+# Suggests the files whose names begin with the typed text. If endings are given, only files with one of them.
+# readline quotes the names.
 _petstock_files() {
   local typed=$1 prefix=$2 file ending
   shift 2
@@ -110,7 +111,7 @@ _petstock_files() {
   if ((\${#COMPREPLY[@]} == 0)); then compopt -o default; fi
 }
 
-# bash 3.2, as macOS has it, can't be asked for files by a function.
+# In bash 3.2, the version of macOS, a function can't suggest files.
 if type compopt >/dev/null 2>&1; then
   complete -F _petstock petstock
 else
@@ -146,7 +147,7 @@ _petstock() {
   return result
 }
 
-# From fpath the file is the function itself; by source it only has to be known.
+# In fpath, the file is the function itself. After source, the function still has to be registered.
 if [[ $funcstack[1] == _petstock ]]; then
   _petstock "$@"
 else
@@ -187,7 +188,7 @@ Register-ArgumentCompleter -Native -CommandName petstock -ScriptBlock {
         Where-Object { $_.Extent.EndOffset -lt $cursorPosition } |
         ForEach-Object { $_.Extent.Text.Trim('"', "'") })
     $lines = @(& petstock __complete powershell ":$wordToComplete" @words 2>$null)
-    # Where nothing comes back, PowerShell proposes files.
+    # If this returns nothing, PowerShell suggests files.
     if ($lines.Count -eq 0) { return }
     if ($lines.Count -eq 1) { if ($lines[0].StartsWith('files')) { return } else { return '' } }
     $lines | Select-Object -Skip 1 | ForEach-Object {

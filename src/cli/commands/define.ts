@@ -117,7 +117,7 @@ export function examplesText(lines: readonly Example[]): string {
   return ['', bold('Examples:'), ...shown].join('\n');
 }
 
-/** Returns Commander's parser for a repeatable option. */
+/** Appends a value to the earlier values of a repeatable option, as a parser for Commander. */
 export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text];
 }

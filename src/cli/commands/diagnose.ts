@@ -68,8 +68,8 @@ function attempt<Found>(look: () => Found): Found | undefined {
 }
 
 /**
- * Returns the runtime, such as `node 22.18.0`, or `bun 1.3.4` in an executable, which needs no Node; the file that
- * runs; and the system, such as `linux x64 6.1.0`.
+ * Returns the runtime, such as `node 22.18.0`, or `bun 1.3.4` in an executable; the file that runs; and the system,
+ * such as `linux x64 6.1.0`.
  */
 function programFacts() {
   const { versions, argv, execPath, platform, arch } = process;

@@ -37,7 +37,7 @@ export function exportFormat(
 }
 
 /**
- * Refuses `--no-header` for a file that the command reads again, by its header line.
+ * Refuses `--no-header`, because petstock can read the written file again only by its header line.
  * @throws UsageError if `--no-header` was typed
  */
 export function requireHeader({ globals, command }: Pick<Invocation, 'globals' | 'command'>): void {

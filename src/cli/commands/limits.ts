@@ -114,8 +114,8 @@ const clear = define({
 });
 
 /**
- * Returns the last known windows of a key. If `isOver` is set, the window has ended and a new one may have begun, so
- * how many requests are left is not known.
+ * Returns the last known windows of a key. If `isOver` is set, the window has ended and a new one may have begun, so it
+ * is not known how many requests are left.
  */
 function windowsOf(key: KnownKey, clock: Clock) {
   const current = currentLimits([key], clock);
@@ -145,10 +145,7 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
 
 /** A used key, as shown to people and scripts. */
 interface NamedKey extends KnownKey {
-  /**
-   * The target of the key; undefined if the key belongs to another configuration of this user, or to one that has
-   * changed since.
-   */
+  /** The target of the key; undefined if the key belongs to another or an earlier configuration of this user. */
   readonly target: Target | undefined;
   /** The key, masked except for its last 4 characters if it is configured; otherwise `#` and the start of its hash. */
   readonly shown: string;
@@ -162,7 +159,8 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
   const { configured, printed } = await configuredKeys(invocation);
   const keys = known.flatMap((key): Omit<NamedKey, 'name'>[] => {
     const shown = `#${key.scope.slice(0, 8)}`;
-    // A key that a command prints is not known here, so any key used with its target is shown there.
+    // A key that a command prints is not known here. Every key that was used with the target of such a command is
+    // therefore shown for that target.
     const places =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
     // A key of several targets is shown with the target that used it first, if that target is selected.

@@ -40,7 +40,7 @@ export function unknownOption({ names, options, program }: ReachedCommand, flag:
   return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint });
 }
 
-/** Returns the error for a word after a command that takes none, or fewer. */
+/** Returns the error for a word that a command does not take. */
 export function tooMany({ names, program }: ReachedCommand, word: string): UsageError {
   const line = meantLine(names, restBehind(program.typed, names.slice(0, -1), names.at(-1) ?? ''));
   const isCorrected = line !== undefined && names.join(' ') === 'inventory list';

@@ -1,6 +1,6 @@
 /**
- * Words that people type out of habit, with a function for each that returns the command to suggest. It receives the
- * words that follow.
+ * Words that people type out of habit, each with a function that returns the command to suggest. The function receives
+ * the words that follow.
  */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
   ls: (rest) => listLine(rest),
@@ -41,8 +41,8 @@ export function lineWith(typed: readonly string[], option: string, meant: string
 }
 
 /**
- * Returns a line for `inventory list`, which takes only options: a word becomes the value of the matching option. Pet
- * ids belong to `inventory get`.
+ * Returns a line for `inventory list`, which takes only options: a word becomes the value of the matching option. For a
+ * pet id, returns a line for `inventory get`.
  */
 function listLine(rest: readonly string[]): readonly string[] {
   const [word = '', ...others] = rest;

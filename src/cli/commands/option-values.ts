@@ -91,7 +91,7 @@ export function quantityOf(text: string | undefined, option: string): number | u
 }
 
 /**
- * Rejects an empty file name, which is what an unset shell variable leaves.
+ * Rejects an empty file name, for example from a shell variable that is not set.
  * @throws UsageError if it is empty
  */
 export function requireFileName(file: string, what: string): void {

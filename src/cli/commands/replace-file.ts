@@ -73,7 +73,7 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): b
 }
 
 /**
- * Writes text to a file, and prints a note about it, or to stdout (`-`).
+ * Writes text to a file, or to stdout (`-`). Then prints a note; for stdout, only if `done` is given.
  * @throws the errors of `confirmReplacing`, before `text` is read
  */
 export async function exportTo(
@@ -130,7 +130,8 @@ function statsOf(file: string | number): BigIntStats | undefined {
  */
 const notesFolder = 'written';
 /**
- * If there are more notes, those that are older than `maxNoteAge` are removed. A CI may use a new folder for each run.
+ * If there are more notes than this, those older than `maxNoteAge` are removed. A CI job may use a new folder each
+ * time.
  */
 const maxNotes = 1000;
 const maxNoteAge = 90 * 24 * 3600 * 1000;

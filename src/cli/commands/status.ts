@@ -54,7 +54,7 @@ async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;
 
-/** Null values are not known, or not set. Without a proxy, the connection is direct. */
+/** A null is not known or not set. If `proxy` is null, the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;
@@ -74,7 +74,7 @@ function describeSettings({ environment, store, context, config }: Invocation) {
     envSource: environment.source,
     url: url?.value ?? null,
     urlSource: isSandbox ? 'a free port for each command' : (url?.source ?? null),
-    // Nothing is known about a key that a command prints until it is run.
+    // A key that a command prints is not known here, because the command has not run yet.
     key: key === undefined ? null : 'command' in key ? `printed by: ${key.command.command}` : maskKey(key.value),
     keySource: isSandbox ? 'created by the sandbox' : (key?.source ?? null),
     proxy: proxy?.shown ?? null,

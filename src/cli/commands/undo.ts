@@ -98,8 +98,8 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 
 /**
  * Returns the latest run of this service that can be undone, or that is still running, and a sentence for each run that
- * was skipped. A running run is not skipped, because it is the latest, although it can't be undone yet. An undo is
- * never undone.
+ * was skipped. A running run is not skipped, because it is the latest, although it can't be undone yet. Undo runs are
+ * left out.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
@@ -167,8 +167,8 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
 }
 
 /**
- * Returns the error of an undo. If other runs have added to deltas since, these must be reversed by hand: the hint
- * shows how, unless the undo can be resumed.
+ * Returns the error of an undo. If other runs have added to the stock since, a delta is a conflict and has to be
+ * reversed by hand: the hint is the command, unless the undo can be resumed.
  */
 function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {

@@ -28,8 +28,8 @@ export interface TableOperand {
 /** The words that are possible at a position of the command line. */
 export type ValueKind =
   /**
-   * One of these words, of which there are none if only the user knows the value; with `isList`, several, separated by
-   * commas.
+   * One of these words; the list is empty if only the user knows the value. With `isList`, several of them, separated
+   * by commas.
    */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
   /**
@@ -45,7 +45,7 @@ export type ValueKind =
   | { readonly kind: 'command'; readonly topics: readonly Word[] };
 
 /**
- * The sources of words. Incomplete runs can be resumed. Places are environments, and those of each store:
+ * The sources of words. Incomplete runs can be resumed. Places are environments, alone or with a store:
  * `north/staging`.
  */
 export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';

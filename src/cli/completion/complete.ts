@@ -11,8 +11,8 @@ export interface Question {
 export interface Answer {
   readonly candidates: readonly Word[];
   /**
-   * Set if a file is possible, too, which the shell completes. `prefix` is the text before the file's name in the same
-   * word, such as `--to=`.
+   * Set if a file is possible, too; the shell completes its name. `prefix` is the text before the file's name in the
+   * same word, such as `--to=`.
    */
   readonly files?: { readonly prefix: string; readonly endings: readonly string[] } | undefined;
 }

@@ -21,8 +21,8 @@ const maxRuns = 50;
 const maxPets = 50;
 
 /**
- * The value of `PETSTOCK_STATE_URL` for this machine's own state. It is repeated here, so that `settings` need not be
- * loaded.
+ * The value of `PETSTOCK_STATE_URL` for this machine's own state. It is repeated here, so that completion does not load
+ * the settings.
  */
 const noStateUrl = 'none';
 /** The value of `--store` for the store without a name. */
@@ -59,8 +59,8 @@ async function storedConfig({ config }: Folders): Promise<StoredNames> {
 }
 
 /**
- * Returns the whole ids of runs. If none begins with the typed text, the end of an id may be typed, such as `k3x9`:
- * then returns the ends.
+ * Returns the whole ids of runs. If no id begins with the typed text, returns the ends of the ids, such as `k3x9`,
+ * because the user may be typing one.
  */
 function runWords(runs: readonly RecentRun[], typed: string, now: number): readonly Word[] {
   const isEnd = !runs.some(({ run }) => run.startsWith(typed));

@@ -53,8 +53,8 @@ export interface ServiceConnection extends RunContext {
   /** Reports whether a request was sent that may have changed something. */
   hasSentWrite(): boolean;
   /**
-   * Opens a connection with the configured state, for a connection that uses a fallback. Closing the new connection
-   * closes this one, too.
+   * Opens a connection that uses the configured state instead of the fallback. Closing the new connection closes this
+   * one, too.
    * @throws an error if the configured state can't be used
    */
   withConfiguredState(): Promise<ServiceConnection>;
@@ -66,7 +66,7 @@ export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly configFile: ConfigFile;
-  /** The name of the command, such as `inventory apply`, which is shown to other processes. */
+  /** The name of the command, such as `inventory apply`. It is shown to other processes. */
   readonly command: string;
   readonly messages: Messages;
 }
@@ -215,10 +215,7 @@ async function remoteEndpoint(
   return { baseUrl: url.value, key, serviceName, origin, network, close: async () => {} };
 }
 
-/**
- * Returns the key, and runs the command that prints it if the key is not stored. The command runs once for each
- * connection.
- */
+/** Returns the key. If the key is printed by a command, runs the command, once for each connection. */
 async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: ConnectOptions, hint: string) {
   if (!('command' in key)) return key.value;
   // Loaded late, because few keys come from a command.

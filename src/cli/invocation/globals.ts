@@ -27,8 +27,8 @@ export interface ChosenFormat {
 }
 
 /**
- * Returns the output format of a command. A format from a variable or a setting is only a default, which a command
- * ignores if it lacks that format or has no table. Only `html` from a variable is as binding as a typed format.
+ * Returns the output format of a command. A format from a variable or a setting is only a default: a command ignores it
+ * if it lacks that format or has no table. Only `html` from a variable is as binding as a typed format.
  * @param usual the format from the setting
  * @throws UsageError for an unknown format, a format that the command does not have, or two formats that differ
  */
@@ -96,9 +96,9 @@ interface Named {
 }
 
 /**
- * Returns the environment and the store that a flag or a variable names. The store is null for the store without a
- * name. Either is undefined if it is not named, which means all of them. Settings are ignored, because they choose the
- * target of a command but don't filter a list.
+ * Returns the environment and the store that an option or a variable names. The store is null for the store without a
+ * name. An undefined environment or store stands for all of them. Settings are ignored, because they choose the target
+ * of a command but don't filter a list.
  */
 export function namedTarget({ context, globals, target }: Named) {
   const isEnv = (globals.env ?? variable(context.env, 'PETSTOCK_ENV')) !== undefined;
@@ -109,13 +109,15 @@ export function namedTarget({ context, globals, target }: Named) {
   return { env, store: store !== undefined && isUnnamed ? null : store };
 }
 
-/** Reports whether a flag or a variable names an environment or a store. */
+/** Reports whether an option or a variable names an environment or a store. */
 export function isNarrowed(invocation: Named): boolean {
   const { env, store } = namedTarget(invocation);
   return env !== undefined || store !== undefined;
 }
 
-/** Reports whether a target is one that the flags and variables name. If they name none, every target is. */
+/**
+ * Reports whether a target is among those that options and variables name. If they name none, every target is included.
+ */
 export function isNamed(invocation: Named, { env, store }: Target): boolean {
   const named = namedTarget(invocation);
   return (

@@ -23,13 +23,13 @@ import { Questions } from './questions.ts';
 import { Results } from './results.ts';
 import { ServiceConnections } from './service-connections.ts';
 
-/** What one run of a command receives. The configuration is the one that was read at the start. */
+/** Everything that a command works with. The configuration is the one that was read at the start. */
 export interface Invocation extends ResolvedTarget {
   readonly context: Context;
   readonly globals: GlobalOptions;
   /** The options of the command itself as they were typed, for hints. */
   readonly options: FlagValues;
-  /** The name of the command, such as `inventory apply`, which is shown to other processes that share the state. */
+  /** The name of the command, such as `inventory apply`. It is shown to other processes that share the state. */
   readonly command: string;
   /** The store and the environment, for messages and hints. */
   readonly target: Target;
@@ -42,16 +42,16 @@ export interface Invocation extends ResolvedTarget {
   /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
   /**
-   * Returns the bar codes, names and levels of the shop, which are read once; undefined if there are none, or if they
-   * can't be read.
+   * Returns the bar codes, names and levels of the shop; undefined if there are none, or if they can't be read. They
+   * are read once.
    */
   shopCodes(): Promise<BarCodes | undefined>;
   /** Returns the names of the pets, for a person to read; undefined if there are none. */
   petNames(): Promise<PetNames | undefined>;
   lowLevels(): Promise<LowLevels>;
   /**
-   * Returns the levels and the names that a result shows beside the stock. The sandbox's built-in ones appear
-   * only in tables and HTML pages, so that output for programs gains no fields that were never configured.
+   * Returns the levels and the names that a result shows beside the stock. Those that are built into the sandbox appear
+   * only in tables and HTML pages: output for programs has them only if the setting `codes` is set.
    */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
@@ -109,8 +109,7 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
     if (!(error instanceof PetstockError) || !(needsConfig === undefined ? isForSandbox : !needsConfig)) throw error;
-    const instead =
-      'This command continues without it: without settings, and without a shared state that it may contain';
+    const instead = 'This command continues without its settings, and without a shared state that it may contain';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }
@@ -170,7 +169,7 @@ export async function openInvocation(
 
 /** Returns the line that is printed if a second Ctrl-C ends the process at once. */
 function secondInterruptLine(signal: EndingSignal): string {
-  const message = 'Interrupted twice, so petstock ended at once. Requests in flight may have been written.';
+  const message = 'Interrupted twice, so petstock ended at once. Requests in flight may have been carried out.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

@@ -23,7 +23,7 @@ export interface MessagesOptions {
  */
 export class Messages {
   readonly #sink: Sink;
-  /** Undefined if stderr is no terminal that can redraw lines, or if messages are a log. */
+  /** Undefined if stderr is not a terminal that can redraw lines, or if messages are a log. */
   readonly #line: LiveLine | undefined;
   #progress: Progress | undefined;
   /** Lines that are kept while a pager has the terminal; undefined otherwise. */

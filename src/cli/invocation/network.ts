@@ -121,7 +121,7 @@ export function debugTransport(
 ): Transport {
   return async (request) => {
     const { method, url } = request;
-    // The URL may contain the key, which other output hides only once a request was sent with it.
+    // The URL may contain the key. Other output hides a key only once a request was sent with it.
     const redact = redactorOf([request.headers.authorization?.replace(/^Bearer /, '') ?? '']);
     const show = (event: DebugEvent) => {
       const { event: name, ...facts } = event;

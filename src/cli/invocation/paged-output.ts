@@ -17,7 +17,8 @@ interface PagedOutput {
 type Pieces = AsyncGenerator<string, void>;
 
 /**
- * After this many characters, the pager must have started, so the text is not kept any longer to be shown without it.
+ * Maximum length, in characters, of the text that is kept to show it without the pager. A pager that took more has
+ * started.
  */
 const maxRepeated = 1024 * 1024;
 
@@ -98,8 +99,8 @@ function linesOf(text: string, columns: number, room: number): number {
 }
 
 /**
- * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. It does not reject if the pager is missing,
- * which the next write detects.
+ * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. It stays pending if the pager is missing; the
+ * next write detects that.
  */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {

@@ -10,7 +10,7 @@ import type { Messages } from './messages.ts';
 import { Sink } from './sink.ts';
 
 export interface PrintOptions {
-  /** Whether this is a report of finished work, which Ctrl-C does not cut off. */
+  /** Whether Ctrl-C must not cut off the output, because it is a report of finished work. */
   readonly ignoreInterrupt?: boolean;
   /** Overrides the chosen format. */
   readonly format?: Format;
@@ -156,7 +156,7 @@ export class Results {
 
 /**
  * Returns a view with only the chosen fields. Returns a view of items in columns unchanged, because its command has
- * chosen them.
+ * already chosen the fields.
  * @throws UsageError for an unknown field
  */
 async function withFields(view: View, values: readonly string[]): Promise<View> {

@@ -31,14 +31,14 @@ export class ServiceConnections {
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /**
-   * Returns the connection to the chosen target, which is opened by the first call. Sends nothing yet.
+   * Returns the connection to the chosen target; the first call opens it. Sends nothing yet.
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
     return this.#connectTo(this.options.chosen, use);
   }
 
-  /** Like `connect`, and prints the target on stderr if a person reads the result. */
+  /** Like `connect`, but also prints the target on stderr if a person reads the result. */
   async connectToRead(use?: ConnectionUse): Promise<ServiceConnection> {
     const connected = await this.connect(use);
     if (this.options.hasHumanReader) await this.#showBanner({ ...connected, baseUrl: '' });

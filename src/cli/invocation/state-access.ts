@@ -14,7 +14,7 @@ import type { Messages } from './messages.ts';
 interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;
-  /** The name of the command, such as `history list`, which is shown to other processes. */
+  /** The name of the command, such as `history list`. It is shown to other processes. */
   readonly command: string;
 }
 type Need = OpenStateOptions['need'];

@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 /** The last line of the terminal, redrawn in place. */
 export interface LiveLine {
   /**
-   * Shows a text in place of the previous text, or draws the same text again because it has changed. A call costs
-   * almost nothing while a drawing is due anyway.
+   * Shows a text in place of the previous text, or draws the same text again because it has changed. A call is cheap if
+   * a drawing is already due.
    */
   show(text: LiveText): void;
   /** Clears the line, so that something else can be printed; `show` draws the line again. */
@@ -85,7 +85,7 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
       stale = true;
       if (drawing) return;
       drawing = true;
-      // The drawing fails when it is stopped or the terminal was closed, which need not be reported.
+      // Stopping the line or closing the terminal makes the drawing fail. Neither is an error.
       keepDrawn(stopped.signal).catch(() => {});
     },
     wipe,

@@ -29,7 +29,7 @@ export interface ProgressOptions {
   limitSeconds?(rows: number): number;
 }
 
-/** How often a sentence is printed if nothing can be drawn, in milliseconds. */
+/** The minimum time between two sentences if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
 /** The shortest wait that is announced, in milliseconds. */
 const shortWait = 1000;
@@ -98,9 +98,9 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
 
 /** How far back samples reach, in milliseconds. */
 const span = 10_000;
-/** The minimum time between two samples in milliseconds, which limits their number. */
+/** The minimum time between two samples, in milliseconds. It limits the number of samples. */
 const grain = 500;
-/** Before this many milliseconds have passed, a rate means nothing. */
+/** The shortest time over which a rate is measured, in milliseconds. */
 const first = 500;
 
 /**

@@ -1,17 +1,17 @@
 import type { RecordedRow, RunRecord } from '../../inventory/run-records.ts';
 import type { RunAccess } from './run-access.ts';
 
-interface Increment {
+interface NewDelta {
   readonly petId: bigint;
   readonly delta?: number | undefined;
 }
 
-/** An incomplete run that shares pets with new increments. */
+/** An incomplete run that shares pets with new deltas. */
 export interface OpenRun {
   readonly run: RunRecord;
-  /** How many of the increments' pets a resume of the run would still change. */
+  /** How many of the pets with a new delta a resume of the run would still change. */
   readonly pets: number;
-  /** How many of the increments' pets the run changes or has changed. */
+  /** How many of the pets with a new delta the run changes or has changed. */
   readonly shared: number;
   /** Whether the run has exactly the same deltas for the same pets. */
   readonly isSame: boolean;
@@ -23,7 +23,7 @@ export interface OpenRun {
  */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,
-  rows: readonly Increment[],
+  rows: readonly NewDelta[],
 ): Promise<OpenRun | undefined> {
   const deltas = new Map(rows.flatMap(({ petId, delta }) => (delta ? [[petId, delta]] : [])));
   if (deltas.size === 0) return undefined;

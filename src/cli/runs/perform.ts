@@ -27,7 +27,7 @@ export interface PlanOptions extends RunOptions {
   readonly exitCode: boolean;
   /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
-  /** Called with all rows that did not become what was requested, once they are known. */
+  /** Called at the end with all rows that did not get the requested stock. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
   /** Receives the rows of a dry run whose plan could be carried out. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
@@ -151,8 +151,8 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
 }
 
 /**
- * Shows the plan on stderr, and how long it takes under the limits. Shows nothing for a single row, if the question
- * already shows everything, nor if there is nothing to write and the report on a terminal shows the reasons.
+ * Shows the plan on stderr, and how long it takes under the limits. Shows nothing if the question already shows a
+ * single row, or if there is nothing to write and the report on a terminal shows the reasons.
  * @param options with `asks`, a question follows, so the plan is shown even with `--quiet`
  */
 async function showPreview(

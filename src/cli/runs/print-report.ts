@@ -55,8 +55,8 @@ export async function printReportBefore(
 }
 
 /**
- * Prints how to undo a run if it has written a row whose previous stock is known. In a resumed `set` that read no
- * stock, it is not known. If all rows are unknown, the error already says what to do.
+ * Prints how to undo a run if it has written a row whose previous stock is known. A resumed `set` may not have read the
+ * stock. If all rows are unknown, the error already says what to do.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));
@@ -109,7 +109,8 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 
 /**
  * Saves rows to the file of `--failed-out`.
- * @returns the error that the run ends with. If saving fails, its message says so, but it keeps its exit code and hint
+ * @returns the error that the run ends with. If saving fails, a line of the error says so, or a FailureError if the run
+ * has none
  */
 export async function errorAfterKeeping(
   error: PetstockError | undefined,

@@ -51,7 +51,7 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
  * @throws UsageError if the run belongs to another target
  */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  // A library may use its own name for the target, so `requireSameService` checks such a run.
+  // A program that uses the library may give the target any name, so `requireSameService` checks its runs.
   if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
@@ -95,7 +95,6 @@ export function skippedText({ run, command }: RunRecord, why: string): string {
   return `Skipped: run ${run} (${command}) ${why}.`;
 }
 
-/** Prints how to undo a run. */
 export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
   const store = globals.store === undefined ? [] : ['--store', globals.store];
   const where = environment.source === '--env' ? [...store, '--env', environment.value] : store;

@@ -24,10 +24,13 @@ export interface SingleOptions {
   check(item: InventoryItem): Promise<void>;
 }
 
-/** A larger change needs confirmation, because a bar code is easily scanned in place of a quantity. */
+/**
+ * A change of this many units or more needs confirmation on a terminal, because a bar code is easily scanned in place
+ * of a quantity.
+ */
 const largeJump = 1000;
 
-/** Writes one pet as a run of its own, and shows the item that the service returned. */
+/** Writes the stock of one pet as a run of its own, and shows the item that the service returned. */
 export async function writeSingle(invocation: Invocation, write: SingleWrite, options: SingleOptions): Promise<void> {
   await invocation.connections.beginWrite(undefined);
   const access = { invocation, connection: await invocation.connections.connect({ writes: true }) };
@@ -65,7 +68,10 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
   if (error !== undefined) throw error;
 }
 
-/** Asks for confirmation if the setting `confirm` is `always`, the stock goes below zero, or the change is large. */
+/**
+ * Returns hooks that ask for confirmation if the setting `confirm` is `always`, the stock goes below zero, or the
+ * change is large.
+ */
 function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
   const { interrupted } = context;
@@ -95,7 +101,7 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   };
 }
 
-/** Returns the stock in the history, because a plain set does not read it. */
+/** Returns the last stock of a pet in the history; undefined if there is none. */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
   const { state, serviceName } = connection;
   const [known] = await state.petWrites.lastKnown(serviceName, [{ petId }]);
@@ -106,7 +112,9 @@ function isLarge({ before, after = 0 }: BulkRow): boolean {
   return before !== undefined && Math.abs(after - before) >= largeJump;
 }
 
-/** If the item can't be shown, the error still says that it was written, so that a script does not repeat it. */
+/**
+ * Prints the item. If that fails, the error says that the stock was written, so that a script does not write it again.
+ */
 async function printItem(
   invocation: Invocation,
   { report }: RunResult,

@@ -56,7 +56,7 @@ test('shows how many writes the sums of history totals leave out', async ({ shop
   await shop.run('inventory set 4 12');
   const { stdout, stderr } = await shop.run('history totals --json');
   expect(JSON.parse(stdout)).toEqual([{ ...none, petId: 4, unknown: 1, now: 12 }]);
-  expect(stderr).toContain('1 write not in these sums');
+  expect(stderr).toContain('Not in these sums: 1 write.');
   const table = await shop.run('history totals', { terminal: 100, env: { NO_COLOR: '1' } });
   expect(table.stdout).toContain('Not known');
 });

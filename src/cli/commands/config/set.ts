@@ -39,7 +39,8 @@ const settingsHelp = `\nSettings:\n${settingLines.join('\n')}\n`;
 export const defineSet = define({
   operands: {
     '<name>': 'the setting',
-    '[value]': 'its value; state-url may contain a password, so without a value it is asked for or read from stdin',
+    '[value]':
+      'its value. Leave it out for state-url, which may contain a password: petstock then asks for it or reads stdin',
   },
   description: 'Changes a setting of petstock on this machine; with --store, only for that store.',
   before: settingsHelp,
@@ -165,7 +166,7 @@ export const defineSetUrl = define({
 
 /**
  * Returns a base URL.
- * @throws UsageError, which does not repeat the text, if it is not valid
+ * @throws UsageError if the URL is not valid; the message does not repeat the text
  */
 export function requireBaseUrl(text: string, hint: string): string {
   const url = parseBaseUrl(text);

@@ -54,7 +54,7 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
 
 /**
  * Returns where the key and the URL of the chosen target are stored.
- * @throws UsageError for the sandbox, because it creates its own
+ * @throws UsageError for the sandbox, because it creates its own key and URL
  */
 export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
@@ -64,8 +64,8 @@ export function remoteTarget({ context, store, environment }: Invocation, thing:
 }
 
 /**
- * Returns where settings are stored. They are stored for one store only if `--store` is given, because a guard should
- * apply everywhere.
+ * Returns where settings are stored. They apply to all stores unless `--store` is given; a variable that chooses a
+ * store doesn't limit a guard to that store.
  */
 export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
@@ -88,7 +88,7 @@ export async function readSecret({ stdin, stderr, prompts }: Context, question: 
   let bytes = 0;
   for await (const chunk of stdin.chunks) {
     bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new UsageError('The input is too long to be a key. Nothing was stored.');
+    if (bytes > maxBodyBytes) throw new UsageError('The input is too long to be a key or a URL. Nothing was stored.');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -194,7 +194,7 @@ export async function reportChange(
   await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
-/** The formats of `get` and `path` besides the bare value, the default whatever the setting `output` is. */
+/** The formats of `get` and `path`. The default is the bare value, whatever the setting `output` says. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
 export const defineGet = define({

@@ -21,10 +21,13 @@ export const defineHistoryExport = define({
     'Writes every row that has an outcome, in the order of the outcomes, each with the properties of its run. The format is NDJSON, unless -o or the ' +
     'name of the file chooses JSON, CSV or TSV. Later rows always have a higher seq: to continue later without a gap, pass the last seq to --after. ' +
     'A row is only repeated if a resume has changed its outcome; run and row identify it. ' +
-    'An undo has rows of its own, with undoes. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
+    'An undo has rows of its own; their field undoes has the id of the undone run. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
   options: [
-    ['--since <date>', 'only rows settled from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago'],
-    ['--until <date>', 'only rows settled up to this time'],
+    [
+      '--since <date>',
+      'only rows that got their outcome from this time on: 2026-01-15, today, yesterday, monday, or 7d, 1w, 12h ago',
+    ],
+    ['--until <date>', 'only rows that got their outcome up to this time'],
     ['--after <cursor>', 'only rows after the one with this seq'],
     ['--pet <id>', 'only rows of this pet, by id or name'],
     ['--ref <text>', 'only rows with this ref'],

@@ -8,8 +8,8 @@ import { isNarrowed, namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
- * Returns what flags and variables name, such as `north/staging`, `the store north`, `staging of all stores`, or `all
- * stores and environments`.
+ * Describes the target that options and variables name, such as `north/staging`, `the store north`, `staging of all
+ * stores`, or `all stores and environments`.
  */
 export function namedTargetText(invocation: Invocation): string {
   const { env, store } = namedTarget(invocation);
@@ -20,7 +20,7 @@ export function namedTargetText(invocation: Invocation): string {
 }
 
 /**
- * Returns a period, such as ` from 2026-01-08 12:00 to 2026-01-15 23:59`. Without bounds, it lasts from the first run
+ * Describes a period, such as ` from 2026-01-08 12:00 to 2026-01-15 23:59`. Without bounds, it lasts from the first run
  * until now.
  */
 export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
@@ -114,8 +114,8 @@ export function parseDate(
 }
 
 /**
- * Returns the beginning of a day that is named: today, yesterday, or the latest such weekday, which may be today.
- * Undefined for any other word.
+ * Returns the beginning of today, of yesterday, or of the latest day with this weekday (possibly today). Undefined for
+ * any other word.
  */
 function dayOf(word: string, now: number): Date | undefined {
   const day = new Date(now);

@@ -47,7 +47,7 @@ export const defineHistoryTotals = define({
       await results.print(totalsView(totals, { place: targetName(target), page }));
       const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
       if (unknown === 0) return;
-      await messages.note(`${counted(unknown, 'write')} not in these sums: it is not known what changed.`);
+      await messages.note(`Not in these sums: ${counted(unknown, 'write')}. It is not known what changed.`);
     });
   },
 });

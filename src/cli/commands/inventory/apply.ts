@@ -99,7 +99,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
-    // The error of the run is more important. A session that stays open finds its run later.
+    // The run's error is more important, so an error of the session is dropped. The session's next command settles it.
     return settleSessionOf(session, record, error).catch(() => error);
   });
 }
@@ -218,8 +218,8 @@ async function warnOfOpenRun(
 }
 
 /**
- * Returns the pets that the service does not have. In `planFile`, this closure would make `requireNotDuplicate` keep
- * the stock in memory during the run.
+ * Returns the pets that the service does not have. This is a separate function, because a closure in `planFile` would
+ * keep the stock in memory during the run.
  */
 function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));

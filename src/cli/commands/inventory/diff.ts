@@ -139,7 +139,7 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
-  // Yields rows that set each pet on the left to its quantity on the right.
+  // Yields rows that set the stock on the left to the stock on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {

@@ -41,7 +41,10 @@ export interface RepeatedFile {
   readonly again: boolean;
 }
 
-/** Keeps a file from being applied twice by accident: by a retry after a crash, by a second process, or by a user who has forgotten. */
+/**
+ * Keeps a file from being applied twice by accident: by a retry after a crash, by a second process, or by a user who
+ * forgot the first time.
+ */
 export class DuplicateFileGuard {
   #known: ReadonlySet<string> | undefined;
   /** The newest run with this content hash; undefined if there is none, or before the first check. */
@@ -61,8 +64,8 @@ export class DuplicateFileGuard {
    * Checks the runs of the file. Call this before anything is read for the file, and again right before its run is
    * recorded.
    * @returns a clause for the question if the deltas of the file were already written
-   * @throws ConflictError if a run of the file is unfinished; UsageError if its deltas were already written, unless
-   * `--again` is given or the user can be asked, and if they were written since the first call
+   * @throws ConflictError if a run of the file is unfinished; UsageError, unless `--again` is given, if its deltas were
+   * already written and the user can't be asked, or if they were written since the first call
    */
   async check(): Promise<string | undefined> {
     const { contentHash, earlierHash, hasDeltas, again } = this.repeated;

@@ -89,7 +89,10 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
   return spreadsheet && decimalOf(context.env) === ',' ? ';' : ',';
 }
 
-/** Returns the decimal separator of this system's language. If it is a comma, a spreadsheet expects another separator of cells. */
+/**
+ * Returns the decimal separator of this system's language. If it is a comma, a spreadsheet expects semicolons between
+ * cells.
+ */
 function decimalOf({ LC_ALL, LC_NUMERIC, LANG }: Readonly<Record<string, string | undefined>>): string | undefined {
   const [name = ''] = [LC_ALL, LC_NUMERIC, LANG].filter((value) => value !== undefined && value !== '');
   if (/^(?:C|POSIX)(?:\.|$)/.test(name)) return '.';

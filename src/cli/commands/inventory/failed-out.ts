@@ -80,7 +80,7 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
       if (left === 0) return;
       const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
       await invocation.messages.note(
-        `${counted(left, 'delta')} left out of ${file}, because ${why} have been written.`,
+        `${counted(left, 'delta')} ${left === 1 ? 'was' : 'were'} left out of ${file}, because ${why} have been written.`,
       );
     },
   };

@@ -58,8 +58,8 @@ const lineEnd = 0x0a;
 const comma = 0x2c;
 
 /**
- * Returns the stock in the output of `list -o json` or `ndjson`, several times as fast as for other files; undefined
- * for any other file.
+ * Reads the output of `list -o json` or `ndjson`, several times as fast as `readStockList`. Returns undefined for any
+ * other file.
  */
 async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
@@ -85,7 +85,7 @@ async function* asArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   let isBetween = false;
   for await (const chunk of chunks) {
     if (isBetween) yield Buffer.from(',');
-    // The line end of a chunk separates two lines only if another chunk follows.
+    // A line end that ends a chunk separates two lines only if another chunk follows.
     isBetween = chunk.at(-1) === lineEnd;
     const lines = isBetween ? chunk.subarray(0, -1) : chunk;
     for (let at = lines.indexOf(lineEnd); at !== -1; at = lines.indexOf(lineEnd, at + 1)) lines[at] = comma;

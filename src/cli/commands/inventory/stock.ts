@@ -98,7 +98,7 @@ export function requireWhole(
 
 const maxNamed = 20;
 
-/** A list with more unreadable or repeated pets is not a stock list. */
+/** Maximum number of unreadable or of repeated pets. A response with more is not a stock list. */
 const maxUnreadable = 100_000;
 
 function requireFew(count: number): void {

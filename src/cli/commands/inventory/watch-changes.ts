@@ -36,8 +36,8 @@ const maxPollMs = 1000;
 const maxSleep = 5000;
 
 /**
- * Checks the stock repeatedly, and yields the changes. Of the service's errors, only a 401 ends it. Keeps at most two
- * lists in memory.
+ * Checks the stock repeatedly, and yields the changes. The only error of the service that ends it is a 401. Keeps at
+ * most two lists in memory.
  * @throws AuthError after a 401, and the reason of an interruption
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
@@ -107,7 +107,7 @@ class Watch {
     this.#pace.looked();
     const found = await this.#answered();
     const now = clock.monotonic();
-    // If a check had to wait for the rate limit, the next one counts from its actual time.
+    // If a check was delayed by the rate limit, the next interval begins when the check has ended.
     if (now - this.#checkedAt > maxPollMs && now < this.#end) this.#checkedAt = now;
     if (found === undefined) return [];
     this.#successfulChecks += 1;
@@ -138,7 +138,7 @@ class Watch {
     const controller = new AbortController();
     const abort = () => controller.abort(interrupted.reason);
     interrupted.addEventListener('abort', abort);
-    // When the time is over, a pending check is aborted. The last check, which begins only then, is not.
+    // A pending check is aborted when the time is over, except the last check, because it begins only then.
     const left = this.#end - this.#checkedAt;
     let deadline: Deadline | undefined;
     if (left > 0 && Number.isFinite(left)) deadline = clock.deadline(left, () => controller.abort(new Error('over')));
@@ -202,7 +202,7 @@ class Watch {
 
   /**
    * Waits for the next check.
-   * @returns false if the time is over and there is none
+   * @returns false if the time is over and no check is left
    */
   async pause(): Promise<boolean> {
     const { context, messages } = this.invocation;
@@ -222,7 +222,7 @@ class Watch {
       );
     }
     await this.#sleepUntil(Math.min(this.#end, Math.max(soonest, this.#checkedAt + wanted)), soonest);
-    // Changes since the last check justify another one at the end, if the limits allow it.
+    // One more check at the end finds the changes since the last one, if the limits allow it.
     return clock.monotonic() < this.#end || Math.max(soonest, await this.#opensAt()) <= this.#end;
   }
 

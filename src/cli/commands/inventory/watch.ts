@@ -24,7 +24,7 @@ export const defineWatch = define({
     ['--status <s,…>', 'only pets that have, or just had, one of these statuses', collect],
     [
       '--low',
-      'only available pets whose stock falls to or below their level in the codes, or else the setting low-stock',
+      'only available pets whose stock falls to or below their level in the codes file, or else the setting low-stock',
     ],
     ['--for <s>', 'end after this many seconds'],
     ['--first', 'exit with code 0 after the first check that finds a change, or with code 3 if --for ends without one'],
@@ -35,7 +35,7 @@ export const defineWatch = define({
     ['petstock inventory watch --for 2 --interval 1', 'for two seconds'],
     [
       'petstock inventory watch --low --first --for 3 || echo "nothing is running low"',
-      'wait until something runs out',
+      'wait until a pet is running low',
     ],
     ['petstock inventory watch --pet 4,5 --now --for 1 -o ndjson', 'for a script'],
   ],

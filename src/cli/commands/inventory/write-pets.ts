@@ -24,7 +24,7 @@ export const defineSet = define({
     '[quantity...]': 'the new stock count',
   },
   description:
-    'Sets the stock of one pet and shows the item that the service returned.  Sends one request; two if it reads first: on a terminal, and with ' +
+    'Sets the stock of one pet and shows the item that the service returned. Sends one request; two if it reads first: on a terminal, and with ' +
     '--expect or --read-first.\n\n' +
     'Several pets, as petId=quantity, are one run in the history, like with `petstock inventory apply`: petstock reads the stock, shows the plan, ' +
     'and asks. That takes one request, plus one per pet that changes. The same applies to one pet with ' +
@@ -66,7 +66,7 @@ export const defineAdjust = define({
   action: (invocation, options, ...operands) => writePets(invocation, 'adjust', options, operands),
 });
 
-/** A pet and its new value. The pet is text as it was typed, later an id. */
+/** A pet and the value to write. The pet is the typed text at first, and an id later. */
 interface Assignment<Pet = bigint> {
   readonly petId: Pet;
   /** The new stock, or the delta. */

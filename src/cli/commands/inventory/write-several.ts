@@ -16,7 +16,7 @@ import { noSuchPets } from './stock.ts';
 export type Verb = 'set' | 'adjust';
 
 /**
- * Writes several pets as one run, like `apply`.
+ * Writes the stock of several pets as one run, like `apply`.
  * @throws UsageError or NotFoundError before anything is written; the error that the run ends with
  */
 export async function writeSeveral(

@@ -13,7 +13,7 @@ export const defineInfo = define({
   action: printInfo,
 });
 
-/** Prints the sandbox, as JSON `{"file","key","plan","pets"}`. */
+/** Prints facts about the sandbox, as JSON `{"file","key","plan","pets"}`. */
 async function printInfo(invocation: Invocation): Promise<void> {
   const { adoptKey, inspectDatabase } = await import('../../../service/index.ts');
   const { file, key } = await openSandbox(invocation.context.folders.state);

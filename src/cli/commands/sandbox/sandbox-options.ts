@@ -85,12 +85,12 @@ export const options = {
   banStrikes: ['n', 'refused requests in a minute before a ban (default: 10)', whole(0)],
   banSeconds: ['n', 'length of a ban in seconds (default: 300)', whole(1)],
   addressLimit: ['n', 'requests without a valid key per minute and address (default: 600)', whole(0)],
-  noAddressLimit: 'never limit them, and always return 401',
+  noAddressLimit: 'never limit requests without a valid key; they always get a 401',
   port: ['n', `port; 0 uses a free one (default: ${defaultPort})`, whole(0, 65_535)],
   host: ['address', 'address to listen on (default: 127.0.0.1)', text],
   expose: 'allow a --host or --admin-host that other machines can reach',
   tlsCert: ['file', 'certificate with its chain, PEM; read again at SIGHUP', file],
-  tlsKey: ['file', 'its key, PEM', file],
+  tlsKey: ['file', 'private key of the certificate, PEM', file],
   trustProxy: [
     'cidr',
     'network of proxies whose X-Forwarded-For is trusted; may be repeated',
@@ -98,13 +98,13 @@ export const options = {
     blankOrComma,
   ],
   keepAlive: ['seconds', 'how long to keep an idle connection, in seconds (default: 75)', whole(1, maxSeconds)],
-  cors: ['origin', 'web page that may call it, or *; may be repeated', readOrigin, blankOrComma],
+  cors: ['origin', 'web page that may call the service, or *; may be repeated', readOrigin, blankOrComma],
   adminPort: ['n', 'a port for probes, metrics, stock and keys; 0 uses a free one', whole(0, 65_535)],
-  adminHost: ['address', 'address of that port (default: loopback)', text],
-  adminToken: ['token', 'bearer token of that port (default: a new one)', readSecret],
+  adminHost: ['address', 'address of the admin port (default: loopback)', text],
+  adminToken: ['token', 'bearer token of the admin port (default: a new one)', readSecret],
   metricsToken: [
     'token',
-    'bearer token of its /metrics (default: none on loopback, otherwise that of the port)',
+    'bearer token of /metrics on the admin port (default: none on loopback, otherwise the admin token)',
     readSecret,
   ],
   drain: [
@@ -164,7 +164,7 @@ export function limitsOf({ limitMinute, limitDay }: Pick<Values, 'limitMinute' |
 
 /**
  * Returns a secret of 16 to 128 visible ASCII characters.
- * @throws UsageError, which does not repeat any other text
+ * @throws UsageError for any other text, without repeating it
  */
 export function readSecret(given: string, option: string): string {
   if (/^[!-~]{16,128}$/.test(given)) return given;
@@ -173,7 +173,7 @@ export function readSecret(given: string, option: string): string {
 
 /**
  * Returns the URL of a PostgreSQL database.
- * @throws UsageError, which does not repeat the text, because it may contain a password
+ * @throws UsageError for an invalid URL, without repeating it, because it may contain a password
  */
 function readDatabase(given: string): string {
   if (!/^postgres(ql)?:\/\/\S+$/.test(given)) {

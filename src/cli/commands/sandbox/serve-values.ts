@@ -29,9 +29,9 @@ const alternatives: readonly (readonly [Name, Name])[] = [
 ];
 
 /**
- * Returns the options of the command line, and for those not given the variables `PETSTOCK_SERVE_…`.
+ * Returns the value of each option from the command line, or else from its variable `PETSTOCK_SERVE_…`.
  * @param flags as parsed by Commander: `windowSeconds`, and `ban: false` for `--no-ban`
- * @param warn receives a message for each variable that is no option
+ * @param warn receives a message for each variable without an option
  * @throws UsageError for an invalid value, or options that exclude each other
  */
 export function serveValues(
@@ -50,7 +50,7 @@ export function serveValues(
   return values;
 }
 
-/** Reports whether stderr is a log, even if another option is invalid. */
+/** Reports whether stderr is a log. Works even if another option is invalid. */
 export function logs(flags: Readonly<Record<string, unknown>>, env: Environment): boolean {
   return flags.log === true || isOn.test(env[variableOf('log')] ?? '');
 }
@@ -110,7 +110,7 @@ function refuseContradictions(values: Values): void {
     if (isSet(one) && isSet(other)) refuse(`${flagOf(one)} and ${flagOf(other)} can't be used together. Leave one out`);
   }
   if (isSet('import') && isSet('pets', 'seed', 'ids')) {
-    refuse('--import already has a stock. Leave out --pets, --seed and --ids');
+    refuse('--import already gives a stock. Leave out --pets, --seed and --ids');
   }
   for (const option of ['adminToken', 'adminHost', 'metricsToken', 'testControls'] as const) {
     if (isSet(option) && !isSet('adminPort')) refuse(`${flagOf(option)} has no effect without --admin-port`);
@@ -124,7 +124,10 @@ function refuseContradictions(values: Values): void {
   }
 }
 
-/** Options about the stock, the key, the plan, the limits or the ban rule. They apply to this server only, and are not stored. */
+/**
+ * Options about the stock, the key, the plan, the limits or the ban rule. Without a file or a database, they never
+ * change the sandbox's own file.
+ */
 const ownOptions: readonly Name[] = [
   ...(['pets', 'seed', 'ids', 'import', 'key', 'keyFile', 'plan', 'limitMinute', 'limitDay'] as const),
   ...(['windowSeconds', 'noBan', 'banStrikes', 'banSeconds'] as const),

@@ -131,7 +131,7 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
 
 /**
  * Returns the key in a file. Creates the file if it is missing.
- * @throws UsageError for an invalid key, which is not repeated
+ * @throws UsageError for an invalid key, without repeating it
  */
 async function keyOfFile(file: string | undefined, teller: Teller): Promise<string | undefined> {
   if (file === undefined) return undefined;

@@ -66,13 +66,13 @@ export const defineList = define({
 });
 
 export const defineRevoke = define({
-  operands: { '<id>': 'its id in `sandbox keys list`' },
+  operands: { '<id>': 'the id of the key, as sandbox keys list shows it' },
   description: 'Revokes a key, at once and for good: requests with it get a 401.',
   options: storeOptions,
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';
-    // Any other word is more likely a key, which must not be shown.
+    // Any other word may be a key, so the message does not repeat it.
     if (!/^[0-9a-f]{12}$/.test(id)) {
       throw new UsageError('A key is revoked by its id, such as 0a1b2c3d4e5f. Nothing was revoked', { hint });
     }
@@ -80,7 +80,9 @@ export const defineRevoke = define({
     const { idOfKey } = await import('../../../service/index.ts');
     const own = ownKey(invocation.context.folders.state);
     if ('file' in chosen && chosen.isOwn && own !== undefined && idOfKey(own) === id) {
-      throw new UsageError("This is the sandbox's own key, which `--env sandbox` needs", { hint });
+      throw new UsageError("This is the sandbox's own key, and `--env sandbox` needs it. Nothing was revoked", {
+        hint,
+      });
     }
     const known = await keysIn(invocation, choice);
     if (!known.some((record) => record.id === id)) throw new NotFoundError(`There is no key ${id}`, { hint });
@@ -99,7 +101,7 @@ function readName(given: string): string {
   throw new UsageError('--name takes 1 to 40 visible characters');
 }
 
-/** Returns the keys. Creates nothing, because the sandbox may not exist yet. */
+/** Returns the keys; none if the sandbox does not exist yet. */
 async function keysIn(invocation: Invocation, choice: StorageChoice): Promise<readonly KeyRecord[]> {
   const chosen = chosenStorage(invocation, choice);
   if ('file' in chosen && !existsSync(chosen.file)) return [];

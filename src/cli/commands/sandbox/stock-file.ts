@@ -30,7 +30,7 @@ const noStockJson =
 /**
  * Reads a stock: CSV with petId, quantity and status, as written by `inventory list -o csv` and `inventory export`, or
  * JSON: an array of items, or `{"inventory":[…],"pets":[…],"orders":[…]}`, whose pets and orders are served unchanged.
- * An object without an inventory is an error, because it would replace everything with nothing.
+ * An object without an inventory is an error, because an import would remove the whole stock.
  * @param file `-` for stdin
  * @throws UsageError with the errors in the file
  */
@@ -116,7 +116,7 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   const hasId = header.includes('petId');
   const hasQuantity = header.includes('quantity') || header.includes('expected');
   if (!(hasId && hasQuantity)) {
-    // The file may be anything, such as a file of keys, so none of it is repeated.
+    // The file may be anything, such as a file of keys, so the message does not repeat its text.
     collector.problem(where, hasId || hasQuantity ? `the column ${hasId ? 'quantity' : 'petId'} is missing` : noStock);
     return [];
   }
@@ -139,7 +139,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
   };
   const content = parsed(file, text);
   if (!Object.hasOwn(content, 'inventory')) {
-    // The file may be anything, so none of it is repeated.
+    // The file may be anything, so the message does not repeat its text.
     collector.problem('line 1', noStockJson);
     return [];
   }

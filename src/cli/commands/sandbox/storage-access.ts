@@ -19,7 +19,7 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
 
 /**
  * Returns the chosen file or database.
- * @throws UsageError if a file other than the sandbox's own does not exist, or could not keep anything
+ * @throws UsageError if both are given, if the file is `:memory:`, or if it does not exist and is not the sandbox's own
  */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);
@@ -76,6 +76,6 @@ export async function withStorage<Result>(
 /** Returns the name of the storage for messages: a file, or the host and name of a database, never its password. */
 export function storageName(chosen: ChosenStorage): string {
   if ('file' in chosen) return chosen.file;
-  // This is not a URL: the host may be the folder of a socket, and then no name follows.
+  // The text is not parsed as a URL, because the host may be the folder of a socket.
   return chosen.database.replace(/^\w+:\/\/([^@/]*@)?/, '').replace(/\?.*$/, '');
 }

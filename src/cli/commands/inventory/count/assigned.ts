@@ -28,7 +28,7 @@ export async function offerAssigned(
     const codes = counted(missing.length, 'new code');
     if (missing.length === 0 || !(await questions.agrees(`Add ${codes} to ${file}?`))) return;
     await addCodes(file, missing, context);
-    await messages.note(`${codes} added to ${file}.`);
+    await messages.note(`Added ${codes} to ${file}.`);
   } catch (error) {
     if (!(error instanceof PetstockError) || error instanceof InterruptedError) throw error;
     await messages.warn(error.message);

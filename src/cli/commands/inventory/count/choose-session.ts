@@ -14,9 +14,8 @@ import type { Invocation } from '../../../invocation/invocation.ts';
 import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
- * Finds the session to resume, or those to merge, before asking anything about their environment. If there is
- * none, a new one begins.
- * @throws UsageError if there is no such session, or if it is ambiguous
+ * Returns the session to resume, or the sessions to merge; none if a new session has to begin.
+ * @throws UsageError if a session does not exist, is ambiguous, or can't be used with the options
  */
 export async function chooseSessions(
   invocation: Invocation,
@@ -31,7 +30,7 @@ export async function chooseSessions(
     throw new UsageError('--merge takes two or more different sessions', { hint: 'petstock inventory count --list' });
   }
   for (const each of found) {
-    // An applied session may be named, because its run may be one of version 0.2 that has to be resumed.
+    // An applied session is accepted here, because version 0.2 may have applied it with a run that has to be resumed.
     if (merge !== undefined || each.end?.how !== 'applied') requireOpen(each, invocation);
     requireFitting(each, invocation, options);
     requireAlike(found[0] ?? each, each);
@@ -50,7 +49,7 @@ async function newestUnfinished(
     const { head } = session;
     return head.mode === mode && (label === undefined || head.label === label) && !(all && isPartial(session));
   };
-  // A session that another process is counting belongs to its user.
+  // Leaves out sessions in which another process is counting.
   const open = sessions.list(false).filter(({ head, holder }) => isAt(head, invocation) && holder === undefined);
   const newest = open.find(fits);
   const [first] = newest === undefined ? open : [newest];
@@ -58,7 +57,7 @@ async function newestUnfinished(
   const when = localTime(first.head.at, context.clock.now());
   const what = `Session ${nameText(first, mode)} of ${when}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) throw unfinished(invocation, first, mode, what);
-  // Enter must not resume a session of another kind, or with --all, one that was partly written.
+  // Enter must not resume a session of another kind or, with --all, a session that was partly written.
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
@@ -78,8 +77,8 @@ async function newestUnfinished(
 const maxNamed = 3;
 
 /**
- * Returns the error for a script, which can't be asked. The hint never resumes a session of another kind: a stock-take
- * that receives a delivery would replace the stock with it.
+ * Returns the error for a script, because a script can't answer a question. The hint never resumes a session of another
+ * kind: a stock-take would replace the stock with the units of a delivery.
  */
 function unfinished(invocation: Invocation, session: CountSession, mode: CountMode, what: string): UsageError {
   const { options } = invocation;
@@ -99,8 +98,8 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
 }
 
 /**
- * Returns, for example, `k3x9 "aisle 3" (a count of units that came in, with --add)`. A stock-take is named as such only beside
- * another kind.
+ * Returns, for example, `k3x9 "aisle 3" (a count of units that came in, with --add)`. The kind is left out if it is a
+ * stock-take and the command is one, too.
  */
 function nameText(session: CountSession, typed: CountMode): string {
   const { label, mode } = session.head;

@@ -20,8 +20,8 @@ import { quoted } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
   /**
-   * The stock of all pets of the service when the count began, in which an unreadable stock is undefined. The whole map
-   * is undefined until it is known.
+   * The stock of each pet of the service when the count began; undefined for a pet whose stock was unreadable. The map
+   * itself is undefined until the list of pets was read.
    */
   stock: ReadonlyMap<bigint, number | undefined> | undefined;
   /** Whether lines come from a terminal, where a word like `quit` is not a code. */
@@ -87,8 +87,8 @@ export class Counting {
   }
 
   /**
-   * Stores records that are not scans, after which `-` can't cancel earlier lines. The records are on disk when this
-   * returns.
+   * Stores records that are not scans. They are on disk when this returns. From then on, `-` can't cancel an earlier
+   * line.
    */
   note(records: readonly ScanRecord[]): void {
     this.#taken = [];
@@ -99,7 +99,7 @@ export class Counting {
   /**
    * Counts lines. All are on disk when this returns.
    * @returns the event of each line, and whether a line ended the count; typed lines after it are ignored
-   * @throws UsageError if other lines follow the end
+   * @throws UsageError if other lines follow the end, and they were not typed
    */
   take(lines: readonly string[]): { readonly events: readonly CountEvent[]; readonly isDone: boolean } {
     const events: CountEvent[] = [];
@@ -152,7 +152,7 @@ export class Counting {
     return { kind: 'wrong', code, why, line: this.known.isTyped ? undefined : line };
   }
 
-  /** Makes the unknown code of the line before this one a code of a pet. */
+  /** Assigns the unknown code of the previous line to a pet. */
   #assignCode(text: string, { code: operand }: ScanLine, records: ScanRecord[]): CountEvent {
     const pet = petIdOfCode(operand) ?? this.#onlyNamed(operand);
     const last = this.#taken.at(-1);
@@ -214,7 +214,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns a record of the stock of a pet, in a list, if its count begins now; otherwise an empty list. */
+  /** Returns a record of a pet's stock if the count of the pet begins now; otherwise none. */
   #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined ? undefined : this.known.stock?.get(pet);
@@ -253,7 +253,7 @@ function noPet(petId: bigint): string {
 }
 
 /**
- * Checks that no scans follow the end of a count, as from a second file, because they would be lost silently.
+ * Checks that no scans follow the end of a count, for example from a second file, because they would be lost silently.
  * @throws UsageError if some do
  */
 function requireNothing(lines: readonly string[]): void {

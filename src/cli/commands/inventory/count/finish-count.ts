@@ -22,7 +22,6 @@ import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknow
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
 
-/** Writes a change file. */
 type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
@@ -34,9 +33,9 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 }
 
 /**
- * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and what
- * could not be written. If nothing could be begun, the session stays as it is.
- * @returns the pets to count again, with their stock, because it has changed while they were counted
+ * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and units
+ * that could not be written. If no run could begin, the session stays as it is.
+ * @returns the pets to count again because their stock has changed during the count, with their current stock
  * @throws UsageError if nothing was counted; PartialError if scans belong to no pet
  */
 export async function finishCount(
@@ -69,8 +68,8 @@ export async function finishCount(
   if (options.all) requireAllKnown(plan, lines);
   const unscanned = (options.petIds?.size ?? 0) - rows.length;
   if (!options.all && unscanned > 0 && session.head.mode === 'count') {
-    const kept = unscanned === 1 ? 'keeps its' : 'keep their';
-    await invocation.messages.note(`${counted(unscanned, 'pet')} not scanned ${kept} stock.`);
+    const kept = unscanned === 1 ? 'was not scanned and keeps its' : 'were not scanned and keep their';
+    await invocation.messages.note(`${counted(unscanned, 'pet')} ${kept} stock.`);
   }
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
   else await writeToFile(run, counting, plan.rows, options, options.writeFile);
@@ -146,9 +145,7 @@ async function writeToFile(
   counting.noteWritten(rows, { how: 'written', file: to });
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-  await messages.note(
-    `Written to ${to}: ${counted(rows.length, 'pet')}, of which ${differ} differ from the current stock.`,
-  );
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a changed stock).`);
   await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }
 
@@ -210,8 +207,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
 }
 
 /**
- * Finds an unfinished run with the same units, as after the loss of the session from which it was made. Warns of a run
- * that has other units of the same pets.
+ * Finds an unfinished run with the same units, for example of a session that was lost. Warns of a run that has other
+ * units of the same pets.
  * @returns the error for a command that can't ask, and a clause for the question; undefined if no run has the same
  * units
  */
@@ -255,7 +252,6 @@ export async function changeFileWriter(
   return (rows) => write(rows, { deltas: hasDeltas(rows) });
 }
 
-/** Reports whether some rows add to the stock, such as the units of a delivery. */
 function hasDeltas(rows: readonly BulkRow[]): boolean {
   return rows.some(({ delta }) => delta !== undefined);
 }

@@ -41,8 +41,8 @@ interface ListedSession extends CountSession {
 }
 
 /**
- * Reports whether a session may have been applied by a run that the history lacks, as after an older copy of the state
- * was restored.
+ * Reports whether a session may have been applied by a run that the history lacks, for example because an older copy of
+ * the state was restored.
  */
 async function isDoubtful(invocation: Invocation, session: CountSession): Promise<boolean> {
   const { head, end, holder } = session;
@@ -89,7 +89,7 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
 
 /**
  * Returns a view of sessions.
- * @param place the target of the command, which a table does not repeat
+ * @param place the target of the command; a table leaves it out
  */
 function sessionsView(sessions: readonly ListedSession[], place: string): View {
   return {

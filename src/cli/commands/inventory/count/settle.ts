@@ -14,11 +14,10 @@ import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
 
 /**
- * Finds the run that took the units of a session, and puts back what the run has not written and will not write: units
- * of a delivery, and counts that the service rejected. Ends a session with nothing left.
- * @param mayTakeBack whether the session gets its units back if the history does not have the run, which may have been
- * removed
- * @returns the pets whose stock has changed, to be counted again
+ * Finds the run that took the units of a session. Gives the session back the units that the run has not written and
+ * will not write: those of a delivery, and counts that the service rejected. Ends a session with nothing left.
+ * @param mayTakeBack whether the session gets its units back if the history has no such run (it may have been removed)
+ * @returns the pets to count again, because their stock has changed or it is not known whether they were written
  * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
  */
 export async function settle(
@@ -64,12 +63,12 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
   return { again, left };
 }
 
-/** The results of rows that were not, or not certainly, written. The rows of a discarded run may be unknown. */
+/** The results of rows that were not written, or may not have been. Only a discarded run still has unknown rows. */
 const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
 /**
  * Checks that a run has ended.
- * @returns false if the run was removed from the history, which happens only after its end
+ * @returns false if the run is no longer in the history; only a run that has ended can be removed
  * @throws UsageError if the run is unfinished
  */
 async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {
@@ -83,7 +82,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
 }
 
 /**
- * Checks the run that has ended a session.
+ * Checks the run that ended a session.
  * @throws UsageError if the run is unfinished, or has rows of unknown outcome
  */
 export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
