@@ -38,7 +38,7 @@ export interface RawResponse extends CheckedHead {
 }
 
 export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
-  /** Whether to make only one attempt. */
+  /** Whether to leave retries to the caller. */
   readonly once?: boolean | undefined;
   /** Aborts the request, before or after it was sent. By default the client's own signal aborts it. */
   readonly signal?: AbortSignal | undefined;

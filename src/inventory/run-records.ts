@@ -69,7 +69,7 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly at: number | undefined;
   /** When no request of the row can be in flight any more, by the monotonic clock; undefined if none can be now. */
   readonly inFlightUntil: number | undefined;
-  /** The row's position in the order of all writes: given by the plan, and anew by each intent. */
+  /** The row's position in the order of all writes. The plan allocates it, and each intent allocates a new one. */
   readonly sequence: number;
   /** The position of the row's last change in the order of all writes. */
   readonly touched: number;

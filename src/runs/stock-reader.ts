@@ -177,7 +177,7 @@ function outdatedOf(
   return outdated;
 }
 
-/** Returns the stocks that a write proves: the one that it read, and the one that it certainly wrote. */
+/** Returns the stocks that a write proves: the stock that it read, and the stock that it certainly wrote. */
 function knownBy({ result, before, quantity }: RecentWrite): readonly number[] {
   return [...(before === undefined ? [] : [before]), ...(result === 'unknown' ? [] : [quantity])];
 }

@@ -50,7 +50,7 @@ export class LeavingNotes {
       this.#descriptor ??= this.#open(this.#file);
       writeSync(this.#descriptor, `${call}\n`);
     } catch {
-      // Without a note of the call, none of its rows is treated as unsent.
+      // Without a note of the call, no row of the call is treated as unsent.
       this.close();
     }
   }

@@ -51,7 +51,7 @@ export class OutcomeBuffer {
     for (const row of rows) this.#unsure.delete(row);
   }
 
-  /** Reports whether this connection has to repeat writes of an earlier one. */
+  /** Reports whether this connection has to repeat writes of an earlier connection. */
   mustRepeat(generation: number): boolean {
     return [...this.#unsure.values()].some((written) => written.generation !== generation);
   }

@@ -18,6 +18,6 @@ export interface StateContext {
   random(): number;
   /** Cancels waiting for other processes. */
   readonly interrupted: AbortSignal | undefined;
-  /** Prints a line about what the command waits for. */
+  /** Prints a line on stderr. */
   warn(line: string): void;
 }

@@ -67,7 +67,8 @@ export class History extends RecordedRuns {
   /**
    * Takes over a run whose process is gone.
    * @param run a whole id
-   * @throws ConflictError if another process is writing the run
+   * @throws ConflictError if a process is writing the run, or if it was discarded; NotFoundError if there is no such
+   * run
    */
   async resume(run: string): Promise<RunLog> {
     const { presence } = this.context;

@@ -17,7 +17,7 @@ import { WriteTurns } from './write-turns.ts';
 type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
   /** The lock that holds the pet of the intent. */
   readonly lock?: PetLock | undefined;
-  /** Whether this process leaves the run. */
+  /** Whether this process releases the run, so that another one can take it over. */
   readonly leaves?: boolean;
 };
 
@@ -231,7 +231,7 @@ export class RunLog {
     if (this.#buffer.waiting === 0) this.#turns.clearDeadline();
   }
 
-  /** @throws FailureError if the state is not the one that was opened */
+  /** @throws FailureError if the state was removed or replaced */
   #requireInPlace(): void {
     if (this.#context.database.isInPlace) return;
     this.#standing = { kind: 'lost', error: stateReplaced(this.#context.database, this.#run) };

@@ -155,7 +155,10 @@ CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pen
 
 /** The version of these tables. */
 export const schemaVersion = 6;
-/** The version that petstock 0.2.0 wrote: the only earlier one that was released, and so the only one to upgrade. */
+/**
+ * The version that petstock 0.2.0 wrote: the only earlier version that was released, and so the only version to
+ * upgrade.
+ */
 const releasedSchema = 3;
 
 /** Returns the statements that create all tables. */

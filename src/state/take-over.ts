@@ -8,7 +8,10 @@ import { statement } from './statements.ts';
 
 export type TakenOver = { readonly token: string } | { readonly by: string; readonly ends: number | undefined };
 
-/** Takes a run over, unless a live process is writing it. */
+/**
+ * Takes a run over, unless a live process is writing it.
+ * @throws NotFoundError if there is no such run, ConflictError if it was discarded
+ */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;
   const [[row] = [], [meta] = []] = yield [

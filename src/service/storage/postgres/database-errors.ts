@@ -93,7 +93,7 @@ export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Clien
  * Refuses a pooler that assigns a server connection per transaction: session settings would reach other clients
  * instead. Such a pooler reports a process id that is not the backend's; then a test shows whether sessions share
  * connections.
- * @throws StorageError for such a pooler
+ * @throws StorageError for such a pooler, or if the test fails
  */
 export async function requireSessions(connecting: Connecting, most: number): Promise<void> {
   const clients: pg.Client[] = [];
