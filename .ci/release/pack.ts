@@ -10,7 +10,7 @@ import { sbomOf } from './sbom.ts';
  * `dist/packages/petstock-<version>.tgz`, and writes its SBOM, `petstock-<version>.tgz.cdx.json`. Its manifest leaves
  * out everything for development: npm warns about a `prepare` that it has not run, and scanners report vulnerabilities
  * of dev dependencies. It also leaves out the bundled packages, because they would be installed a second time; its
- * `//dependencies` says so.
+ * `//dependencies` explains this.
  */
 const { scripts, dependencies, devDependencies, devEngines, allowScripts, overrides, resolutions, ...manifest } = own;
 const [out, folder] = [join(root, 'dist/packages'), newFolder()];

@@ -14,7 +14,6 @@ const integrities: Readonly<Record<string, string>> = {
   'windows-x64': 'sha512-c+169V+ole29sk5GpFuh6Q4uNwRDqu9tXZAVUYIsdfGZeiJeduQ030BkxHi3PmNpj7w/ec2+oO2okRFVFC9i1g==',
 };
 
-/** The names of all targets. */
 export const targets = Object.keys(integrities);
 
 export function executableName(target: string): string {

@@ -62,8 +62,8 @@ export class CsvRows {
   }
 
   /**
-   * Reads the header line. Every column must be known: with a misspelt `expected`, the precondition would be lost
-   * silently.
+   * Reads the header line. Every column must be known, or may be ignored: with a misspelt `expected`, the precondition
+   * would be lost silently.
    * @returns undefined, and adds errors, if required columns are missing
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {

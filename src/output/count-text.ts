@@ -86,7 +86,6 @@ export function countPrompt(sum: CountSum, width: number, mode: CountMode): stri
   return `${fitting ?? shortest} > `;
 }
 
-/** Returns the lines that show an event. */
 export function eventLines(event: CountEvent, shown: CountShown): readonly string[] {
   if (event.kind === 'word') return wordLines(event, shown);
   if (event.kind !== 'help') return [eventText(event, shown)];

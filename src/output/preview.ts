@@ -132,7 +132,6 @@ export interface PlanQuestion {
   readonly words: readonly string[];
 }
 
-/** Returns the question about a plan. */
 export function planQuestion(
   rows: readonly BulkRow[],
   target: Target,

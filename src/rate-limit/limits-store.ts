@@ -25,7 +25,7 @@ export interface LimitsStore {
    */
   peek(scope: string): KeyState;
   /**
-   * Identifies the epoch of a database, which ends when data is lost or restored, or at a failover. Within an epoch a
+   * Identifies the epoch of a database. An epoch ends when data is lost or restored, or at a failover; within it, a
    * gate is never shortened, except by clearing or repairing it. This method is absent if the store is local.
    */
   life?(): string | undefined;

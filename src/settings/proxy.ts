@@ -39,8 +39,8 @@ function eitherCase(upper: string, env: Environment): string | undefined {
 
 /**
  * Reports whether `NO_PROXY` contains a host. Its entries are separated by commas or white space. An entry is a host
- * name, perhaps with a port, that also stands for its subdomains; an address or a range (`10.0.0.0/8`); or `*` for
- * every host.
+ * name (with its subdomains), an address or a range (`10.0.0.0/8`), or `*` for every host. A name or an address may
+ * have a port.
  */
 function isExempt(url: URL, env: Environment): boolean {
   const source = eitherCase('NO_PROXY', env);

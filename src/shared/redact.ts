@@ -17,8 +17,8 @@ const invisible = `(?:${taken}|${backslash}{1,4}u(?:${escapedInvisible}))*`;
 
 /**
  * Returns a function that removes secrets from text, in every form in which a service may repeat one: unchanged, with
- * backslashes as in JSON or JavaScript (`\/`, `\u002f`, `\x2f`), percent-encoded once or several times, as HTML
- * entities (`&#47;`), and in any case.
+ * backslashes as in JSON or JavaScript (`\/`, `\u002f`, `\x2f`), percent-encoded once or several times, and as HTML
+ * entities (`&#47;`), each in upper or lower case.
  */
 export function redactorOf(secrets: Iterable<string>): (text: string) => string {
   const kept = [...secrets].filter(({ length }) => length >= shortest);

@@ -153,7 +153,6 @@ CREATE INDEX rows_unknown ON petstock.rows (pet_id, service) WHERE result = 'unk
 CREATE INDEX rows_by_change ON petstock.rows (touched) WHERE result NOT IN ('pending', 'unknown');
 `;
 
-/** The version of these tables. */
 export const schemaVersion = 6;
 /**
  * The version that petstock 0.2.0 wrote: the only earlier version that was released, and so the only version to

@@ -32,8 +32,8 @@ const maxAge = 1000;
 /** Maximum wait for the permit of a delta, in milliseconds; after a longer wait the stock is read again. */
 const maxWaitOfIncrement = 100;
 /**
- * Maximum age of a stock in milliseconds when its delta is sent. Even with an older stock, the delta may wait for
- * `maxHold.alone` after its group was begun.
+ * Maximum age of a stock in milliseconds when its delta is sent, unless the group of the delta was begun less than
+ * `maxHold.alone` ago.
  */
 const maxAgeAtLeaving = 2000;
 

@@ -41,8 +41,8 @@ export type Tell = (
 const QUIET_MS = 10_000;
 
 /**
- * Returns a logger for events that strangers can cause as often as they like. It logs the first event at once, and
- * later events as a count.
+ * Returns a logger for events that strangers can cause as often as they like. It logs the first event at once. Further
+ * events are only counted for `QUIET_MS`; the next logged event has the count.
  */
 export function throttled(tell: Tell, clock: Clock): Tell {
   let [toldAt, count] = [Number.NEGATIVE_INFINITY, 0];

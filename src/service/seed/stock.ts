@@ -60,7 +60,6 @@ export interface Seed {
   readonly ids?: Ids | undefined;
 }
 
-/** Default number of pets. */
 const DEFAULT_PETS = 24;
 
 /**
@@ -75,7 +74,7 @@ interface Profile {
   readonly atMost: number;
 }
 
-/** The kinds of entries. Every seed cycles through all of them, so that any stock has each kind. */
+/** The kinds of entries. Every seed cycles through all of them, so that every stock with enough pets has each kind. */
 const PROFILES: readonly Profile[] = [
   { status: 'available', atLeast: 8, atMost: 40 },
   { status: 'available', atLeast: 1, atMost: 3 },

@@ -41,7 +41,6 @@ export class Connections {
   readonly #readers = new Readers(READERS, CONNECT_MS);
   #pools: Pools;
   #closing: Promise<void> | null = null;
-  /** Number of failed changes. */
   failedChanges = 0;
 
   /**
