@@ -72,8 +72,8 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // The store has just refused a request that may be sent by now, because the store rounds times to its own clock.
-      // Ask the store again 1 ms later.
+      // The request has just been refused, although it may be sent by now, because a shared state rounds times to its
+      // own clock. Try again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
       const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
@@ -175,9 +175,8 @@ const minDelay = 100;
 const maxDelay = 250;
 
 /**
- * Buffers records for the store and writes them in order, one transaction at a time. Records that can wait are written
- * with the next transaction, or after 100 ms (up to 250 ms if the store is slow). Records that can't be written stay
- * buffered.
+ * Buffers records and writes them in order, one transaction at a time. Records that can wait are written with the next
+ * transaction, or after 100 ms (up to 250 ms if writing is slow). Records that can't be written stay buffered.
  */
 export class RecordBuffer {
   readonly #options: Pick<GovernorOptions, 'clock' | 'limits' | 'scope'>;
@@ -196,7 +195,7 @@ export class RecordBuffer {
     return this.#records.length === 0;
   }
 
-  /** Whether a response that closes the gate is not yet in the store. */
+  /** Whether a response that closes the gate has not been written yet. */
   get hasGate(): boolean {
     return this.#gates > 0;
   }

@@ -53,7 +53,7 @@ export class Governor {
    * Resolves when one request may be sent.
    * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait, or after too many 429s
    * in a row
-   * @throws UnavailableError or FailureError if the store can't be used
+   * @throws UnavailableError or FailureError if the limits can't be read or written
    * @throws the signal's reason once it is aborted
    */
   async admit(signal: AbortSignal): Promise<Permit> {
@@ -85,7 +85,7 @@ export class Governor {
 
   /**
    * Writes the buffered records, and waits for pending writes.
-   * @throws UnavailableError or FailureError if the store can't be used
+   * @throws UnavailableError or FailureError if the limits can't be read or written
    */
   flush(): Promise<void> {
     return this.#buffer.flush();

@@ -40,7 +40,7 @@ export interface Permit {
   beginSend(): void;
   /**
    * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, this process sends nothing more
-   * with the key until the gate lifts. Other processes stop once the store has the record.
+   * with the key until the gate lifts. Other processes stop once the record has been written.
    */
   recordResponse(answer: ResponseHead): ObservationResult;
   /** Records that no response came. It is not known whether the service counted the request. */
@@ -112,8 +112,8 @@ export interface GovernorOptions {
   /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk?: boolean;
   /**
-   * Whether to send one request at a time, among all processes that share the store, because others use the key without
-   * being visible in this store.
+   * Whether to send one request at a time, among all processes that share the state, because others use the key without
+   * being visible in the state.
    */
   readonly exclusive?: boolean;
   readonly self: ProcessIdentity;

@@ -89,9 +89,9 @@ export function copyOf(state: KeyState): KeyState {
 }
 
 /**
- * Encodes the state as JSON for a store. Requests that were admitted together share one object, which is encoded once.
- * The owner is omitted if it is the same as the previous request's, so that hundreds of requests need little space. A
- * version that does not know this format waits until the leases of the requests end.
+ * Encodes the state as JSON. Requests that were admitted together share one object, which is encoded once. The owner is
+ * omitted if it is the same as the previous request's, so that hundreds of requests need little space. A version that
+ * does not know this format waits until the leases of the requests end.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();
@@ -109,7 +109,7 @@ export function encodeState({ inFlight, ...rest }: KeyState): string {
 
 /**
  * Decodes the result of `encodeState`, of this version or an older one.
- * @throws an error of any kind for anything else, because anyone who can write to the store can store anything there
+ * @throws an error of any kind for anything else, because anyone who can write to the database can store anything there
  */
 export function decodeState(json: string): KeyState {
   const {

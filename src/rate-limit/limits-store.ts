@@ -2,16 +2,17 @@ import type { KeyState } from './key-state.ts';
 import type { LimitRecord } from './records.ts';
 
 /**
- * The known limits of each key, shared by all processes that use the same store. The rules are pure functions; a store
- * makes reading, folding and writing one transaction.
+ * The known limits of each key, shared by all processes that use the same state. The rules are pure functions; an
+ * implementation makes reading, folding and writing one transaction.
  *
- * A returned state belongs to the store: callers read it and never change it. It is outdated after the next call.
+ * A returned state belongs to the implementation: callers read it and never change it. It is outdated after the next
+ * call.
  */
 export interface LimitsStore {
   /**
    * Folds the records into the state of a key, in order and in one transaction, and returns the result. The result is
    * visible to every other process at once, but a power cut may lose it, unless it closes the gate.
-   * @throws UnavailableError if another process locks the store for too long, FailureError if it can't be written
+   * @throws UnavailableError if another process locks the limits for too long, FailureError if they can't be written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**
@@ -20,19 +21,16 @@ export interface LimitsStore {
    */
   read?(scope: string): Promise<KeyState>;
   /**
-   * Returns the state without a transaction, for the check right before sending; never waits. A store behind a network
-   * returns what it was last notified of.
+   * Returns the state without a transaction, for the check right before sending; never waits. In a shared database, the
+   * state may be older.
    */
   peek(scope: string): KeyState;
   /**
    * Identifies the epoch of a database. An epoch ends when data is lost or restored, or at a failover; within it, a
-   * gate is never shortened, except by clearing or repairing it. This method is absent if the store is local.
+   * gate is never shortened, except by clearing or repairing it. This method is absent if the limits are local.
    */
   life?(): string | undefined;
-  /**
-   * Reports whether a store with an epoch has read this key within the current epoch and has received all changes
-   * since.
-   */
+  /** Reports whether this key was read within the current epoch and all changes since then were received. */
   isCurrent?(scope: string): boolean;
   /** Returns the keys that were used, with what is known about each. */
   list(): Promise<readonly KnownKey[]>;

@@ -15,7 +15,7 @@ export interface GateFilesOptions {
   readonly url?: string | undefined;
   readonly clock: Clock;
   /**
-   * Whether the store ends with this process. Then a gate that can't be saved to a file is lost, and a warning is
+   * Whether the limits end with this process. Then a gate that can't be saved to a file is lost, and a warning is
    * printed.
    */
   readonly isBrief?: boolean | undefined;
@@ -26,7 +26,7 @@ export interface GateFilesOptions {
 }
 
 /**
- * A store that also saves gates to files. A gate must outlast a state that becomes read-only or full, is set aside as
+ * Limits that also save gates to files. A gate must outlast a state that becomes read-only or full, is set aside as
  * damaged, is restored from an older copy, or can't be reached for a while. The latest of all gates counts.
  */
 export class LimitsWithGateFiles implements LimitsStore {
@@ -46,8 +46,8 @@ export class LimitsWithGateFiles implements LimitsStore {
   }
 
   /**
-   * Writes the gate files before the store. The store may have to wait for other processes, and no gate may be lost if
-   * this process ends meanwhile.
+   * Writes the gate files before the limits. Writing the limits may have to wait for other processes, and no gate may
+   * be lost if this process ends meanwhile.
    */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? await this.#missingGate(scope) : [];
@@ -151,7 +151,7 @@ export class LimitsWithGateFiles implements LimitsStore {
     return state;
   }
 
-  /** Saves a gate of the store, unless a copy has it, so that a gate of another machine outlasts the shared state. */
+  /** Saves the gate of a state, unless a copy has it, so that a gate of another machine outlasts the shared state. */
   async #writeGateFiles(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
     const isRepaired = this.#repairs(scope);
     this.#files.remove(scope, 'told', (copy) => isRepaired(copy) && copy.state.gate.at > state.gate.at + tolerance);

@@ -8,7 +8,7 @@ export interface ObservationContext extends Pick<ResponseRecord, 'id' | 'at' | '
   serviceTime(): number | undefined;
 }
 
-/** Converts the head of a response to a record for the store. */
+/** Converts the head of a response to a record. */
 export function recordOf(answer: ResponseHead, receipt: ObservationContext, random: () => number): ResponseRecord {
   const { status, headers } = answer;
   const { id, at, wall, leftAt, date } = receipt;
