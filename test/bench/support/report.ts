@@ -96,7 +96,7 @@ export function resultTable(title: string, results: Results, bases: readonly str
 }
 
 export function goalTable(goals: readonly Goal[]): string {
-  return table([['what', 'goal', 'measured', 'reached'], ...goals.map(goalCells)]);
+  return table([['what', 'goal', 'measured'], ...goals.map(goalCells)]);
 }
 
 /**
@@ -114,9 +114,9 @@ export function writeGoals(goals: readonly Goal[]): void {
   writeFileSync(file, document);
 }
 
+/** Returns the cells of a row. A goal that was missed is in bold. */
 function goalCells({ what, goal, reached, isReached }: Goal): string[] {
-  if (isReached === undefined) return [what, goal, reached, 'not measured'];
-  return [what, goal, isReached ? reached : `**${reached}**`, isReached ? 'yes' : '**no**'];
+  return [what, goal, isReached === false ? `**${reached}**` : reached];
 }
 
 const oneLine = (fault: string) => fault.replaceAll(/\s+/g, ' ').slice(0, 120);
