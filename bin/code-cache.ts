@@ -23,7 +23,7 @@ import { cacheFolderOf } from './folders.ts';
  * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With
  * the cache, `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times
  * instead of 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions that are
- * compiled late, so with that one a list takes 5.1 times. To remove this, delete this file and let `bin/installed.ts`
+ * compiled late; a list takes 5.1 times with it. To do without the cache, delete this file and let `bin/installed.ts`
  * require the script.
  * @param name `./program.cjs`
  * @param words the words of the command line; each command has its own cache
@@ -127,8 +127,8 @@ export class CodeCache {
 
   /**
    * Returns the cached code for a key; undefined if the file is incomplete, belongs to another user, or was open to
-   * others. A file has the code twice and then the key: comparing both copies takes 16 M instructions less than loading
-   * Node's crypto for a hash, of 147 M for `--help` (Node 20).
+   * others. A file has the code twice and then the key: comparing the copies instead of computing a hash saves 16 M of
+   * the 147 M instructions of `--help` (Node 20), because Node's crypto is not loaded.
    */
   #read(path: string, key: string): Buffer | undefined {
     let file: number | undefined;
@@ -151,8 +151,8 @@ export class CodeCache {
   }
 
   /**
-   * Writes the compiled code of the scripts that have no cache yet, or of all scripts if the cache is renewed. Takes 10
-   * to 20 ms and never throws.
+   * Writes the compiled code of the scripts that have no cache yet, or of all scripts if the cache is renewed. Does
+   * nothing after `maxUptime`. Takes 10 to 20 ms and never throws.
    * @param uptime how long this process has run, in seconds
    */
   keep(uptime = process.uptime()): void {

@@ -21,7 +21,7 @@ export async function answerShell([shell = '', marked = ':', ...words]: readonly
   }
 }
 
-/** Its code is loaded only if needed, because the table covers most completions. */
+/** Loads the code that reads this machine only if needed, because the table covers most completions. */
 const knowledge: Knowledge = async (what, typed) => {
   const [{ createKnowledge }, { foldersOf }] = await Promise.all([
     import('../src/cli/completion/knowledge.ts'),

@@ -2,14 +2,14 @@
 import { start } from './start.ts';
 
 /**
- * The entry of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder, and their compiled code is
- * cached.
+ * The entry point of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder, and their
+ * compiled code is cached.
  */
 const words = process.argv.slice(2);
 
 void start(words, {
   completion: async () => require('./complete.cjs'),
-  // Without a cache this is `require('./program.cjs')`.
+  // Without the code cache, this would be `require('./program.cjs')`.
   program: async () =>
     (await import('./code-cache.ts')).loadCached<typeof import('./run.ts')>('./program.cjs', words, require),
 });

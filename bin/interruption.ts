@@ -35,8 +35,8 @@ export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt'
 /**
  * Returns a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
  * or its connection was lost). The operating system handles the second Ctrl-C or SIGTERM and ends the process at once;
- * if a program reads stderr, an error is written to it first. A second SIGHUP is ignored, because a closed terminal
- * sends more than one: from its shell, and from the system when that shell has exited.
+ * if a program reads stderr, it gets an error first. A second SIGHUP is ignored, because a closed terminal sends more
+ * than one: from its shell, and from the system when that shell has exited.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();

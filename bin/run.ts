@@ -46,7 +46,7 @@ export async function run(): Promise<number> {
     licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
-  // If the terminal was closed, the command was interrupted, or a question failed.
+  // A closed terminal interrupts the command, or makes a question fail.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
   if (interrupted.aborted) {
     const end = code === exitCodes.ok ? stderr.close : () => endBlocked(endingSignalOf(interrupted));

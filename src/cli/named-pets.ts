@@ -69,8 +69,8 @@ export async function petsOfName(invocation: Invocation, text: string): Promise<
 }
 
 /**
- * Returns the question whether one of some pets is meant. Several pets are listed as lines; so is a pet whose name
- * could be mistaken for petstock's own words.
+ * Returns the question whether the user meant one of these pets. Several pets are listed as lines; so is a pet whose
+ * name could be mistaken for petstock's own words.
  */
 function nearText(names: Names, near: readonly bigint[]) {
   const [petId, ...others] = near;

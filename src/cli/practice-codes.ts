@@ -31,7 +31,7 @@ const pets: readonly (readonly [petId: bigint, name: string, code: string, low?:
   [9223372036854775807n, 'Hermit crab', '2000000000244'],
 ];
 
-/** Returns the bar codes, names and levels of the practice shop, which need no set-up. */
+/** Returns the built-in bar codes, names and levels of the practice shop. */
 export function practiceCodes(): BarCodes {
   return {
     pets: new Map(pets.map(([petId, , code]) => [code, petId])),
@@ -40,7 +40,7 @@ export function practiceCodes(): BarCodes {
   };
 }
 
-/** Returns the bar codes, names and levels of the practice shop as the text of a codes file. */
+/** Returns `practiceCodes` as the text of a codes file. */
 export function practiceCodesFile(): string {
   const lines = pets.map(([petId, name, code, low = '']) => `${code},${petId},${name},${low}\n`);
   return `code,petId,name,low\n${lines.join('')}`;

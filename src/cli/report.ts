@@ -103,7 +103,7 @@ function wantsJson({ json, output }: SharedOptions): boolean {
   return json === true || output === 'json' || output === 'ndjson';
 }
 
-/** Converts any other error, such as a full disk, a lack of memory, or a bug in petstock. */
+/** Converts an error that is not a PetstockError, such as a full disk, a lack of memory, or a bug in petstock. */
 async function defect(thrown: unknown): Promise<PetstockError> {
   const { code, message } = thrown as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) {

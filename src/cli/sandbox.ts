@@ -72,7 +72,7 @@ export async function storageError(cause: unknown, { file = '', database, isOwn 
 
 /**
  * Returns an error that says why the service can't listen; undefined for any other cause. The port comes from the
- * system's error, because the service may have two.
+ * system's error, because the service may listen on two ports.
  */
 function listenError(
   cause: NodeJS.ErrnoException & { readonly port?: number },

@@ -24,18 +24,18 @@ interface CodesUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly messages: Messages;
 }
 
-/** The parts of an invocation that give access to the codes, which are read once. */
+/** The parts of an invocation that give access to the codes. */
 interface CodesKeeper extends CodesUse {
   readonly shopCodes: () => Promise<BarCodes | undefined>;
 }
 
-/** Maximum number of lines about errors in the file that follow a warning. */
+/** Maximum number of errors in the file that are listed below a warning. */
 const maxNamed = 20;
 
 const practiceFile = (folder: string): string => join(folder, 'sandbox-codes.csv');
 
 /**
- * Returns the path of the codes file: that of the setting `codes`, or the practice shop's own, which may not exist.
+ * Returns the path of the codes file: that of the setting `codes`, or the practice shop's own (it may not exist).
  * Undefined if there is neither.
  */
 function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>): string | undefined {

@@ -17,7 +17,7 @@ export class PetstockCommand extends Command {
   typed: readonly string[] = [];
   /** The outline by which the parent added this command; undefined for the program. */
   outline: Outline | undefined;
-  /** Completes the command with what its outline leaves out; undefined once it is complete. */
+  /** Adds the parts of the command that its outline leaves out; undefined once they are added. */
   define: (() => Promise<void>) | undefined;
   facts: CommandTraits = {};
   /** The error of the first invalid option value. */
@@ -122,7 +122,7 @@ export function addCommands(parent: PetstockCommand, added: readonly Outline[], 
   });
 }
 
-/** Completes a command with what its outline leaves out. Does nothing if the command is complete. */
+/** Adds the parts of a command that its outline leaves out, unless they were already added. */
 export async function finish(command: Command): Promise<void> {
   if (!(command instanceof PetstockCommand)) return;
   const { define } = command;

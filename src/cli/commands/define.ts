@@ -117,7 +117,7 @@ export function examplesText(lines: readonly Example[]): string {
   return ['', bold('Examples:'), ...shown].join('\n');
 }
 
-/** Appends a value to the earlier values of a repeatable option, as a parser for Commander. */
+/** Parses a value of a repeatable option: appends it to the earlier values. */
 export function collect(text: string, earlier: readonly string[] | undefined): readonly string[] {
   return [...(earlier ?? []), text];
 }

@@ -153,7 +153,7 @@ interface NamedKey extends KnownKey {
   readonly name: string;
 }
 
-/** Returns the keys of the store and the environment that `--store` and `--env` name; by default of all targets. */
+/** Returns the keys of the targets that options and variables name; all keys if they name none. */
 async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Promise<NamedKey[]> {
   const isForAll = !isNarrowed(invocation);
   const { configured, printed } = await configuredKeys(invocation);

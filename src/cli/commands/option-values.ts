@@ -8,7 +8,7 @@ import { type OptionsOf, optionRows } from './define.ts';
 
 /**
  * Returns the value, or throws a UsageError with its problem.
- * @param what the option, such as `--limit`, with which the message begins; undefined if the problem mentions it
+ * @param what the option that begins the message, such as `--limit`; undefined if the problem already mentions it
  */
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;

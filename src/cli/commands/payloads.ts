@@ -57,7 +57,7 @@ async function printPayload(invocation: Invocation, value: Json): Promise<void> 
 export function payloadView(value: unknown): View | undefined {
   const objects = Array.isArray(value) ? value : [value];
   if (!objects.every(isPlainObject)) return undefined;
-  // Whether a field has no text, so that its column is aligned to the right.
+  // For each field, true if it has no text. Its column is then aligned to the right.
   const fields = new Map<string, boolean>();
   let present = 0;
   for (const object of objects) {

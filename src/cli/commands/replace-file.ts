@@ -111,7 +111,7 @@ export function requireCsvName(file: string, what: string): void {
 }
 
 /**
- * Returns the stats of a file; undefined if there is no such file.
+ * Returns the stats of a file; undefined if they can't be read.
  * @param file a path, or an open descriptor
  */
 function statsOf(file: string | number): BigIntStats | undefined {

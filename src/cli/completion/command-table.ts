@@ -1,5 +1,6 @@
 /**
- * What completion knows about a command. The build generates a table of all commands from their definitions, as JSON.
+ * The parts of a command that completion needs. The build generates a table of all commands from their definitions, as
+ * JSON.
  */
 export interface TableCommand {
   readonly name: string;

@@ -24,8 +24,8 @@ export interface Answer {
 export type Knowledge = (what: Known, typed: string) => Promise<readonly Word[]>;
 
 /**
- * Words without a character that a shell may interpret. No other words are proposed, because proposals are inserted
- * into the command line.
+ * Matches words without a character that a shell may interpret. No other words are suggested, because shells insert
+ * suggestions into the command line.
  */
 const harmlessWord = /^[\w.,=+/-]+$/;
 
@@ -72,7 +72,7 @@ async function valueWords(table: TableCommand, value: ValueKind | undefined, ask
   if (value === undefined || value.kind === 'files' || value.kind === 'by-operand') return [];
   if (value.kind === 'command') return helpWords(table, asked.earlier, value.topics);
   if (value.isList !== true) return wordsOf(value, asked.typed, asked);
-  // `available,pe` is completed to `available,pending`, and no part is proposed twice.
+  // `available,pe` is completed to `available,pending`, and no part is suggested twice.
   const start = asked.typed.lastIndexOf(',') + 1;
   const before = asked.typed.slice(0, start);
   const named = before.split(',');
@@ -85,7 +85,10 @@ async function wordsOf(value: Extract<ValueKind, { isList?: true }>, typed: stri
   return found.filter(([word]) => !earlier.includes(word));
 }
 
-/** Returns the words that may follow `help`, or `help inventory`: the subcommands, and at first the topics, too. */
+/**
+ * Returns the words that may follow `help`, or `help inventory`: the subcommands and, directly after `help`, the
+ * topics.
+ */
 function helpWords(table: TableCommand, words: readonly string[], topics: readonly Word[]): readonly Word[] {
   let command: TableCommand | undefined = table;
   for (const word of words) command = command?.commands.find(({ name }) => name === word);

@@ -43,7 +43,10 @@ export function createKnowledge(sources: KnowledgeSources): Knowledge {
   };
 }
 
-/** The parts of the configuration that completion uses. It is not validated, because every other command does that. */
+/**
+ * The parts of the configuration that completion uses. They are not validated here, because every other command
+ * validates them.
+ */
 interface StoredNames {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly stores: Readonly<Record<string, { readonly urls?: object } | null>>;

@@ -79,7 +79,8 @@ export interface CommandTraits<Options extends object = object> {
    */
   readonly sendsRequests?: boolean;
   /**
-   * Whether the command connects to no address of an environment, so that `petstock status` would not explain an error.
+   * Whether the command never connects to the address of an environment, so that `petstock status` would not explain an
+   * error.
    */
   readonly hasNoAddress?: boolean;
   /**

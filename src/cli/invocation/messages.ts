@@ -136,8 +136,8 @@ export class Messages {
   }
 
   /**
-   * Keeps all lines until `ended` resolves because a pager has returned the terminal, then prints them. Nothing is
-   * drawn meanwhile.
+   * Holds all lines back until `ended` resolves, when a pager has returned the terminal, and then prints them. Nothing
+   * is drawn meanwhile.
    */
   async holdUntil(ended: Promise<unknown>): Promise<void> {
     this.#held = [];

@@ -16,7 +16,7 @@ export class Sink {
     return isTerminal ? columns : undefined;
   }
 
-  /** Removes keys. Call this before text is truncated or wrapped, because half of a key could not be recognized. */
+  /** Hides keys. Call this before text is truncated or wrapped, because half of a key could not be recognized. */
   redact(text: string): string {
     return this.output.redact?.(text) ?? text;
   }

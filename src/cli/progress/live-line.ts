@@ -38,8 +38,8 @@ export function createLiveLine({ clock, stderr }: Pick<Context, 'clock' | 'stder
   let stale = false;
 
   /**
-   * Draws until there is nothing new to show. There is only one drawing at a time, so that a blocked terminal does not
-   * accumulate any.
+   * Draws until there is nothing new to show. There is only one drawing at a time, so that drawings don't pile up on a
+   * blocked terminal.
    */
   const keepDrawn = async (signal: AbortSignal): Promise<void> => {
     try {

@@ -49,7 +49,7 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
     const rate = meter.rate(at, count.done);
     const byRate = rate === undefined ? undefined : (total - count.done) / rate;
     const byLimit = limitSeconds?.(total - count.done) ?? 0;
-    // Requests that the limit allows are sent while the rest waits, so the longer of the two counts.
+    // Some rows are written while others wait for the limit, so the longer of the two estimates counts.
     const left = byRate === undefined && byLimit === 0 ? undefined : Math.max(byRate ?? 0, byLimit);
     return { total, ...count, rate, left, waiting: meter.pauseLeft(at), waitReason };
   };

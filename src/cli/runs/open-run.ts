@@ -9,9 +9,9 @@ interface NewDelta {
 /** An incomplete run that shares pets with new deltas. */
 export interface OpenRun {
   readonly run: RunRecord;
-  /** How many of the pets with a new delta a resume of the run would still change. */
+  /** Number of pets with a new delta that a resume of the run would still change. */
   readonly pets: number;
-  /** How many of the pets with a new delta the run changes or has changed. */
+  /** Number of pets with a new delta that the run changes or has changed. */
   readonly shared: number;
   /** Whether the run has exactly the same deltas for the same pets. */
   readonly isSame: boolean;

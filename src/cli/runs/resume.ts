@@ -88,7 +88,8 @@ async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
         skipped.push(skippedText(run, why));
       }
     }
-    // The newest run may be closed only because the state was replaced by an earlier copy during it.
+    // If an earlier copy of the state was restored during the newest run, the run looks closed, but its rows may have
+    // been written.
     for await (const run of state.history.runs({ ...where, limit: 1 })) {
       const rows = await countUnclearRows(state, run);
       if (rows > 0) skipped.push(skippedText(run, mayHaveWritten(rows)));

@@ -34,7 +34,7 @@ export async function withContinueHint<T>(
 }
 
 /**
- * Returns the run with an id or with these last four characters. The target need not be configured.
+ * Returns the run with this id, or with an id that ends in these four characters. The target need not be configured.
  * @throws NotFoundError if there is no such run
  */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {

@@ -136,7 +136,7 @@ export const defineList = define({
 });
 
 /**
- * Returns all entries of the store without a name, followed by the settings that each other store has of its own, and
+ * Returns all entries of the store without a name, followed by those of each named store: its own settings, and all of
  * its URLs and keys.
  */
 function listed(file: ConfigFile): EntryRef[] {
@@ -177,7 +177,7 @@ function fullName({ store, name }: EntryRef): string {
 
 export interface EntryChange {
   readonly ref: EntryRef;
-  /** The new value, formatted like in `config list`; null if it was removed. */
+  /** The new value, formatted as in `config list`; null if it was removed. */
   readonly value: Scalar;
   readonly changed: boolean;
 }

@@ -45,7 +45,7 @@ export const defineHistoryPrune = define({
   },
 });
 
-/** Selects the runs to remove. If both bounds are set, a run must exceed both. */
+/** Selects the runs to remove. If both bounds are set, only runs beyond both are removed. */
 interface PruneBounds {
   /** Runs that began before this time are removed. The time is in milliseconds since the Unix epoch. */
   readonly before: number | undefined;

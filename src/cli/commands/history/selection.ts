@@ -53,7 +53,7 @@ export async function withNames(
 
 /**
  * Returns a run.
- * @param text its id, its last four characters, or `latest`: the newest run of the target that a flag or a variable
+ * @param text its id, its last four characters, or `latest`: the newest run of the target that an option or a variable
  * names
  * @throws NotFoundError if there is no such run
  */

@@ -99,7 +99,8 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   await resumeRun(invocation, run, given, empty, async (session, record, error) => {
     if (record.command !== 'inventory count') return error;
     const { settleSessionOf } = await import('./count/settle.ts');
-    // The run's error is more important, so an error of the session is dropped. The session's next command settles it.
+    // The run's error is more important, so an error of the session is dropped. The next command of the session tries
+    // again.
     return settleSessionOf(session, record, error).catch(() => error);
   });
 }
@@ -110,7 +111,7 @@ interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column' | 'm
 }
 
 /**
- * Reads a change file, plans it, and writes it.
+ * Reads a change file, plans its rows, and writes the stock.
  * @throws UsageError with every error in the file
  */
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {

@@ -45,8 +45,8 @@ export const defineDiff = define({
 });
 
 /**
- * Returns the meaning of a name on the command line: an environment, `store/environment`, `-` for stdin, otherwise a
- * file. A file that is named like an environment must be written `./staging`.
+ * Returns the side that an operand names: an environment, `store/environment`, `-` for stdin, otherwise a file. A file
+ * that is named like an environment must be written `./staging`.
  * @throws UsageError for an empty name, or a store of the sandbox
  */
 function sideOf(name: string): Side {

@@ -38,7 +38,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
 
 async function readFile(context: Context, file: string): Promise<StockList> {
   const list = await scanJsonFile(context, file);
-  // If a pet appears twice, the other reader reports on which lines.
+  // If a pet appears twice, `readStockList` reports on which lines.
   if (list !== undefined && list.repeated() === undefined) return list;
   const name = file === '-' ? undefined : file;
   const result = await readStockList(readNamedFile(file, context), { name, format: undefined });

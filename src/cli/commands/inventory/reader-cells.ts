@@ -16,7 +16,7 @@ export class ReaderCellCheck {
     private readonly unit: string,
   ) {}
 
-  /** Compares the status of a row with the service's. Bound, so that it can be passed on. */
+  /** Compares the status of a row with the service's. It is bound, so that it can be passed as a callback. */
   readonly see = ({ petId, status }: InventoryItem): void => {
     const row = this.cells.get(petId);
     if (row === undefined || row.status === '' || row.status.toLowerCase() === status.toLowerCase()) return;

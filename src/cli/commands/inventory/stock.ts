@@ -68,7 +68,7 @@ export function noSuchPets({ target }: Invocation, petIds: readonly bigint[]): N
 }
 
 interface WholeOptions {
-  /** Pets that were not found. Those that are unreadable are not reported as missing. */
+  /** Pets that were not found. Unreadable pets are not reported as missing. */
   readonly absent?: readonly bigint[];
   /** Errors about names that no pet has. */
   readonly errors?: readonly NotFoundError[];
@@ -115,13 +115,13 @@ function requireFew(count: number): void {
 export class UnreadablePets extends Map<bigint, UnreadableItem> {
   readonly #repeated = new Set<bigint>();
 
-  /** Adds a pet with an unreadable stock. Bound, so that it can be passed on. */
+  /** Adds a pet with an unreadable stock. It is bound, so that it can be passed as a callback. */
   readonly add = (item: UnreadableItem): void => {
     this.set(item.petId, item);
     requireFew(this.size);
   };
 
-  /** Adds a pet that appears again. Bound, so that it can be passed on. */
+  /** Adds a pet that appears again. It is bound, so that it can be passed as a callback. */
   readonly repeat = (petId: bigint): void => {
     this.#repeated.add(petId);
     requireFew(this.#repeated.size);

@@ -36,7 +36,7 @@ const maxPollMs = 1000;
 const maxSleep = 5000;
 
 /**
- * Checks the stock repeatedly, and yields the changes. The only error of the service that ends it is a 401. Keeps at
+ * Checks the stock repeatedly, and yields the changes. Among the service's errors, only a 401 ends the watch. Keeps at
  * most two lists in memory.
  * @throws AuthError after a 401, and the reason of an interruption
  */

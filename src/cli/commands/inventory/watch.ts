@@ -84,7 +84,7 @@ async function runWatch(invocation: Invocation, format: Format, options: WatchOp
   try {
     for await (const facts of watchChanges(invocation, options)) {
       if (!facts.isPresent) changes += facts.changes.length;
-      // Each check is written completely before the next, so that a closed stdout is noticed at once.
+      // The changes of a check are written before the next check, so that a closed stdout is noticed at once.
       if (format === 'table') {
         await results.show((options) => {
           lines ??= seenChangesLines(facts.longestId, names, { ...options, low });

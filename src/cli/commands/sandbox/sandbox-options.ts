@@ -11,7 +11,7 @@ const unlimited = Number.MAX_SAFE_INTEGER;
 
 export const plans = ['free', 'pro', 'business'] as const;
 
-/** Maximum time in seconds. Node's timers can wait little longer. */
+/** Maximum time in seconds. Node's timers can't wait much longer. */
 const maxSeconds = 2_000_000;
 
 const day = 86_400;

@@ -14,7 +14,10 @@ import {
 
 const hint = 'petstock sandbox serve --help';
 
-/** Options that exclude each other: the command line takes precedence over the variable of the other one. */
+/**
+ * Pairs of options that exclude each other. An option on the command line takes precedence over the variable of the
+ * other.
+ */
 const alternatives: readonly (readonly [Name, Name])[] = [
   ['file', 'database'],
   ['key', 'keyFile'],
@@ -31,7 +34,7 @@ const alternatives: readonly (readonly [Name, Name])[] = [
 /**
  * Returns the value of each option from the command line, or else from its variable `PETSTOCK_SERVE_…`.
  * @param flags as parsed by Commander: `windowSeconds`, and `ban: false` for `--no-ban`
- * @param warn receives a message for each variable without an option
+ * @param warn receives a message for each variable that belongs to no option
  * @throws UsageError for an invalid value, or options that exclude each other
  */
 export function serveValues(

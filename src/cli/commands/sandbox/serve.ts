@@ -86,7 +86,7 @@ function nameOfServed({ database }: Values, file: string | undefined): string {
 interface Teller extends Pick<Messages, 'note' | 'warn'> {
   /** Writes an entry to the log. Absent without `--log`. */
   log?(message: string, fields?: object): void;
-  /** Writes a log entry of the service, which may have its own `time`. Absent without `--log`. */
+  /** Writes a log entry of the service unchanged. Absent without `--log`. */
   entry?(entry: object): void;
 }
 
@@ -174,8 +174,8 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
 }
 
 /**
- * Prints the address. The key and the token are printed only on a terminal, and as JSON on stdout, because any other
- * stderr may be stored as a log.
+ * Prints the address. The key and the token are printed only on a terminal, and as JSON on stdout, because stderr may
+ * otherwise be stored as a log.
  */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;

@@ -44,7 +44,7 @@ interface Opening {
 }
 
 /**
- * Runs `work` with the storage open; the sandbox's own is created on first use.
+ * Runs `work` with the storage open. The sandbox's own is created on first use, unless `readOnly` is set.
  * @throws UsageError if it can't be opened, or is not a storage of the service
  */
 export async function withStorage<Result>(

@@ -57,14 +57,14 @@ export class Counting {
     this.#account = accountOf(session, (code) => this.#petOf(code));
   }
 
-  /** The current balance. It is replaced whenever a code is assigned to a pet. */
+  /** The current account. It is replaced whenever a code is assigned to a pet. */
   get account(): Account {
     return this.#account;
   }
 
   /**
-   * Returns the records by which a run or a file takes units from the session. Leaves out failed rows whose sum is not
-   * known.
+   * Returns the records by which a run or a file takes units from the session. Leaves out failed rows whose new stock
+   * is not known.
    */
   takenBy(rows: readonly BulkRow[]): ScanRecord[] {
     const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);

@@ -195,8 +195,8 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
     (reason: unknown) => reason,
   );
   if (!dryRun && !isHandedOver && error === undefined) counting.noteWritten(rows, { how: 'applied', run: null });
-  // If this can't be settled now, the next command of the session does it. A session that may have been written before
-  // stays handed over.
+  // If the session can't be settled now, its next command settles it. If it may already have been written, its units
+  // stay handed over.
   const isDoubtful = error instanceof RepetitionError;
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
@@ -227,7 +227,7 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   return { text: `Run ${run.run.slice(-4)} ${has}`, error: new ConflictError(message, { run: run.run, hint }) };
 }
 
-/** The command for the remaining units is given without these options. */
+/** The options that the command for the remaining units leaves out. */
 const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
 
 /**

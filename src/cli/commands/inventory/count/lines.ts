@@ -14,8 +14,8 @@ export class LineCutter {
   #afterReturn = false;
 
   /**
-   * @param hasKeys whether the input comes from a terminal in raw mode, where nothing is echoed by the terminal, and
-   * some keys edit the line
+   * @param hasKeys whether the input comes from a terminal in raw mode, where the terminal echoes nothing and some keys
+   * edit the line
    */
   constructor(private readonly hasKeys: boolean) {}
 

@@ -72,7 +72,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   });
 }
 
-/** Adds the command that continues the count as a hint to an error without one, while the session is open. */
+/** Gives an error without a hint the command that continues the count, while the session is open. */
 async function keepingSession(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
