@@ -74,7 +74,8 @@ export interface Prompts {
    */
   password(question: string): Promise<string>;
   confirm(question: string): Promise<boolean>;
-  text(question: string): Promise<string>;
+  /** @param options with `isFresh`, what was typed before the question does not answer it, as for `confirm` */
+  text(question: string, options?: { readonly isFresh?: boolean }): Promise<string>;
 }
 
 export interface PagerCommand {

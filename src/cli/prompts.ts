@@ -1,10 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { messageLines } from '../output/text-width.ts';
 import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
 
 export interface PromptStreams {
-  readonly input: Readable & { setRawMode?(mode: boolean): unknown };
+  readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(mode: boolean): unknown };
   /** The stream that shows questions. It is stderr, so that stdout has only results. */
   readonly output: Writable & { readonly columns?: number };
   /** Aborts a pending question, like Ctrl-C. */
@@ -32,7 +33,8 @@ export function createPrompts(streams: PromptStreams): Prompts {
     const width = (output.columns || Number.POSITIVE_INFINITY) - 1;
     output.write(`${messageLines(asked, width).join('\n')} `);
   };
-  const text = async (question: string) => {
+  const text: Prompts['text'] = async (question, { isFresh = false } = {}) => {
+    if (isFresh) await dropTypedAhead(input);
     show(question);
     return answered(streams, firstLine);
   };
@@ -48,7 +50,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
         output.write('\n');
       }
     },
-    confirm: async (question) => isYes(await text(`${question} (y/N)`)),
+    confirm: async (question) => isYes(await text(`${question} (y/N)`, { isFresh: true })),
     text,
   };
 }
@@ -63,6 +65,28 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   } catch {
     // EIO, thrown by the stream because nothing listens for its errors.
   }
+}
+
+/**
+ * Drops what was typed at a terminal before a question. Raw mode also delivers a line without its line end, which the
+ * terminal would otherwise add to the answer.
+ * @throws InterruptedError if it contains Ctrl-C, which is no signal in raw mode
+ */
+async function dropTypedAhead(input: PromptStreams['input']): Promise<void> {
+  if (input.isTTY !== true) return;
+  let isInterrupted = false;
+  const drop = (chunk: Buffer) => {
+    isInterrupted ||= chunk.includes(0x03);
+  };
+  const ignore = () => {};
+  setRawMode(input, true);
+  input.on('error', ignore).on('data', drop).resume();
+  // The first turn of the event loop starts to read, the second one delivers what the terminal holds.
+  await setImmediate();
+  await setImmediate();
+  input.off('data', drop).off('error', ignore).pause();
+  setRawMode(input, false);
+  if (isInterrupted) throw interruptedQuestion();
 }
 
 function isYes(answer: string): boolean {

@@ -122,6 +122,21 @@ describe('prompts', () => {
     expect(drawn()).toBe('Which? Type production to continue: Again? ');
   });
 
+  test('does not confirm with text that was typed ahead at a terminal', async () => {
+    const { prompts, type, input, output, drawn } = terminal();
+    const modes: boolean[] = [];
+    Object.assign(input, { isTTY: true, setRawMode: (mode: boolean) => modes.push(mode) });
+    input.write('y\ny');
+    void type('\n');
+    expect(await prompts.confirm('Sure?')).toBe(false);
+    input.write('production\n');
+    output.once('data', () => input.write('no\n'));
+    expect(await prompts.text('Type production to continue.', { isFresh: true })).toBe('no');
+    expect([drawn(), modes]).toEqual(['Sure? (y/N) Type production to continue.: ', [true, false, true, false]]);
+    input.write('y\n\x03');
+    await expect(prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
+  });
+
   test('reads a password without showing it, and allows editing', async () => {
     const { prompts, type, drawn, input } = terminal();
     const modes: boolean[] = [];
