@@ -37,9 +37,9 @@ describe('the clock of two backends that differ by 4 s', () => {
     told(known, at, at + ahead, isFirst);
 
   test.each([
-    ['it responds first', [0, 4000, 4000, 0, 4000]],
-    ['the other responds first', [4000, 0, 4000, 4000, 4000]],
-  ])('follows the backend whose clock is behind: %s', (_which, order) => {
+    ['if that one responds first', [0, 4000, 4000, 0, 4000]],
+    ['even if the other one responds first', [4000, 0, 4000, 4000, 4000]],
+  ])('follows the backend whose clock is behind, %s', (_which, order) => {
     const offset = order.reduce<ClockOffset | undefined>(
       (known, ahead, n) => toldBy(known, n * 1000, ahead),
       undefined,

@@ -133,7 +133,7 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['two, a window that has ended', ended, two, probe],
   ['two, after a gate', { halfOpen: true, ...left(1) }, two, probe],
   ['two beside others, three in flight', { ...beside(1), ...left(55), ...flying(3) }, two, wait],
-])('decides what may be sent: %s', (_what, changes, wish, verdict) => {
+])('decides how many requests may be sent, and when: %s', (_what, changes, wish, verdict) => {
   expect(decide(state(changes), at, wish)).toEqual(verdict);
 });
 

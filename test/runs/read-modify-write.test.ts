@@ -126,12 +126,12 @@ test('admits the write after the read if only one request was admitted', async (
 
 test.each<[string, (clock: TestClock, tries: number) => Busy | undefined, object]>([
   [
-    'says once that another command is writing the pet, after more than 1 s',
+    'reports once that another command is writing the pet, after more than 1 s',
     (_clock, tries) => (tries < 16 ? busy : undefined),
     { delays: ['Waiting for another command to finish with pet 4'], error: undefined },
   ],
   [
-    'says when a request of another run can no longer arrive',
+    'reports when a request of another run can no longer arrive',
     ({ monotonic }) => (monotonic() < 9000 ? { run: 'x', until: 9000 } : undefined),
     { delays: ['A request of run x may still reach the service; continuing in 7 s'], waited: 8000 },
   ],

@@ -60,7 +60,7 @@ test.each<[string, RecentWrite[], object]>([
     [write(1, 5, 7), lost(2, undefined, 9)],
     { ...repeated, stock: undefined, outdated: { found: 5, written: 7 } },
   ],
-])('judges a stock of 5 %s', async (_what, writes, expected) => {
+])('decides whether to reread a stock of 5 %s', async (_what, writes, expected) => {
   expect(await readAfter(writes, 5)).toMatchObject(expected);
 });
 

@@ -73,10 +73,10 @@ describe('writeFileAtomically', () => {
   });
 
   test.for([
-    ['in a missing folder', 'none/new.csv', 'there is no such folder'],
-    ['below a file', 'file/new.csv', 'there is no such folder'],
-    ['a folder', 'sub', 'it is a folder'],
-    ['a name that is too long', 'x'.repeat(300), 'the name is too long'],
+    ['its folder is missing', 'none/new.csv', 'there is no such folder'],
+    ['its folder is a file', 'file/new.csv', 'there is no such folder'],
+    ['it is a folder', 'sub', 'it is a folder'],
+    ['its name is too long', 'x'.repeat(300), 'the name is too long'],
   ] as const)("reports why a file can't be written: %s", async ([, name, reason], { here }) => {
     here.write('file', '');
     fs.mkdirSync(here.at('sub'));

@@ -37,9 +37,9 @@ test("returns Node's own machine time on Node", () => {
 });
 
 test.each([
-  ['glibc, and musl, which takes the name for itself', 'linux', 'libc.so.6', 1],
+  ['Linux, with glibc or musl', 'linux', 'libc.so.6', 1],
   ['macOS', 'darwin', '/usr/lib/libSystem.B.dylib', 4],
-] as const)('returns the time of the machine in an executable: %s', (_what, platform, library, id) => {
+] as const)('returns the time of the machine in an executable for %s', (_what, platform, library, id) => {
   const time = machineTime(bun(platform, { [library]: clockGettime(id) }));
   expect(time()).toBe(16_679_947_976_068n);
 });
@@ -69,7 +69,7 @@ test.each([
   expect(asked).toEqual([library]);
 });
 
-test('ends a sleep at once with the reason of its signal', async () => {
+test('rejects a sleep at once with the reason of its signal', async () => {
   const controller = new AbortController();
   const sleep = createSystemClock(process.hrtime.bigint).sleep(86_400_000, controller.signal);
   controller.abort(new Error('Ctrl-C'));

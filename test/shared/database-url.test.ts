@@ -17,24 +17,30 @@ it.each([
   ['require', false, false],
   ['verify-ca', true, false],
   ['verify-full', true, true],
-] as const)('with sslmode %s, verifies the certificate: %s, the name in it: %s', (mode, certificate, name) => {
-  const { tls, ...rest } = read('postgres://db.example/pets');
-  const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode } });
-  if (options === false) throw new Error('no TLS');
-  expect([options.rejectUnauthorized, options.checkServerIdentity === undefined]).toEqual([certificate, name]);
-});
+] as const)(
+  'decides for sslmode %s whether to verify the certificate (%s) and the name in it (%s)',
+  (mode, certificate, name) => {
+    const { tls, ...rest } = read('postgres://db.example/pets');
+    const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode } });
+    if (options === false) throw new Error('no TLS');
+    expect([options.rejectUnauthorized, options.checkServerIdentity === undefined]).toEqual([certificate, name]);
+  },
+);
 
 it.each([
-  ['prefer', undefined, false],
-  ['require', 'authority', true],
-  ['verify-ca', 'authority', true],
-] as const)('with sslmode %s, trusts the named authority: %s', (mode, ca, isVerified) => {
-  const authority = join(newFolder(), 'ca.pem');
-  writeFileSync(authority, 'authority', { mode: 0o600 });
-  const { tls, ...rest } = read('postgres://db.example/pets');
-  const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode, authority } });
-  expect(options && [options.ca, options.rejectUnauthorized]).toEqual([ca, isVerified]);
-});
+  ['prefer', false, undefined],
+  ['require', true, 'authority'],
+  ['verify-ca', true, 'authority'],
+] as const)(
+  'decides for sslmode %s whether to verify the certificate by the named authority: %s',
+  (mode, isVerified, ca) => {
+    const authority = join(newFolder(), 'ca.pem');
+    writeFileSync(authority, 'authority', { mode: 0o600 });
+    const { tls, ...rest } = read('postgres://db.example/pets');
+    const options = tlsOptions({ ...rest, host: 'db.example', port: 5432, tls: { ...tls, mode, authority } });
+    expect(options && [options.ca, options.rejectUnauthorized]).toEqual([ca, isVerified]);
+  },
+);
 
 describe('parseDatabaseUrl', () => {
   it('reads a database URL like libpq', () => {
@@ -69,7 +75,7 @@ describe('parseDatabaseUrl', () => {
     ['postgres://db.example/pets?sslmode=prefer', 'prefer'],
     ['postgres://127.0.0.1,[::1],localhost/pets', 'prefer'],
     ['postgresql:///pets?host=/run/pg', 'prefer'],
-  ])('reads %s with sslmode %s', (url, mode) => {
+  ])('reads the sslmode of %s as %s', (url, mode) => {
     expect(read(url).tls.mode).toBe(mode);
   });
 
@@ -117,7 +123,7 @@ describe('parseDatabaseUrl', () => {
     'postgresql://db.example/pets?keepalives=1&keepalives_idle=30&tcp_user_timeout=9&application_name=tills',
     'postgresql://db.example/pets?sslmode=&sslrootcert=',
     'postgresql://db.example/pets?sslrootcert=system',
-  ])('keeps TLS for %s', (text) => {
+  ])('requires verified TLS for %s', (text) => {
     expect(read(text)).toMatchObject({ tls: { mode: 'verify-full' }, hosts: [{ host: 'db.example', port: 5432 }] });
   });
 

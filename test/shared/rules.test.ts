@@ -21,7 +21,7 @@ test.each<[string, number[]]>([
   for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
 });
 
-test('counts 502, 503 and 504 as those of a gateway', () => {
+test('recognizes 502, 503 and 504 as statuses of a gateway', () => {
   expect([500, 501, 502, 503, 504, 505].filter(isOfGateway)).toEqual([502, 503, 504]);
 });
 
@@ -81,10 +81,13 @@ test.each([
   ['Some words.', false, ['Some words.']],
   ['Some words.', true, []],
   [' ', false, []],
-])('shows the text %j of the service below a message, reworded: %s', (message, isReworded, shown) => {
-  const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
-  expect(serviceWords({ serviceError, isReworded })).toEqual(shown);
-});
+])(
+  'shows the text %j of the service below a message unless it is reworded there (%s)',
+  (message, isReworded, shown) => {
+    const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
+    expect(serviceWords({ serviceError, isReworded })).toEqual(shown);
+  },
+);
 
 test.each([
   [Object.assign(new RangeError('Array buffer allocation failed')), true],
@@ -124,7 +127,7 @@ test.each([
     ['list', '--env', 'other'],
     ['list', '--env', 'other', '--env', 'staging'],
   ],
-])('replaces the wrong value of an option in %j', (argv, corrected) => {
+])('corrects the environment in %j', (argv, corrected) => {
   expect(withValue(argv, ['-e', '--env'], 'stagng', 'staging')).toEqual(corrected);
 });
 
@@ -149,9 +152,9 @@ test.each([
   ['ab-cd', 'x ab\\x2dcd y', 'x [key] y'],
   ['abжd', 'x ab\\u0436d y', 'x [key] y'],
   ['abжd', 'x abx436d y', 'x abx436d y'],
-])('with the secret %s, shows %s as %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
+])('redacts by the secret %s: %s becomes %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
 
-test('waits for work or for an interruption, and leaves no listener', async () => {
+test('waits for work or for an interruption, whichever comes first', async () => {
   const controller = new AbortController();
   const { signal } = controller;
   expect(await orInterrupted(Promise.resolve(7), signal)).toBe(7);
@@ -174,16 +177,16 @@ test.each<[unknown, number | undefined, boolean]>([
   [sqlite('x'), undefined, false],
   [new Error('database is locked'), undefined, false],
   ['database is locked', undefined, false],
-])('reads the code of %s as %s, busy: %s', (error, code, busy) => {
+])('reads the SQLite code of %s as %s, busy: %s', (error, code, busy) => {
   expect(sqliteCodeOf(error)).toBe(code);
   expect(isBusy(error)).toBe(busy);
 });
 
 test.each([
-  ['a lock that is released in time', 2, [1, 2, 3], 'done', [1, 2]],
-  ['a lock that is never released', 9, [1, 2], 'busy', [1, 2]],
-  ['another error', -1, [1, 2], 'broken', []],
-])('waits for %s', async (_what, failures, pauses, end, slept) => {
+  ['returns a result once the lock is released', 2, [1, 2, 3], 'done', [1, 2]],
+  ['throws the error of a lock that is not released within all pauses', 9, [1, 2], 'busy', [1, 2]],
+  ['throws another error without a second try', -1, [1, 2], 'broken', []],
+])('%s', async (_what, failures, pauses, end, slept) => {
   const sleeps: number[] = [];
   let tries = 0;
   const work = () => {
@@ -203,7 +206,7 @@ test('adds an option before the words that follow --', () => {
   expect(withOption(['list'], '--force')).toEqual(['list', '--force']);
 });
 
-test('shortens a name to its longest length only', () => {
+test('shortens a name only if it is longer than the maximum', () => {
   const longest = plainName('x'.repeat(10_000)).length;
   expect(plainName('x'.repeat(longest))).toBe('x'.repeat(longest));
   expect(plainName('x'.repeat(longest + 1))).toBe(`${'x'.repeat(longest - 1)}…`);

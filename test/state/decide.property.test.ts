@@ -88,7 +88,7 @@ property(
 );
 
 property(
-  'changes an outcome of a taken-over row only from unknown, and only once',
+  'changes the outcome of a taken-over row only once, and only if it was unknown',
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {
@@ -123,7 +123,7 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
   .chain((runs) => fc.shuffledSubarray(runs, { minLength: runs.length }));
 
 property(
-  'keeps everything that a remaining run may still need, and the undo of one that remains',
+  'removes no run that a remaining run may still need, nor the undo of one that remains',
   [history, fc.array(fc.integer({ min: 0, max: 7 }))],
   { numRuns },
   (all, indexes) => {

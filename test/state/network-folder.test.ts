@@ -45,7 +45,7 @@ test('does not list mounts if the folder is on the system disk', async () => {
 });
 
 test.each([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0xef53])(
-  'decides by the type of the file system on Linux: %i',
+  'decides whether a file system of type %i is on the network on Linux',
   async (type) => {
     const system = { platform: 'linux', realpath: unasked, typeOf: () => type, mounts: unasked };
     expect(await isOnNetwork('/home/ada', system)).toBe(type !== 0xef53);

@@ -355,7 +355,7 @@ describe('a folder that can’t be used', () => {
   });
 });
 
-it('gives up on a state that another process holds, and names the process', async ({ folder }) => {
+it('gives up on a state that a stopped process holds, and names the process', async ({ folder }) => {
   const other = opening(folder, { command: 'inventory apply' }, 42);
   await (await opened(other.options)).pets.lock(serviceName, 1n).tryAcquire();
   const { options, processes, clock } = opening(folder);

@@ -156,7 +156,7 @@ export function testState(name: string, newStore: () => Driver): void {
     });
 
     describe('leases', () => {
-      it('grants leases first come, first served, each for one pet of one service', async () => {
+      it('grants pet locks first come, first served, each for one pet of one service', async () => {
         const first = placeOf(ours);
         const [second, third] = [placeOf(theirs), placeOf(ours)];
         expect(await first.tryAcquire()).toBeUndefined();
@@ -183,7 +183,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
-      it('ends a lease at once if its process dies before recording an intent', async () => {
+      it('ends a pet lock at once if its process dies before recording an intent', async () => {
         await placeOf(ours).tryAcquire();
         const other = placeOf(theirs);
         expect(await other.tryAcquire()).toBeDefined();
@@ -226,7 +226,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
-      it('ends a lease if its process is suspended for longer than it lasts', async () => {
+      it('ends a pet lock if its process is suspended for longer than its lease lasts', async () => {
         const lock = placeOf(ours);
         await lock.tryAcquire();
         expect(ours.presence.holdsLease).toBe(true);

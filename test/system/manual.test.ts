@@ -6,12 +6,12 @@ import own from '../../package.json';
 /** The manual that goes with the program. */
 const manual = join(dirname(inject('program')), 'man', 'petstock.1');
 
-test('has a manual that mandoc accepts', () => {
+test('builds a manual that mandoc accepts', () => {
   const { status, stdout, stderr } = spawnSync('mandoc', ['-Tlint', '-Wall', manual], { encoding: 'utf8' });
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
 });
 
-test('shows the manual from where the package installs it', () => {
+test('shows name, examples and exit status in the manual, and lists its file for npm', () => {
   const { stdout } = spawnSync('mandoc', ['-Tascii', '-O', 'width=80', manual], { encoding: 'utf8' });
   const text = stdout.replace(/.\x08/g, '');
   expect(text).toMatch(/^NAME\n {5,}petstock - look at and adjust the stock of a pet store$/m);

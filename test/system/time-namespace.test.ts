@@ -7,7 +7,7 @@ const through = timeNamespace ?? [];
 test.runIf(timeNamespace !== undefined).each([
   ['outside', [], through],
   ['inside', through, []],
-])('keeps waiting after a 429 that came %s even if the clock is 5,000 s ahead', async (_where, first, second) => {
+])('keeps waiting after a 429 recorded %s a time namespace that is 5,000 s ahead', async (_where, first, second) => {
   const served = await serve(['--fault', '*:first=1:status=429:retry-after=200']);
   const options = { env: served.env, home: temporaryHome() };
   const command = 'inventory get 4 --max-wait 0 --json';

@@ -46,18 +46,11 @@ const increment: RowWrite = { ...set, delta: 2 };
 const plain: RowWrite = { ...set, before: undefined };
 
 test.each<[string, RowWrite, number, number, string[], number]>([
-  ['sends an increment on a stock of 1 s, after a wait of 100 ms', increment, 1000, 100, ['1 to 1'], 7],
-  ['reads a stock of more than 1 s again for an increment', increment, 1001, 0, ['2 to 2'], 8],
-  [
-    'reads the stock again for an increment after a wait of more than 100 ms',
-    increment,
-    0,
-    101,
-    ['1 to 1', '1 to 1'],
-    8,
-  ],
+  ['sends a delta on a stock that is 1 s old, after a wait of 100 ms', increment, 1000, 100, ['1 to 1'], 7],
+  ['rereads a stock that is more than 1 s old for a delta', increment, 1001, 0, ['2 to 2'], 8],
+  ['rereads the stock for a delta after a wait of more than 100 ms', increment, 0, 101, ['1 to 1', '1 to 1'], 8],
   ['sends a set on an old stock after a wait of 5 s', set, 9000, 5000, ['1 to 1'], 7],
-  ['reads the stock again for a set after a wait of more than 5 s', set, 0, 5001, ['1 to 1'], 6],
+  ['rereads the stock for a set after a wait of more than 5 s', set, 0, 5001, ['1 to 1'], 6],
   ['sends a plain set after any wait', plain, 9000, 9000, ['1 to 1'], 7],
 ])('%s', async (_what, row, age, wait, asked, stock) => {
   const shop = observedShop([row]);
@@ -79,11 +72,11 @@ test.each<[string, RowWrite, number, number, string[], number]>([
 });
 
 test.each<[string, number, number, number, number | undefined, number]>([
-  ['sends a row that waits for no other within 1 s', 3, 0, 0, undefined, 1000],
+  ['sends a row that waits for no other row within 1 s', 3, 0, 0, undefined, 1000],
   ['sends a row of a group within 5 s', 4, 0, 0, undefined, 5000],
-  ['sends an increment that waits for no other within 1 s', 3, 0, 0, 2, 1000],
-  ['sends an increment of a group before its stock is 2 s old', 4, 500, 0, 2, 1500],
-  ['sends an increment of a group within 1 s, however old its stock is', 4, 1000, 100, 2, 1000],
+  ['sends a delta that waits for no other row within 1 s', 3, 0, 0, 2, 1000],
+  ['sends a delta of a group before its stock is 2 s old', 4, 500, 0, 2, 1500],
+  ['sends a delta of a group within 1 s, however old its stock is', 4, 1000, 100, 2, 1000],
 ])('%s, and not later', async (_what, count, age, wait, delta, hold) => {
   for (const late of [0, 1]) {
     const rows = rowsOf(count).map((row): RowWrite => ({ ...row, delta }));

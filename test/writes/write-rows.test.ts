@@ -88,7 +88,7 @@ describe('writeRows of a plain set', () => {
     ['committed, 206', 1],
     // Not again while its first request may still arrive.
     ['late', 1],
-  ])('applies a plain set after %s (requests: %i)', async (behaviour, times) => {
+  ])('applies a plain set whose first request ends with "%s" (requests: %i)', async (behaviour, times) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
     const { settled } = await writeRows(plain, shop.options);
     expect(settled.get(1)).toEqual({ result: 'applied' });
