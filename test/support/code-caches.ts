@@ -5,7 +5,8 @@ import { type Home, type ProgramOptions, runProgram, temporaryHome } from './pro
 /** Command lines that need no service. Their caches exist before the tests that damage them. */
 export const commands = ['history list --json', 'config list', 'inventory apply --help'] as const;
 
-const on = { PETSTOCK_NO_CACHE: undefined };
+/** Lets the program keep its cache in its home. */
+const on = { PETSTOCK_NO_CACHE: undefined, XDG_CACHE_HOME: undefined };
 
 export const folderOf = (home: Home): string => join(home.folder, '.cache', 'petstock');
 

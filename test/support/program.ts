@@ -129,7 +129,7 @@ function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.Pr
     // Rate-limit gates of other programs on this machine must not affect the test.
     PETSTOCK_RUNTIME_DIR: join(home.folder, 'runtime'),
     // Otherwise, every program that starts first in its home would write the code cache.
-    PETSTOCK_NO_CACHE: '1',
+    ...(process.platform === 'linux' ? { XDG_CACHE_HOME: inject('cache') } : { PETSTOCK_NO_CACHE: '1' }),
     ...env,
   };
 }
