@@ -113,8 +113,11 @@ export class OutcomeTracker implements WriteProgress {
       this.settle(write, { result: 'failed', error });
       return;
     }
-    this.lastFailure = cause;
-    this.lastFailedPet = write.petId;
+    // Once the run has ended, this remains the failure that ended it.
+    if (!this.ended) {
+      this.lastFailure = cause;
+      this.lastFailedPet = write.petId;
+    }
     this.failures += 1;
     this.consecutiveFailures += 1;
     if (kind === 'unknown' || isDoubtful) {

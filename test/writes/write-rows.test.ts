@@ -170,6 +170,22 @@ describe("writeRows of a run that can't continue", () => {
     expect(requests).toBeLessThanOrEqual(most);
   });
 
+  test('announces the failure that ended the run with its own pet, not with one that failed later', async () => {
+    const delays: string[] = [];
+    const moved = new FailureError('moved', { status: 307 });
+    await written(2, ({ clock }) => ({
+      onDelay: (text) => void delays.push(text),
+      client: {
+        updateInventory: async (petId) => {
+          if (petId === 1n) throw moved;
+          await clock.sleep(10);
+          throw new UnavailableError('down', { status: 503 });
+        },
+      },
+    }));
+    expect(delays).toEqual([expect.stringMatching(/^Pet 1: .*307.*; reading their stock$/)]);
+  });
+
   test("stops sending if the history can't be written", async () => {
     const full = new FailureError('disk full');
     const { shop, stoppedBy } = await written(30, ({ options: { log } }) => ({
