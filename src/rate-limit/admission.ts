@@ -14,6 +14,8 @@ import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
 import type { EndRecord, LimitRecord, ResponseRecord } from './records.ts';
 import type { AdmissionRequest } from './rules.ts';
 
+const day = 86_400_000;
+
 /**
  * The rate limiter. Every request of every command is admitted here, and its response recorded, including retries and
  * redirects. Requests are admitted in the order of the calls.
@@ -186,13 +188,13 @@ export class Governor {
     if (seen !== undefined) this.#options.onLimit?.(seen);
   }
 
-  #checkBelievable({ wall, retryAfter = 0 }: ResponseRecord): void {
+  #checkBelievable({ retryAfter = 0 }: ResponseRecord): void {
     if (retryAfter <= maxGateMs || this.#hasWarned) return;
     this.#hasWarned = true;
-    const year = new Date(wall + retryAfter).getUTCFullYear();
-    const days = maxGateMs / 86_400_000;
+    const days = Math.ceil(retryAfter / day);
+    const asked = days > 365 ? 'more than a year' : `${days} days`;
     this.#options.onUnbelievable?.(
-      `The service asked to wait until the year ${year}. petstock waits at most ${days} days. To clear the wait: petstock limits clear`,
+      `The service asked for a wait of ${asked}. petstock waits at most ${maxGateMs / day} days. To clear the wait: petstock limits clear`,
     );
   }
 

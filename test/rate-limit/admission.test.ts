@@ -97,12 +97,15 @@ test.each([hour, -hour])(
   },
 );
 
-test.each(['9999999999', '9'.repeat(400)])('closes the gate for 32 days after Retry-After: %s', async (asked) => {
+test.each([
+  ['33 days', `${33 * 86_400}`],
+  ['more than a year', '253370764800'],
+  ['more than a year', '9'.repeat(400)],
+])('closes the gate for 32 days if the service asks for a wait of %s', async (wait, asked) => {
   const { clock, governor, ask, warnings } = createRig({ maxWait: 0 });
   await ask(refused({ 'retry-after': asked }));
-  const said =
-    /^The service asked to wait until the year \d{4,}\. petstock waits at most 32 days. To clear the wait: petstock limits clear/;
-  expect(warnings).toEqual([expect.stringMatching(said)]);
+  const said = `The service asked for a wait of ${wait}. petstock waits at most 32 days. To clear the wait: petstock limits clear`;
+  expect(warnings).toEqual([said]);
   clock.advance(32 * day - second);
   await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterSeconds: 1 });
   clock.advance(second);
