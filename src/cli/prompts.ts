@@ -34,7 +34,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
     output.write(`${messageLines(asked, width).join('\n')} `);
   };
   const text: Prompts['text'] = async (question, { isFresh = false } = {}) => {
-    if (isFresh) await dropTypedAhead(input);
+    if (isFresh) await takeTyped(input);
     show(question);
     return answered(streams, firstLine);
   };
@@ -44,7 +44,10 @@ export function createPrompts(streams: PromptStreams): Prompts {
       setRawMode(input, true);
       show(question);
       try {
-        return await answered(streams, hiddenLine);
+        const line = await answered(streams, hiddenLine);
+        // The other lines of a pasted text are part of the answer, so that it is not cut at its first line.
+        const more = await takeTyped(input);
+        return more.trim() === '' ? line : `${line}\n${more}`;
       } finally {
         setRawMode(input, false);
         output.write('\n');
@@ -68,25 +71,27 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
 }
 
 /**
- * Drops what was typed at a terminal before a question. Raw mode also delivers a line without its line end, which the
- * terminal would otherwise add to the answer.
+ * Takes from a terminal what was typed so far, so that it does not answer the next question. Raw mode also delivers a
+ * line without its line end, which the terminal would otherwise add to that answer.
+ * @returns the text; empty if the input is no terminal
  * @throws InterruptedError if it contains Ctrl-C, which is no signal in raw mode
  */
-async function dropTypedAhead(input: PromptStreams['input']): Promise<void> {
-  if (input.isTTY !== true) return;
-  let isInterrupted = false;
-  const drop = (chunk: Buffer) => {
-    isInterrupted ||= chunk.includes(0x03);
+async function takeTyped(input: PromptStreams['input']): Promise<string> {
+  let typed = '';
+  if (input.isTTY !== true) return typed;
+  const take = (chunk: Buffer) => {
+    typed += chunk.toString('latin1');
   };
   const ignore = () => {};
   setRawMode(input, true);
-  input.on('error', ignore).on('data', drop).resume();
+  input.on('error', ignore).on('data', take).resume();
   // The first turn of the event loop starts to read, the second one delivers what the terminal holds.
   await setImmediate();
   await setImmediate();
-  input.off('data', drop).off('error', ignore).pause();
+  input.off('data', take).off('error', ignore).pause();
   setRawMode(input, false);
-  if (isInterrupted) throw interruptedQuestion();
+  if (typed.includes('\x03')) throw interruptedQuestion();
+  return typed;
 }
 
 function isYes(answer: string): boolean {

@@ -147,6 +147,18 @@ describe('prompts', () => {
     expect(modes).toEqual([true, false]);
   });
 
+  test('returns all lines of a text that is pasted as a password', async () => {
+    for (const [pasted, answer] of [
+      ['psk_one\r\npsk_two\r', 'psk_one\npsk_two\r'],
+      ['psk_one\n\n', 'psk_one'],
+    ]) {
+      const { prompts, type, input } = terminal();
+      Object.assign(input, { isTTY: true });
+      void type(`${pasted}`);
+      expect(await prompts.password('Key?')).toBe(answer);
+    }
+  });
+
   test.each([
     ['Ctrl-D', (input: PassThrough) => input.end()],
     ['Ctrl-D behind some letters', (input: PassThrough) => input.end('ye')],
