@@ -1,10 +1,10 @@
 import { wantsColor } from '../output/terminal.ts';
 import { readSharedOptions } from '../settings/shared-options.ts';
 import { exitCodes, UsageError } from '../shared/errors.ts';
+import type { FlagValues } from '../shared/hint.ts';
 import { ownOptions, type PetstockCommand, runningCommand, typedSharedOptions } from './commands/command.ts';
 import type { Context } from './context.ts';
 import { guardedContext } from './guarded-context.ts';
-import type { FlagValues } from './invocation/globals.ts';
 import type { Action, Invocation, Run } from './invocation/invocation.ts';
 import { createProgram, parse } from './program.ts';
 import { refuseTypedKey } from './typed-keys.ts';

@@ -1,7 +1,7 @@
 import { counted } from '../inventory/items.ts';
 import { petsNamed, petsNear, petsWith } from '../inventory/pet-names.ts';
 import { UsageError } from '../shared/errors.ts';
-import { petstock, targetWords } from '../shared/hint.ts';
+import { petstock, targetWords, withWords } from '../shared/hint.ts';
 import { quoted } from '../shared/parsed.ts';
 import { isPlainName } from '../shared/sanitize.ts';
 import type { Invocation } from './invocation/invocation.ts';
@@ -29,12 +29,12 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
   if (petId === undefined) {
     const near = petsNear(names, text);
     const { question, lines } = nearText(names, near);
-    const hint = near.length === 1 && near[0] !== undefined ? corrected(invocation, text, near[0]) : undefined;
+    const line = near.length === 1 ? withWords(invocation.context.argv, [text], [`${near[0]}`]) : undefined;
     const message =
       petsWith(names, text).length > 0
         ? `${quoted(text)} is too short for a name. Write a whole word of it, or three letters.`
         : `No pet has ${quoted(text)} in its name.`;
-    return { message, question, lines, hint };
+    return { message, question, lines, hint: line && petstock`${line}` };
   }
   if (others.length > 0) {
     const found = [petId, ...others];
@@ -82,16 +82,4 @@ function nearText(names: Names, near: readonly bigint[]) {
 
 function petLines(names: Names, petIds: readonly bigint[]): string[] {
   return petIds.map((petId) => `${petId} ${names.get(petId) ?? ''}`);
-}
-
-/**
- * Returns the typed line with an id instead of a name; undefined if no word is the name, or begins with the name and
- * `=`.
- */
-function corrected({ context }: Invocation, text: string, petId: bigint): string | undefined {
-  const words = context.argv.map((word) => {
-    if (word === text) return `${petId}`;
-    return word.startsWith(`${text}=`) ? `${petId}${word.slice(text.length)}` : word;
-  });
-  return words.some((word, index) => word !== context.argv[index]) ? petstock`${words}` : undefined;
 }

@@ -37,6 +37,21 @@ export function refuseTypedKey(operands: readonly string[], command: string): vo
   throw new UsageError(`petstock ${command} does not take a key. ${inHistory}`, { hint: 'petstock config set-key' });
 }
 
+/** Reports whether a part of a word may be a key. */
+export function mayHoldKey(word: string): boolean {
+  return partsOf(word).some(looksLikeKey);
+}
+
+/** Returns a text with `[not shown]` for each part that may be a key. */
+export function withoutKeys(text: string): string {
+  return without(partsOf(text).filter(looksLikeKey), text);
+}
+
+function without(keys: readonly string[], text: string): string {
+  const longestFirst = keys.toSorted((left, right) => right.length - left.length);
+  return longestFirst.reduce((rest, key) => rest.replaceAll(key, hidden), text);
+}
+
 const inHistory = "A key on the command line stays in the shell's history. If that was a real one, remove it there";
 
 /**
@@ -54,9 +69,8 @@ export function withoutTypedKeys<Texts extends Pick<PetstockError, 'message' | '
     .flatMap(({ text, isFree }) =>
       partsOf(text).filter((part) => known.has(part) || (isFree ? keyPrefix.test(part) : looksLikeKey(part))),
     )
-    .filter((part) => part !== '')
-    .sort((left, right) => right.length - left.length);
-  const hide = (text: string) => keys.reduce((rest, key) => rest.replaceAll(key, hidden), text);
+    .filter((part) => part !== '');
+  const hide = (text: string) => without(keys, text);
   const message = hide(texts.message);
   const lines = texts.lines.map(hide);
   const isHintSame = texts.hint === undefined || hide(texts.hint) === texts.hint;

@@ -37,10 +37,66 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Replaces a word of a command line. Returns undefined unless the word occurs exactly once. */
-export function withWord(argv: readonly string[], wrong: string, right: string): readonly string[] | undefined {
-  const at = argv.indexOf(wrong);
-  return at < 0 || at !== argv.lastIndexOf(wrong) ? undefined : argv.with(at, right);
+/** Options by their names in Commander, such as `stringIds`. An option that was not given is undefined. */
+export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** The parts of the command line that was typed. */
+interface TypedLine {
+  /** The options of the command itself. */
+  readonly options: FlagValues;
+  /** The options that all commands share. */
+  readonly globals: { readonly typed: FlagValues };
+  readonly target: Target;
+}
+
+/**
+ * Returns the words of a command with the options and the target of this command line.
+ * @param command the name and the operands of the command
+ * @param changes the command's own options to add, to replace, or to leave out (undefined)
+ */
+export function commandLine(
+  { options, globals, ...line }: TypedLine,
+  command: readonly string[],
+  changes: FlagValues = {},
+  target: Target = line.target,
+): readonly string[] {
+  const { env: _env, store: _store, ...shared } = globals.typed;
+  return [...command, ...flagWords({ ...options, ...changes }), ...flagWords(shared), ...targetWords(target)];
+}
+
+/** Returns options as words of a command line: `--all --max-zero 3`. */
+export function flagWords(flags: FlagValues): readonly string[] {
+  return Object.entries(flags).flatMap(([key, given]) => {
+    const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return [given ?? []].flat().flatMap((value) => optionWords(name, value));
+  });
+}
+
+/** A value that begins with a dash is joined with `=`, because it would look like an option; an empty value is, too. */
+function optionWords(name: string, value: string | boolean): readonly string[] {
+  if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
+  return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];
+}
+
+/**
+ * Replaces words that stand together in a command line. A value after `=` in the last of them stays. Returns undefined
+ * unless they occur exactly once.
+ */
+export function withWords(
+  argv: readonly string[],
+  wrong: readonly string[],
+  right: readonly string[],
+): readonly string[] | undefined {
+  const last = wrong.length - 1;
+  const isWrong = (_word: string, at: number) =>
+    wrong.every((word, index) => {
+      const typed = argv[at + index];
+      return typed === word || (index === last && typed?.startsWith(`${word}=`));
+    });
+  const at = argv.findIndex(isWrong);
+  if (at < 0 || at !== argv.findLastIndex(isWrong)) return undefined;
+  const value = argv[at + last]?.slice(wrong[last]?.length) ?? '';
+  return argv.toSpliced(at, wrong.length, ...right.slice(0, -1), `${right.at(-1)}${value}`);
 }
 
 /** Adds an option to the words of a command line, before a `--`, because that ends the options. */

@@ -103,13 +103,13 @@ describe('a key command', () => {
   });
 
   test('quotes the stderr of a key command, without control characters or keys', async ({ shop }) => {
-    const message = String.raw`\033[2JTouch the key\nError: psk_0123456789abcdef\n\nlast`;
+    const message = String.raw`\033[2JTouch the key\nError: API_KEY=psk_0123456789abcdef\n\nlast`;
     shop.showsKey(`printf '${message}' >&2; yes x | head -c 90000 >&2; echo ${shop.service.key}`);
     await shop.store();
     const { code, stderr } = await shop.run('inventory get 4 -q');
     expect(code).toBe(0);
     const lines = stderr.trimEnd().split('\n');
-    expect(lines.slice(0, 3)).toEqual(['│ Touch the key', '│ Error: [not shown]', '│ lastx']);
+    expect(lines.slice(0, 3)).toEqual(['│ Touch the key', '│ Error: API_KEY=[not shown]', '│ lastx']);
     expect(lines).toHaveLength(21);
     expect(lines.at(-1)).toBe('│ …');
   });

@@ -1,9 +1,10 @@
 import { nearest } from '../../shared/did-you-mean.ts';
 import { UsageError } from '../../shared/errors.ts';
-import { petstock } from '../../shared/hint.ts';
+import { petstock, withWords } from '../../shared/hint.ts';
 import { environmentNames } from '../../shared/target.ts';
+import { mayHoldKey } from '../typed-keys.ts';
 import { type Outline, outlineName } from './define.ts';
-import { lineWith, meantLine, otherName } from './meant-line.ts';
+import { meantLine, otherName } from './meant-line.ts';
 
 /** The command that Commander has reached when a line can't be understood. */
 interface ReachedCommand {
@@ -23,29 +24,29 @@ interface ReachedCommand {
 export function unknownCommand(reached: ReachedCommand, word: string): UsageError {
   const { names, program } = reached;
   const rest = restBehind(program.typed, names, word);
-  const other = otherName(word, rest);
+  const other = otherName(word, rest.some(mayHoldKey) ? [] : rest);
   if (other !== undefined) return new UsageError(`Unknown command "${word}"`, { hint: petstock`${other}` });
   const meant = meantCommand(reached, word);
-  const isWhole = meant !== undefined && !lacksOperand(program.outlines, meant, rest);
-  const line = isWhole ? meantLine(meant, rest) : undefined;
-  const hint = line === undefined ? helpOf(meant ?? names) : petstock`${line}`;
-  return new UsageError(`Unknown command "${word}"${suggestion(meant && pathOf(meant))}`, { hint });
+  const takesRest = meant !== undefined && takes(program.outlines, meant, rest);
+  const line = (meant && meantLine(meant, rest)) ?? (takesRest ? [...meant, ...rest] : undefined);
+  return new UsageError(`Unknown command "${word}"${suggestion(meant && pathOf(meant))}`, {
+    hint: lineOrHelp(line, meant ?? names),
+  });
 }
 
 /** Returns the error for an unknown option. Its hint is the typed line with the probable option, or help. */
 export function unknownOption({ names, options, program }: ReachedCommand, flag: string): UsageError {
   const meant = meantOption(options, flag);
-  const line = meant && lineWith(program.typed, flag, meant);
-  const hint = line ? petstock`${line}` : helpOf(names);
-  return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint });
+  const line = meant === undefined ? undefined : withWords(program.typed, [flag], meant.split(' '));
+  return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint: lineOrHelp(line, names) });
 }
 
 /** Returns the error for a word that a command does not take. */
 export function tooMany({ names, program }: ReachedCommand, word: string): UsageError {
   const line = meantLine(names, restBehind(program.typed, names.slice(0, -1), names.at(-1) ?? ''));
-  const isCorrected = line !== undefined && names.join(' ') === 'inventory list';
-  const hint = isCorrected ? petstock`${line}` : helpOf(names);
-  return new UsageError(`Unexpected word "${word}": ${pathOf(names)} does not take it`, { hint });
+  return new UsageError(`Unexpected word "${word}": ${pathOf(names)} does not take it`, {
+    hint: lineOrHelp(line, names),
+  });
 }
 
 /** Returns the names of the command that was probably meant; undefined if none is near enough. */
@@ -84,16 +85,20 @@ function restBehind(typed: readonly string[], names: readonly string[], word: st
   return [...typed.slice(at + 1), ...typed.slice(0, at).filter((before) => !names.includes(before))];
 }
 
-/** Reports whether a command needs more words than were typed. */
-function lacksOperand(program: readonly Outline[], names: readonly string[], rest: readonly string[]): boolean {
+/**
+ * Reports whether words complete a command. They lack nothing that it needs, and do not begin with an operand if it
+ * takes none.
+ */
+function takes(program: readonly Outline[], names: readonly string[], rest: readonly string[]): boolean {
   let found: Outline | undefined;
   let outlines = program;
   for (const name of names) {
     found = outlines.find((outline) => outlineName(outline) === name);
     outlines = found && 'commands' in found ? found.commands : [];
   }
-  const needed = outlines.length > 0 ? 1 : (found?.usage.match(/</g)?.length ?? 0);
-  return rest.filter((word) => !/^-\D/.test(word)).length < needed;
+  const usage = outlines.length > 0 ? '<verb>' : (found?.usage ?? '');
+  if (!/[<[]/.test(usage) && /^[^-]/.test(rest[0] ?? '')) return false;
+  return rest.filter((word) => !/^-\D/.test(word)).length >= (usage.match(/</g)?.length ?? 0);
 }
 
 function suggestion(meant: string | undefined): string {
@@ -105,6 +110,7 @@ function pathOf(names: readonly string[]): string {
   return ['petstock', ...names].join(' ');
 }
 
-function helpOf(names: readonly string[]): string {
-  return `${pathOf(names)} --help`;
+/** Returns a line as a hint, or the help of a command if there is no line, or if it may contain a key. */
+function lineOrHelp(line: readonly string[] | undefined, names: readonly string[]): string {
+  return line === undefined || line.some(mayHoldKey) ? `${pathOf(names)} --help` : petstock`${line}`;
 }

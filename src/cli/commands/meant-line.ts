@@ -22,22 +22,12 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
 
 /** Returns the words of the command that a habitual word stands for; undefined if there is none. */
 export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
-  return Object.hasOwn(otherNames, word) ? otherNames[word]?.(isShowable(rest) ? rest : []) : undefined;
+  return Object.hasOwn(otherNames, word) ? otherNames[word]?.(rest) : undefined;
 }
 
-/** Returns the words of the probable command line; undefined if they may contain a key. */
+/** Returns the words of the line that a command was probably meant to be; undefined if that is not known. */
 export function meantLine(command: readonly string[], rest: readonly string[]): readonly string[] | undefined {
-  if (!isShowable(rest)) return undefined;
-  return command.join(' ') === 'inventory list' ? listLine(rest) : [...command, ...rest];
-}
-
-/** Returns the line with another option instead of an unknown one; undefined if it may contain a key. */
-export function lineWith(typed: readonly string[], option: string, meant: string): readonly string[] | undefined {
-  const corrected = typed.flatMap((word) => {
-    if (word === option) return meant.split(' ');
-    return word.startsWith(`${option}=`) ? meant + word.slice(option.length) : word;
-  });
-  return isShowable(corrected) ? corrected : undefined;
+  return command.join(' ') === 'inventory list' ? listLine(rest) : undefined;
 }
 
 /**
@@ -51,12 +41,4 @@ function listLine(rest: readonly string[]): readonly string[] {
   const isStatus = /^(?:available|pending|sold)$/i.test(word);
   const option = word === 'low' ? ['--low'] : [isStatus ? '--status' : '--name', word];
   return ['inventory', 'list', ...option, ...others];
-}
-
-/** Reports whether all words are ids, numbers, short words, dates or files. Anything else may be a key. */
-function isShowable(words: readonly string[]): boolean {
-  const option = /^--?[a-z-]{1,20}(?:=|$)/;
-  const part = /^(?:|[+-]?\d{1,19}|\d{1,4}[a-z]|\d{4}-\d\d-\d\d|[\w.-]{1,40}\.(?:csv|tsv|json|ndjson)|\p{L}{1,12})$/u;
-  const partsOf = (word: string) => word.replace(option, '').split(/[\s,='"]+/);
-  return words.every((word) => partsOf(word).every((text) => part.test(text)));
 }

@@ -11,11 +11,10 @@ import {
 } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { petstock, targetWords, withWord } from '../../shared/hint.ts';
+import { commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { State } from '../../state/state.ts';
-import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 import { type PlanOptions, performPlan } from '../runs/perform.ts';
@@ -63,7 +62,7 @@ export const defineUndo = define({
     const options = { ...parseBulkFlags(invocation, flags), reason, ref };
     if (runId === 'last') {
       throw new UsageError('To undo the latest run, use --last', {
-        hint: petstock`${withWord(invocation.context.argv, 'last', '--last') ?? ['undo', '--last']}`,
+        hint: petstock`${withWords(invocation.context.argv, ['last'], ['--last']) ?? ['undo', '--last']}`,
       });
     }
     const isLatest = runId === undefined || runId === 'latest';
@@ -138,7 +137,7 @@ async function undoRun(invocation: Invocation, text: string, options: UndoOption
   if (run.state === 'running') {
     throw new ConflictError(`Run ${run.run} is still running. Nothing was sent`, { hint: 'petstock history list' });
   }
-  const command = commandLine(invocation, ['undo', run.run], { ...invocation.options, last: undefined }, run);
+  const command = commandLine(invocation, ['undo', run.run], { last: undefined }, run);
   requireSameTarget(run, invocation.target, command);
   await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };

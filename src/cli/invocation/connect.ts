@@ -22,7 +22,7 @@ import { type EnvironmentName, targetName } from '../../shared/target.ts';
 import { version } from '../../shared/version.ts';
 import type { State } from '../../state/state.ts';
 import type { Context } from '../context.ts';
-import { looksLikeKey } from '../typed-keys.ts';
+import { withoutKeys } from '../typed-keys.ts';
 import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
 import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
@@ -220,13 +220,8 @@ async function keyOf(key: Sourced<string> | PrintedKey, { context, messages }: C
   if (!('command' in key)) return key.value;
   // Loaded late, because few keys come from a command.
   const { runKeyCommand } = await import('../../settings/run-key-command.ts');
-  const hideKeys = (line: string) =>
-    line
-      .split(' ')
-      .map((word) => (looksLikeKey(word) ? '[not shown]' : word))
-      .join(' ');
   return runKeyCommand(key.command, {
     ...{ env: context.env, clock: context.clock, interrupted: context.interrupted, hint },
-    onMessage: (line) => void messages.quote(hideKeys(line), { always: true }),
+    onMessage: (line) => void messages.quote(withoutKeys(line), { always: true }),
   });
 }

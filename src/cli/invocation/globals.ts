@@ -10,8 +10,6 @@ import type { Context } from '../context.ts';
 
 /** Options by their names in Commander, such as `stringIds`. */
 export type TypedOptions = Readonly<Record<string, string | boolean>>;
-/** Like `TypedOptions`, but an option may have several values, and is undefined if it was not given. */
-export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** The options that all commands share, and `--fields`, which most commands have. */
 export interface GlobalOptions extends SharedOptions {

@@ -7,17 +7,11 @@ import { refuseSudoInHome } from '../../settings/folders.ts';
 import { settingOf } from '../../settings/settings.ts';
 import { type Environment, variable } from '../../settings/variables.ts';
 import { type EndingSignal, PetstockError, signalExitCodes } from '../../shared/errors.ts';
+import type { FlagValues } from '../../shared/hint.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { Context, Output } from '../context.ts';
-import {
-  type FlagValues,
-  type GlobalOptions,
-  type ResolvedTarget,
-  resolveFormat,
-  resolveTarget,
-  targetOf,
-} from './globals.ts';
+import { type GlobalOptions, type ResolvedTarget, resolveFormat, resolveTarget, targetOf } from './globals.ts';
 import { Messages } from './messages.ts';
 import { Questions } from './questions.ts';
 import { Results } from './results.ts';

@@ -3,10 +3,9 @@ import type { RunRecord } from '../../inventory/run-records.ts';
 import { planResume } from '../../runs/plan-resume.ts';
 import { countUnclearRows, mayHaveWritten } from '../../runs/plan-undo.ts';
 import { NotFoundError } from '../../shared/errors.ts';
-import { petstock } from '../../shared/hint.ts';
+import { commandLine, petstock } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import { wasDiscarded } from '../../state/run-errors.ts';
-import { commandLine } from '../invocation/command-line.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
 import { type PlanJob, type PlanOptions, performPlan } from './perform.ts';
@@ -38,8 +37,7 @@ export async function resumeRun(
   const { questions, connections, target } = invocation;
   const run = text === 'latest' ? await latestUnfinished(invocation) : await requireRun(invocation, text);
   if (run.isDiscarded) throw wasDiscarded(run.run);
-  const others = { ...invocation.options, resume: undefined };
-  const command = commandLine(invocation, ['inventory', 'apply', '--resume', run.run], others, run);
+  const command = commandLine(invocation, ['inventory', 'apply', '--resume', run.run], { resume: undefined }, run);
   requireSameTarget(run, target, command);
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await withContinueHint(

@@ -157,6 +157,9 @@ test.for<readonly [command: string, meant: string]>([
   ['undo last --yes', 'undo --last --yes'],
   ['undo last --reason last', 'undo --last'],
   ['inventory adjust +5 4', 'inventory adjust 4 +5'],
+  ['-e production inventory adjust +5 4', '-e production inventory adjust 4 +5'],
+  ['inventory set Blue hamster 4 -q', "inventory set 'Blue hamster' 4 -q"],
+  ['undoo 20261121T130000Z-1a2b', 'undo 20261121T130000Z-1a2b'],
   ['list', 'inventory list'],
   ['list rabbit', 'inventory list --name rabbit'],
   ['inventory list low', 'inventory list --low'],
@@ -179,6 +182,7 @@ test.for<readonly [command: string, meant: string]>([
   ['-eprodution inventory list', '-eproduction inventory list'],
   // It may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
+  ['config set-ky anykeyofletters', 'config set-key --help'],
 ])('suggests the intended command after %j, and keeps the typed words', async ([command, meant], { shop }) => {
   expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
 });

@@ -7,10 +7,9 @@ import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
+import { commandLine, fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import { faultyFile, readNamedFile } from '../../input-file.ts';
-import { commandLine } from '../../invocation/command-line.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunOf } from '../../runs/open-run.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -124,7 +123,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
   const words = ['inventory', 'apply', fileOperand(file)];
   const command = commandLine(invocation, words);
-  const reading = petstock`${commandLine(invocation, words, { ...invocation.options, ignoreColumns: true })}`;
+  const reading = petstock`${commandLine(invocation, words, { ignoreColumns: true })}`;
   invocation.questions.stdinIsTaken = file === '-';
   await withContinueHint(command, async () => {
     const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);

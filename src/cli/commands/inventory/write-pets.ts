@@ -2,7 +2,7 @@ import type { Change } from '../../../inventory/change.ts';
 import { isPetStatus, type Parsed, parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { mayBeName } from '../../../inventory/pet-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock } from '../../../shared/hint.ts';
+import { petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
 import { bulkOptions, experimental, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
@@ -79,7 +79,7 @@ const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4
 /** Runs `set` or `adjust`: one pet as `4 12`, or several as `4=12 5=9` in one run. */
 async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags, operands: readonly string[]) {
   const given = options.code === undefined ? operands : await withPetOf(invocation, verb, options.code, operands);
-  const assignments = await withPetIds(invocation, parseAssignments(verb, given));
+  const assignments = await withPetIds(invocation, parseAssignments(verb, given, invocation.context.argv));
   const [first, ...others] = assignments;
   const expected = quantityOf(options.expect, '--expect');
   if (expected !== undefined && others.length > 0) {
@@ -135,9 +135,14 @@ async function withPetOf(invocation: Invocation, verb: Verb, code: string, opera
  * Returns the assignments that were typed, at least one.
  * @throws UsageError for operands that are not valid
  */
-function parseAssignments(verb: Verb, operands: readonly string[]): readonly Assignment<string>[] {
+function parseAssignments(
+  verb: Verb,
+  operands: readonly string[],
+  argv: readonly string[],
+): readonly Assignment<string>[] {
   const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
-  const hint = petstock`inventory ${verb} --help`;
+  const help = ['inventory', verb, '--help'];
+  const hint = petstock`${help}`;
   const [one, , several] = samples[verb];
   const [first = '', second, third] = operands;
   if (!operands.some((operand) => operand.includes('='))) {
@@ -150,14 +155,14 @@ function parseAssignments(verb: Verb, operands: readonly string[]): readonly Ass
     }
     if (verb === 'adjust' && third === undefined && /^[+-]\d+$/.test(first) && /^\d+$/.test(second)) {
       throw new UsageError('The pet comes first, then the delta', {
-        hint: petstock`inventory adjust ${second} ${first}`,
+        hint: petstock`${withWords(argv, [first, second], [second, first]) ?? help}`,
       });
     }
     if (third === undefined) return [{ petId: first, value: required(parse(second)) }];
     const words = operands.slice(0, -1);
     if (words.every((word) => mayBeName(word)) && parse(operands.at(-1) ?? '').ok) {
       throw new UsageError('Put quotes around a name of several words', {
-        hint: petstock`inventory ${verb} ${words.join(' ')} ${operands.at(-1) ?? ''}`,
+        hint: petstock`${withWords(argv, words, [words.join(' ')]) ?? help}`,
       });
     }
     throw new UsageError(`To ${verb} several pets, write a pet and its ${nouns[verb]} as one word: ${several}`, {

@@ -3,9 +3,8 @@ import { isAbsent } from '../../../inventory/items.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock } from '../../../shared/hint.ts';
+import { commandLine, petstock } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
-import { commandLine } from '../../invocation/command-line.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { performPlan } from '../../runs/perform.ts';
 import { withContinueHint } from '../../runs/run-access.ts';
@@ -29,8 +28,8 @@ export async function writeSeveral(
   const words = changes.map(
     ({ petId, quantity, delta = 0 }) => `${petId}=${quantity ?? (delta < 0 ? delta : `+${delta}`)}`,
   );
-  const others = { ...invocation.options, code: undefined, readFirst: undefined };
-  const command = commandLine(invocation, ['inventory', verb, ...words], others);
+  const changed = { code: undefined, readFirst: undefined };
+  const command = commandLine(invocation, ['inventory', verb, ...words], changed);
   if (!options.dryRun) invocation.questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   await withContinueHint(command, async () => {
     const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };

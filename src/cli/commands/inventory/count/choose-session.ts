@@ -81,7 +81,6 @@ const maxNamed = 3;
  * kind: a stock-take would replace the stock with the units of a delivery.
  */
 function unfinished(invocation: Invocation, session: CountSession, mode: CountMode, what: string): UsageError {
-  const { options } = invocation;
   if (session.head.mode !== mode) {
     const why = `It can't be resumed as ${modeName(mode)}`;
     return new UsageError(`${what}. ${why}. Nothing was counted. Start a new session with --new`, {
@@ -93,7 +92,7 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
   const held = `It already holds ${sumText(tally, mode)}${rest}`;
   const ways = 'Resume it only with scans that it does not have yet, or start a new session with --new';
   return new UsageError(`${what}. ${held}. Nothing was counted. ${ways}`, {
-    hint: commandFor(invocation, [shortOf(session)], isPartial(session) ? { ...options, all: undefined } : options),
+    hint: commandFor(invocation, [shortOf(session)], isPartial(session) ? { all: undefined } : {}),
   });
 }
 
@@ -154,10 +153,10 @@ export function requireOpen(session: CountSession, invocation: Invocation): void
       throw new UsageError(`${was} written to ${end.file}`);
     case 'merged':
       throw new UsageError(`${was} merged into session ${end.into.slice(-4)}`, {
-        hint: commandFor(invocation, [end.into.slice(-4)], invocation.options, head),
+        hint: commandFor(invocation, [end.into.slice(-4)], {}, head),
       });
     default:
-      throw new UsageError(`${was} discarded`, { hint: commandFor(invocation, ['--new'], invocation.options, head) });
+      throw new UsageError(`${was} discarded`, { hint: commandFor(invocation, ['--new'], {}, head) });
   }
 }
 
@@ -171,7 +170,7 @@ function requireFitting(session: CountSession, invocation: Invocation, { mode, a
   const is = modeName(head.mode);
   if (!isAt(head, invocation)) {
     const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
-    const hint = commandFor(invocation, [name], invocation.options, head);
+    const hint = commandFor(invocation, [name], {}, head);
     throw new UsageError(`Session ${name} is for ${places}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {

@@ -1,8 +1,7 @@
 import type { CountMode } from '../../../../inventory/count/tally.ts';
 import { UsageError } from '../../../../shared/errors.ts';
-import { petstock } from '../../../../shared/hint.ts';
+import { commandLine, type FlagValues, petstock } from '../../../../shared/hint.ts';
 import type { Target } from '../../../../shared/target.ts';
-import { commandLine } from '../../../invocation/command-line.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { fieldsOption, type OptionsOf, optionRows } from '../../define.ts';
 import {
@@ -74,16 +73,17 @@ export function parseCountFlags(invocation: Invocation, flags: CountFlags, sessi
 /**
  * Returns a command for a hint.
  * @param chosen the session to count, or `--new`
+ * @param changes options to add, to replace, or to leave out (undefined)
  */
 export function commandFor(
   invocation: Invocation,
   chosen: readonly string[],
-  options = invocation.options,
+  changes: FlagValues = {},
   target: Target = invocation.target,
 ): string {
   // A chosen session keeps its label.
   const isNamed = chosen[0]?.startsWith('-') === false;
-  const others = { ...options, new: undefined, merge: undefined, ...(isNamed && { label: undefined }) };
+  const others = { ...changes, new: undefined, merge: undefined, ...(isNamed && { label: undefined }) };
   return petstock`${commandLine(invocation, ['inventory', 'count', ...chosen], others, target)}`;
 }
 

@@ -34,7 +34,7 @@ import { requireFinished, settle } from './settle.ts';
 
 export async function runCount(invocation: Invocation, options: CountOptions): Promise<void> {
   if (!options.dryRun && options.to === undefined) {
-    const previewCommand = commandFor(invocation, chosenWords(options), { ...invocation.options, dryRun: true });
+    const previewCommand = commandFor(invocation, chosenWords(options), { dryRun: true });
     invocation.questions.requireAnswer({ previewCommand });
   }
   const writeFile = await changeFileWriter(invocation, options);
@@ -53,7 +53,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
     try {
       const counting = new Counting(session, { stock, isTyped: isTerminal });
       const continueCommand = session.isKept
-        ? commandFor(invocation, [shortOf(session)], { ...invocation.options, codes: undefined })
+        ? commandFor(invocation, [shortOf(session)], { codes: undefined })
         : commandFor(invocation, chosenWords(options));
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
@@ -89,7 +89,7 @@ function requireSameService({ invocation, connection }: RunAccess, chosen: reado
     if (head.service === serviceName) continue;
     throw new UsageError(
       `Session ${shortOf({ head })} is for ${head.baseUrl}, but ${targetName(connection)} is now ${baseUrl}. Nothing was sent`,
-      { hint: commandFor(invocation, ['--new'], invocation.options, connection) },
+      { hint: commandFor(invocation, ['--new'], {}, connection) },
     );
   }
 }

@@ -5,10 +5,9 @@ import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../../shared/hint.ts';
+import { type FlagValues, petstock, targetWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
 import { unclear } from '../../../../writes/classify-failure.ts';
-import type { FlagValues } from '../../../invocation/globals.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
@@ -107,7 +106,7 @@ function notKnown(access: RunAccess, session: SessionContent): UsageError {
 /** Returns the command that writes the counts of a session to a file. */
 export function fileHint({ invocation }: RunAccess, session: SessionContent): string {
   const name = shortOf(session);
-  return commandFor(invocation, [name], { to: `count-${name}.csv` });
+  return commandFor({ ...invocation, options: { to: `count-${name}.csv` } }, [name]);
 }
 
 interface LeftOver {
@@ -127,7 +126,7 @@ export function withLeft(error: unknown, { invocation }: RunAccess, { session, a
     tally.pets > 0 ? sumText(tally, session.head.mode) : `${counted(tally.unknownUnits, 'unit')} of unknown codes`;
   const kept = isKept ? [`Session ${name} keeps ${units}`] : [];
   const message = [sentence(error.message), [...changed, ...kept].join('. ')].join(' ');
-  return error.with({ message, hint: commandFor(invocation, isKept ? [name] : [], flags) });
+  return error.with({ message, hint: commandFor({ ...invocation, options: flags }, isKept ? [name] : []) });
 }
 
 /**
