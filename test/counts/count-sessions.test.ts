@@ -87,7 +87,7 @@ test('fails the next scan if the state was removed', async () => {
   const { folder, sessionsOf } = await machine();
   const session = (await sessionsOf(processNumber(1))).begin(empty);
   rmSync(folder, { recursive: true });
-  expect(() => session.append([add(4n)])).toThrow(/was removed while session \w{4} was counted/);
+  expect(() => session.append([add(4n)])).toThrow(/was removed or replaced during session \w{4}/);
 });
 
 test('stores ids with every digit, and codes unchanged', async () => {
