@@ -71,8 +71,20 @@ property(
   },
 );
 
-test('does not repeat names from a certificate in the error', () => {
-  const code = 'ERR_TLS_CERT_ALTNAME_INVALID';
-  const message = "Host: localhost. is not cert's CN: x. Error: All 24 pets were set to 0";
-  expect(describeFault(Object.assign(new Error(message), { code }))).toBe('it is for another host');
+test.each<[string, { readonly message?: string; readonly code?: string }, string]>([
+  [
+    'names from a certificate',
+    { message: "Host: localhost. is not cert's CN: x. Error: All 24 pets", code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    'it is for another host',
+  ],
+  [
+    'the places of OpenSSL',
+    { message: '80A2C64:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/x.c:354:\n' },
+    'no TLS connection can be made (wrong version number)',
+  ],
+  ['an empty message', { message: '', code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
+  ['an error without words', {}, 'Error'],
+])('does not repeat %s in the error', (_, details, text) => {
+  expect(describeFault(Object.assign(new Error(), details))).toBe(text);
+  expect(describeFault(new AggregateError([Object.assign(new Error(), details)]))).toBe(text);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { summarize } from '../../src/inventory/summary.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
-import { inventoryFields, parseFields } from '../../src/output/view.ts';
+import { type Format, inventoryFields, parseFields } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, render, visible } from './render.ts';
@@ -58,6 +58,34 @@ describe('inventoryListView', () => {
       '\n',
     );
     expect(lines.slice(0, -1).map((line) => /out of stock|low/.exec(line)?.[0] ?? '')).toEqual(marks);
+  });
+
+  it('shows names where they are known, and short words on a narrow terminal', async () => {
+    const items = [
+      { petId: 4n, quantity: 0, status: 'available' },
+      { petId: 5n, quantity: -2, status: 'sold' },
+    ];
+    const low = { standard: 5 };
+    const shown = (format: Format, width?: number) =>
+      render(format, inventoryListView([items], { low, names: new Map([[4n, 'Rex']]) }), width ? { width } : {});
+    expect(await shown('ndjson')).toBe(
+      '{"petId":4,"quantity":0,"status":"available","name":"Rex"}\n{"petId":5,"quantity":-2,"status":"sold"}\n',
+    );
+    expect(await shown('csv')).toBe('petId,quantity,status,name\n4,0,available,Rex\n5,-2,sold,\n');
+    expect(await shown('table', 80)).toMatchInlineSnapshot(`
+      "Pet ID  Quantity                Status     Name
+           4         0  out of stock  available  Rex
+           5        -2  below zero    sold
+      "
+    `);
+    expect(await shown('table', 30)).toMatchInlineSnapshot(`
+      "Pet ID  Qty           Name
+           4    0  out      Rex
+           5   -2  below 0
+      "
+    `);
+    const unnamed = inventoryListView([items], { low, names: new Map(), fields: ['petId'] });
+    expect(await render('ndjson', unnamed)).toBe('{"petId":4}\n{"petId":5}\n');
   });
 
   it('prints a row with missing values', async () => {

@@ -1,14 +1,22 @@
 import { expect, test } from 'vitest';
-import { estimateText, type RunEstimate, rateLimitLine } from '../../src/output/rate-limit-text.ts';
+import {
+  estimateText,
+  type LimitRow,
+  limitsView,
+  type RunEstimate,
+  rateLimitLine,
+} from '../../src/output/rate-limit-text.ts';
 import { formatDuration, roughDuration } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
+import { render, visible } from './render.ts';
 
 test.each([
   [60, 57, 42, '57 of 60 left, resets in 42 s'],
   [1000, 0, 33_120, '0 of 1000 left, resets in 9 h 12 min'],
   [60, 57, 0, '57 of 60 left, resets now'],
   [60, 59, 60, '59 of 60 left, resets in 60 s'],
-  [60, 59, 200, '59 of 60 left, resets in 3 min 20 s'],
+  [60, 59, 99, '59 of 60 left, resets in 99 s'],
+  [60, 59, 100, '59 of 60 left, resets in 1 min 40 s'],
 ])('formats a limit of %d with %d left and a reset in %d s as %s', (limit, remaining, resetIn, text) => {
   expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
 });
@@ -24,7 +32,8 @@ test.each<[number, Partial<RunEstimate>, string]>([
   [5, { perMinute: 60, day: day(940, 20, 0) }, '5 changes, 6 requests: no wait for the rate limit'],
   [1200, { seconds: 1180, perMinute: 60 }, '1,200 changes, 1,201 requests: about 20 min at 60 a minute'],
   [1200, { working: 19 }, '1,200 changes, 1,201 requests: no wait for the rate limit, about 19 s'],
-  [3, { working: 0.4 }, '3 changes, 4 requests: no wait for the rate limit'],
+  [3, { working: 1 }, '3 changes, 4 requests: no wait for the rate limit'],
+  [3, { working: 1.5 }, '3 changes, 4 requests: no wait for the rate limit, about 2 s'],
   [1200, { seconds: 12 }, '1,200 changes, 1,201 requests: about 12 s'],
   [1200, { seconds: 12, working: 19 }, '1,200 changes, 1,201 requests: about 19 s'],
   [5, { seconds: Number.POSITIVE_INFINITY, perMinute: 0 }, '5 changes, 6 requests: the rate limit allows no request'],
@@ -73,4 +82,38 @@ property('never formats a duration as shorter than it is', [fc.integer({ min: 0,
   const rough = secondsIn(roughDuration(seconds));
   expect(rough).toBeGreaterThanOrEqual(seconds);
   expect(rough).toBeLessThan(seconds * 1.2 + 1);
+});
+
+const key = { target: { env: 'staging', store: undefined }, key: 'abcd', gate: undefined, kind: 'minute' } as const;
+const window = (remaining: number, more: Partial<LimitRow> = {}): LimitRow => {
+  return { ...key, limit: 100, remaining, resetAt: now + 40_000, asOf: now - 1000, ...more };
+};
+
+test('shows how full each window is, unless it has ended', async () => {
+  const rows = [
+    window(100),
+    window(21),
+    window(20),
+    window(0, { target: { env: 'production', store: 'north' } }),
+    window(-5, { target: undefined }),
+    window(0, { limit: 0 }),
+    window(50, { isOver: true }),
+    { ...key, gate: now + 60_000 },
+  ];
+  const table = await render('table', limitsView(rows, now), { color: true, width: 120 });
+  expect(visible(table).replace(/␛\[1m.*\n/, '')).toMatchInlineSnapshot(`
+    "staging           abcd  minute    100   100    0%  ␛[2m░░░░░░░░░░␛[22m  07:01:00             07:00:19
+    staging           abcd  minute    100    21   79%  ␛[32m███████␛[39m␛[2m░░░␛[22m  07:01:00             07:00:19
+    staging           abcd  minute    100    20   80%  ␛[33m████████␛[39m␛[2m░░␛[22m  07:01:00             07:00:19
+    north/production  abcd  minute    100     0  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
+    (another)         abcd  minute    100    -5  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
+    staging           abcd  minute      0     0  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
+    staging           abcd  minute    100                          over since 07:01:00  07:00:19
+    "
+  `);
+  expect(await render('ndjson', limitsView(rows.slice(-2), now))).toMatchInlineSnapshot(`
+    "{"env":"staging","store":null,"limit":100,"remaining":null,"resetAt":"2026-01-15T12:01:00.000Z","asOf":"2026-01-15T12:00:19.000Z","gate":null}
+    {"env":"staging","store":null,"limit":null,"remaining":null,"resetAt":null,"asOf":null,"gate":"2026-01-15T12:01:20.000Z"}
+    "
+  `);
 });

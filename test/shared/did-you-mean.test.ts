@@ -14,7 +14,9 @@ test.each([
   [settings, 'low-stock', ['lowstock']],
   [settings, 'max-zero', ['max-zeros']],
   [settings, 'output', ['ouput']],
-  [settings, undefined, ['colour']],
+  [settings, undefined, ['colour', 'confirmations']],
+  [['outputs', 'output', 'out-put-of'], 'output', ['output', 'OUTPUT', 'out_put']],
+  [['a.b-c', 'bc-d'], 'a.b-c', ['ab', 'abc']],
 ])('picks from %j the word %s for each of %j', (words, expected, typed) => {
   for (const word of typed) expect(nearest<string>(word, words), word).toBe(expected);
 });
