@@ -249,7 +249,7 @@ describe('one request that fails', () => {
     [503, { kind: 'failed', retryAfter: 7000, error: { status: 503, retryAfterSeconds: 7, notCarriedOut: false } }],
     [500, { kind: 'done', value: 500 }],
     [200, { kind: 'done', value: 200 }],
-  ])('records the response and judges status %i', async (status, end) => {
+  ])('records the response to a request, and classifies its status %i', async (status, end) => {
     const { permit, options, told } = createRig([answer(status, { 'retry-after': '7' })]);
     expect(await attempt(get, permit, options, use)).toMatchObject(end);
     expect(told).toEqual(['begin', 'record']);
@@ -338,7 +338,7 @@ describe('the facts about all attempts of a request', () => {
       },
     ],
     [
-      'a 503, but of the limit',
+      'a 503, because of the rate limit',
       answer(503, {}, body),
       rateLimited,
       { message: 'the gate', status: undefined, retryAfterSeconds: 9 },
@@ -349,16 +349,19 @@ describe('the facts about all attempts of a request', () => {
       new RateLimitedError('the gate'),
       { message: 'the gate', status: undefined },
     ],
-    ['a 429, but of a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
-  ])("repeats the service's message if no request may be sent after %s", async (_what, step, closed, facts) => {
-    const { options, permit } = createRig([step]);
-    const admit = async () => {
-      throw closed;
-    };
-    const closing = { ...options, governor: { admit } };
-    await expect(send({ ...get, permit }, closing, use)).rejects.toMatchObject(facts);
-    await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
-  });
+    ['a 429, because of a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
+  ])(
+    "decides whether to repeat the service's message if no request may be sent after %s",
+    async (_what, step, closed, facts) => {
+      const { options, permit } = createRig([step]);
+      const admit = async () => {
+        throw closed;
+      };
+      const closing = { ...options, governor: { admit } };
+      await expect(send({ ...get, permit }, closing, use)).rejects.toMatchObject(facts);
+      await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
+    },
+  );
 
   test.each<[string, Step, string, number[]?]>([
     ['a 503 with a wait', answer(503, { 'retry-after': '7' }), 'GET /inventory/7: the service returned 503', []],

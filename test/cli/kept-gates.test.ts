@@ -304,7 +304,7 @@ describe('gate files of a state that fails', () => {
     ]);
   });
 
-  test('a command warns and waits if neither the state nor a file can keep a gate', async () => {
+  test('warns and waits in a command if neither the state nor a file can keep a gate', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([

@@ -49,7 +49,7 @@ test("passes the user's LESS to the pager, but no key or password", async () => 
 });
 
 test.each<[string, ShopRunOptions, string]>([
-  ['a screen that holds all and the prompt', { rows: 26 }, ''],
+  ['a screen that holds the list and the prompt', { rows: 26 }, ''],
   ['a height that is not known', { rows: undefined }, ''],
   ['--no-pager', {}, '--no-pager'],
   ['-q', {}, '-q'],

@@ -50,14 +50,18 @@ property('returns the items that were added', [itemLists, fc.nat(40)], (items, m
 });
 
 const choices = fc.array(fc.boolean(), { minLength: 30, maxLength: 30 });
-property('keeps the order after keep and truncate', [itemLists, choices, fc.nat(30)], (items, passes, most) => {
-  const columns = columnsOf(items);
-  columns.keep((index) => passes[index] === true);
-  const kept = items.filter((_, index) => passes[index]);
-  expect(columns.items()).toEqual(kept);
-  columns.truncate(most);
-  expect(columns.items()).toEqual(kept.slice(0, most));
-});
+property(
+  'keeps the order of items after keep and truncate',
+  [itemLists, choices, fc.nat(30)],
+  (items, passes, most) => {
+    const columns = columnsOf(items);
+    columns.keep((index) => passes[index] === true);
+    const kept = items.filter((_, index) => passes[index]);
+    expect(columns.items()).toEqual(kept);
+    columns.truncate(most);
+    expect(columns.items()).toEqual(kept.slice(0, most));
+  },
+);
 
 test('numbers statuses in the order in which they appear', () => {
   const names = new StatusNames();

@@ -45,7 +45,7 @@ const tooMuch = expect.stringMatching(/^the stock is 9007199254740990, and .* is
 test.each<[string, Partial<Change>, unknown]>([
   ['a pet that is not there, with a quantity', { petId: 8n, quantity: 3 }, unknown],
   ['a pet that is not there, with a delta', { petId: 8n, delta: 3 }, unknown],
-  ['a pet that is not there, blank', { petId: 8n }, unknown],
+  ['a pet that is not there, in a blank row', { petId: 8n }, unknown],
   ['a pet that is not there, with another stock expected', { petId: 8n, quantity: 3, expected: 1 }, unknown],
   ['a delta that no quantity can hold', { petId: 5n, delta: 2 }, tooMuch],
 ])('reports %s', (_what, change, message) => {

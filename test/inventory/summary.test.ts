@@ -5,7 +5,7 @@ import { itemLists } from './arbitraries.ts';
 import { batchesOf, columnsOf } from './columns.ts';
 
 describe('summarize', () => {
-  it('contains the three known statuses even if there are no pets', async () => {
+  it('lists the three known statuses in a summary even if there are no pets', async () => {
     expect(await summarize(batchesOf([], 1))).toEqual({
       pets: 0,
       units: 0n,

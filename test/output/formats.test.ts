@@ -85,7 +85,7 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
     '1.10\t["a",9007199254740993]\t\ttrue\n',
   ],
   ['json', 'a payload as it is, with every digit', payload(exact), {}, `${exact}\n`],
-])('prints as %s: %s', async (format, _what, view, options, text) => {
+])('prints in the format %s: %s', async (format, _what, view, options, text) => {
   const pieces = await renderPieces(format, view, options);
   expect(pieces.join('')).toBe(text);
   expect(pieces).not.toContain('');

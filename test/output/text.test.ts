@@ -22,7 +22,7 @@ describe('stripControls', () => {
     ['a\x00b\x08c\x7fd\x85e', 'abcde'],
     ['a\r\n\tb', 'ab'],
     ['\u202eevil\u202c \u2066x\u2069', 'evil x'],
-  ])('strips %j', (text, expected) => expect(stripControls(text)).toBe(expected));
+  ])('strips control characters from %j', (text, expected) => expect(stripControls(text)).toBe(expected));
 
   const text = fc.string({ unit: fc.constantFrom(...'\x1b\x9b\x9d\x9c\x90\x07[]\\;0m(P\n\t\u202ea') });
 

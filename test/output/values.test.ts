@@ -32,7 +32,7 @@ test.each([
   [undefined, 3, null, ''],
   [3, undefined, null, ''],
   [0, 1200, 1200n, '+1,200'],
-])('computes the difference of %s and %s', (before, after, difference, shown) => {
+])('computes the difference from %s to %s', (before, after, difference, shown) => {
   expect(differenceOf(before, after)).toBe(difference);
   expect(differenceCell(difference, {}, plainPaint)).toBe(shown);
 });
@@ -42,7 +42,7 @@ test.each([
   [-1200n, '-1,200'],
   ['1200', '1200'],
   [null, ''],
-])('formats the number %s as %s', (value, text) => expect(numberText(value)).toBe(text));
+])('formats the number %s as "%s"', (value, text) => expect(numberText(value)).toBe(text));
 
 describe('the question about a plan', () => {
   const one = bulkRow(4n, 39, 12);
@@ -64,18 +64,18 @@ describe('the question about a plan', () => {
     ],
     ['several changes to undo', [one, two], { verb: 'Undo' }, 'Undo 2 changes in staging? Units: 1 added, 27 removed.'],
     [
-      'a second time',
+      'a file that was applied before',
       [one],
       { verb: 'Write', earlier },
       `Apply 1 change to staging AGAIN? ${earlier}. Units: 27 removed.`,
     ],
     ['no change', [], { verb: 'Write' }, 'Write 0 changes to staging?'],
-  ])('names %s', (_what, rows, intention, question) => {
+  ])('words the question about %s', (_what, rows, intention, question) => {
     const names = new Map([[4n, 'Rex']]);
     expect(planQuestion(rows, staging, intention, names)).toEqual({ question, words: [] });
   });
 
-  test('quotes a name that is not plain, after the words of other people', () => {
+  test('returns a name that is not plain apart from the question, after the words of other people', () => {
     const names = new Map([[4n, 'a: b']]);
     expect(planQuestion([one], staging, { verb: 'Write', words: ['a reason'] }, names)).toEqual({
       question: 'Pet 4 in staging: 39 → 12 (-27). Write this change?',
@@ -88,7 +88,7 @@ describe('the question about a plan', () => {
     [3, 3, '3 → 3 (+0)'],
     [undefined, 3, '? → 3'],
     [3, undefined, '? → ?'],
-  ])('shows a pet from %s to %s', (before, after, change) => {
+  ])('shows the change of one pet in a question, from %s to %s', (before, after, change) => {
     expect(onePet(bulkRow(7n, before, after), staging)).toBe(`Pet 7 in staging: ${change}`);
   });
 });
@@ -105,7 +105,7 @@ describe('what is sent to a terminal', () => {
     expect(wipeDrawn(drawn, columns)).toBe(`\r\x1b[K${up.repeat(rows)}`);
   });
 
-  test('leaves three columns of a row free', () => {
+  test('leaves three columns free in a live line, but uses at least one', () => {
     expect([liveWidth(), liveWidth(10), liveWidth(3), liveWidth(0)]).toEqual([77, 7, 1, 1]);
   });
 
@@ -115,5 +115,5 @@ describe('what is sent to a terminal', () => {
     ['a\tb\n', 'a\tb\n'],
     ['\x1b[31ma\x1b[39m', '\x1b[31ma\x1b[39m'],
     [`\r\x1b[K${up}a`, `\r\x1b[K${up}a`],
-  ])('passes %j on as %j', (text, passed) => expect(harmless(text)).toBe(passed));
+  ])('passes %j on to a terminal as %j', (text, passed) => expect(harmless(text)).toBe(passed));
 });

@@ -285,14 +285,14 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     const over = ({ endedAt }: Outcome, scenario: Scenario) => endedAt - (optimum(scenario) ?? 0) - 1000;
 
     check(
-      'one process takes at most a second and a few round trips longer than the optimum',
+      'finishes at most a second and a few round trips after the optimum with one process',
       atOnce(1, 1),
       (outcome, scenario) => expect(over(outcome, scenario)).toBeLessThanOrEqual(4 * scenario.latency[0] + 20),
       { isMeant },
     );
 
     check(
-      'several processes take at most 1.5 s and a few round trips longer than the optimum',
+      'finishes at most 1.5 s and a few round trips after the optimum with several processes',
       atOnce(2, 4),
       (outcome, scenario) => expect(over(outcome, scenario)).toBeLessThanOrEqual(6 * scenario.latency[0] + 2 * 250),
       { isMeant },

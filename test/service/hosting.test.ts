@@ -189,7 +189,7 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
   ])(
-    'with %j trusted and %s forwarded, identifies the client address as %s',
+    'trusts the proxies %j with X-Forwarded-For: %s, and logs the client as %s',
     async (trustProxy, forwarded, address) => {
       const entries: LogEntry[] = [];
       const service = await start({ trustProxy, log: (entry) => entries.push(entry) });

@@ -208,7 +208,7 @@ describe('splitting a key command into words', () => {
     [`"C:\\Program Files\\op.exe" x`, [String.raw`C:\Program Files\op.exe`, 'x']],
     [`a '' b`, ['a', '', 'b']],
     [`--field='a b'c`, ['--field=a bc']],
-  ])('splits the command %j', (text, words) => {
+  ])('splits the key command %j', (text, words) => {
     expect(parseCommandLine(text)).toEqual({ ok: true, value: words });
   });
 
@@ -226,7 +226,7 @@ describe('splitting a key command into words', () => {
     '~/bin/x',
     'a *',
     'a (b)',
-  ])('refuses the command %j', (text) => {
+  ])('refuses the key command %j', (text) => {
     expect(parseCommandLine(text).ok).toBe(false);
   });
 

@@ -24,7 +24,7 @@ describe('resolveKey', () => {
     [{ PETSTOCK_API_KEY_STAGING: '', PETSTOCK_API_KEY: 'two' }, stored, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY: 'two\n' }, empty, 'two', 'PETSTOCK_API_KEY'],
     [{ PETSTOCK_API_KEY_PRODUCTION: 'other' }, stored, 'stored-key', 'config file'],
-  ])('uses the key of %j', (env, config, value, source) => {
+  ])('finds the key of staging with the variables %j', (env, config, value, source) => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
@@ -54,7 +54,7 @@ test.each([
   ['PETSTOCK_NORTH_API_KEY_PRODUCTION', { PETSTOCK_NORTH_API_KEY_PRODUCTION: 'x' }, true],
   ['PETSTOCK_NORTH_URL_STAGING', { PETSTOCK_NORTH_URL_STAGING: 'x' }, true],
   ['a variable of the unnamed store', { PETSTOCK_API_KEY: 'x', PETSTOCK_URL_STAGING: 'x' }, false],
-])('knows a store by what is stored or set for it: %s', (what, env, isKnown) => {
+])('decides whether a store is known by what is stored or set for it: %s', (what, env, isKnown) => {
   const stores = what === 'stored' ? { north: {} } : {};
   expect(isKnownStore('north', env, { ...emptyConfig, stores } as ConfigFile)).toBe(isKnown);
 });
@@ -64,7 +64,7 @@ describe('resolveBaseUrl', () => {
     [{ PETSTOCK_URL_STAGING: 'http://localhost:1/v1/' }, 'http://localhost:1/v1', 'PETSTOCK_URL_STAGING'],
     [{ PETSTOCK_URL_STAGING: '' }, 'https://stored.example/v1', 'config file'],
     [{ PETSTOCK_URL_PRODUCTION: 'https://other/v1' }, 'https://stored.example/v1', 'config file'],
-  ])('uses the URL of %j', (env, value, source) => {
+  ])('finds the URL of staging with the variables %j', (env, value, source) => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
@@ -101,36 +101,36 @@ test.each([
 
 test.each<[string, Partial<StoredConfig>, string, string, string | undefined]>([
   [
-    'the origin that it was stored for',
+    'to the origin that it was stored for',
     { keyOrigins: { staging: 'https://a.example' } },
     'config file',
     'https://a.example/v2',
     undefined,
   ],
-  ['the origin of the stored URL', {}, 'config file', 'https://stored.example/v1', undefined],
-  ['any, if a variable has the key', {}, 'PETSTOCK_API_KEY', 'https://b.example/v1', undefined],
+  ['to the origin of the stored URL', {}, 'config file', 'https://stored.example/v1', undefined],
+  ['to any origin if a variable has the key', {}, 'PETSTOCK_API_KEY', 'https://b.example/v1', undefined],
   [
-    'no other, if it is stored',
+    'to no other origin if it is stored',
     {},
     'config file',
     'https://b.example/v1',
     'was stored for https://stored.example, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
   ],
   [
-    'no other, if a command prints it',
+    'to no other origin if a command prints it',
     { keys: {}, keyCommands: { staging: { command: 'pass', shell: false } } },
     'key command',
     'https://b.example/v1',
     'was stored for https://stored.example, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
   ],
   [
-    'none, if no address was known',
+    'to no origin if none was known when it was stored',
     { urls: {} },
     'config file',
     'https://b.example/v1',
     'was stored before any address was known, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
   ],
-])('sends a key to %s', (_what, changes, source, value, refusal) => {
+])('decides where a key may be sent: %s', (_what, changes, source, value, refusal) => {
   const send = () =>
     requireKeyOfOrigin(
       'staging',

@@ -282,45 +282,48 @@ test('prints the rate limit only once in status', async ({ shop }) => {
 });
 
 /** A service with a fault, the command that is run against it, and the class of its error. */
-const cases: readonly (readonly [serve: string, command: string, exit: ExitCodeName])[] = [
-  ['', 'inventory list', 'ok'],
-  ['', '--version', 'ok'],
-  ['', '--help', 'ok'],
-  ['', 'inventory', 'ok'],
-  ['*:malform', 'inventory list', 'failure'],
-  ['', 'inventory lst', 'usage'],
-  ['', 'inventory list --env nowhere', 'usage'],
-  ['', 'inventory list --no-such-option', 'usage'],
-  ['', '--env production inventory list', 'usage'],
-  ['*:status=401', 'inventory list', 'auth'],
-  ['*:status=500', 'inventory list', 'unavailable'],
-  ['*:hang', 'api POST /inventory --timeout 0.05', 'unavailable'],
-  ['*:status=429:retry-after=3000', 'inventory list', 'rate-limited'],
-  ['', 'inventory set 1 5 --expect 123456', 'conflict'],
-  ['', 'inventory get 4242', 'not-found'],
-  ['', 'inventory set 4242 5', 'not-found'],
-  ['', 'pets get 4242', 'not-found'],
-  ['*:status=400', 'inventory set 1 5', 'rejected'],
-  ['*:status=403', 'inventory list', 'rejected'],
+const cases: readonly (readonly [exit: ExitCodeName, command: string, fault: string])[] = [
+  ['ok', 'inventory list', ''],
+  ['ok', '--version', ''],
+  ['ok', '--help', ''],
+  ['ok', 'inventory', ''],
+  ['failure', 'inventory list', '*:malform'],
+  ['usage', 'inventory lst', ''],
+  ['usage', 'inventory list --env nowhere', ''],
+  ['usage', 'inventory list --no-such-option', ''],
+  ['usage', '--env production inventory list', ''],
+  ['auth', 'inventory list', '*:status=401'],
+  ['unavailable', 'inventory list', '*:status=500'],
+  ['unavailable', 'api POST /inventory --timeout 0.05', '*:hang'],
+  ['rate-limited', 'inventory list', '*:status=429:retry-after=3000'],
+  ['conflict', 'inventory set 1 5 --expect 123456', ''],
+  ['not-found', 'inventory get 4242', ''],
+  ['not-found', 'inventory set 4242 5', ''],
+  ['not-found', 'pets get 4242', ''],
+  ['rejected', 'inventory set 1 5', '*:status=400'],
+  ['rejected', 'inventory list', '*:status=403'],
 ];
 
-test.each(cases)('given the fault "%s", %s exits as %s, with and without --json', async (fault, command, exit) => {
-  const code = exitCodes[exit];
-  for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
-    const shop = await openShop(fault === '' ? {} : { faults: [fault] });
-    // A request that hangs runs out of time.
-    const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
-    const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
-    if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
-    expect(stdout).toBe('');
-    expect(stderr).not.toMatch(/defect|^ {4}at /m);
-    if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
-    else {
-      const [about, message] = [expect.any(String), expect.any(String)];
-      expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
+test.each(cases)(
+  'exits with the code for %s: %s (fault "%s", with and without --json)',
+  async (exit, command, fault) => {
+    const code = exitCodes[exit];
+    for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
+      const shop = await openShop(fault === '' ? {} : { faults: [fault] });
+      // A request that hangs runs out of time.
+      const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
+      const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
+      if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
+      expect(stdout).toBe('');
+      expect(stderr).not.toMatch(/defect|^ {4}at /m);
+      if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
+      else {
+        const [about, message] = [expect.any(String), expect.any(String)];
+        expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
+      }
     }
-  }
-});
+  },
+);
 
 test('prints the report of a partial run on stdout, and an error with its run id on stderr', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });

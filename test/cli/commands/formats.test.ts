@@ -71,7 +71,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
   if (format === 'csv') expect(new Set(records[0]).size, name).toBe(records[0]?.length ?? 0);
 }
 
-test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('every command obeys -o %s or exits with 2', async (format) => {
+test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in every command, or exits with 2', async (format) => {
   for (const output of await outputsIn(format)) {
     const { name, code, stderr, expectedCode } = output;
     expect({ name, code, stderr }).toEqual({ name, code: expectedCode, stderr });

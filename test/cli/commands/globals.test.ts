@@ -52,7 +52,7 @@ describe('--debug', () => {
   );
 });
 
-test('still prints a warning with --quiet', async ({ shop }) => {
+test('prints a warning even with --quiet', async ({ shop }) => {
   const { stderr } = await shop.run('config set-url https://a.example/v1 -q');
   expect(stderr).toBe('Warning: PETSTOCK_URL_STAGING is set, so the stored URL of staging is not used.\n');
 });

@@ -43,7 +43,7 @@ test('sets only valid options in the Docker image, and exposes the ports of the 
   expect(opened).toBe(`${options.port} ${options.adminPort}`);
 });
 
-test.each([false, true])('the health check of the image follows the status of /healthz (TLS: %j)', async (isTls) => {
+test.each([false, true])('takes the health of the image from the status of /healthz (TLS: %j)', async (isTls) => {
   const [, command = ''] = /^HEALTHCHECK .*? CMD (.*)$/m.exec(read('Dockerfile')) ?? [];
   const certificate = (name: string) => readFileSync(join(import.meta.dirname, '../../support/certificates', name));
   let status = 200;

@@ -42,7 +42,7 @@ describe('a 429', () => {
     expect(shop.clock.now() - before).toBeGreaterThanOrEqual(30_000);
   });
 
-  test('the next command after a 429 exits with 6, and sends nothing', async () => {
+  test('exits with 6 and sends nothing in the next command after a 429', async () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);

@@ -112,7 +112,7 @@ test.for([
     'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
   ['to zero', '', 5, 0, 0, undefined],
-  ['from what is not expected', ' expecting', -1, 8, 11, expect.any(String)],
+  ['away from the expected stock', ' expecting', -1, 8, 11, expect.any(String)],
 ] as const)(
   'checks a delta again after a wait if the stock has changed: %s',
   async ([to, flags, sold, ...end], { till }) => {
@@ -251,7 +251,7 @@ describe('an outdated stock', () => {
 
   test.for([
     ['of this machine, whose wall clock was set back', 'test', 'test'],
-    ['which has rebooted since', 'test', 'anew'],
+    ['of a machine that has rebooted since', 'test', 'anew'],
     ['of another machine that has known the write for as long', 'box', 'box'],
   ] as const)('trusts an older stock 15 s after the write in a command %s', async ([_what, host, boot], { till }) => {
     const { clock } = till;
@@ -269,8 +269,8 @@ describe('an outdated stock', () => {
 
   test.for([
     ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
-    ['was not sent, and wanted that stock', 'ECONNREFUSED', '+5', '-5', 10],
-    ['was lost, and wanted that stock', 'ECONNRESET', '+5', '-5', 10],
+    ['was not sent, and asked for that stock', 'ECONNREFUSED', '+5', '-5', 10],
+    ['was lost, and asked for that stock', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
     'writes a delta exactly once if an outdated stock follows an attempt that %s',
     async ([_what, code, first, second, sum], { till }) => {

@@ -201,12 +201,12 @@ describe("a change whose report can't be shown", () => {
 });
 
 test.for([
-  [401, 4],
-  [404, 9],
-  [422, 10],
-  [429, 6],
-  [503, 5],
-] as const)('after a %i, exits with %i at first and when the write is resumed', async ([status, exit], { till }) => {
+  [4, 401],
+  [9, 404],
+  [10, 422],
+  [6, 429],
+  [5, 503],
+] as const)('exits with %i after a %i, at first and when the write is resumed', async ([exit, status], { till }) => {
   till.service.always('PATCH', answers(status, status === 429 ? hours : {}));
   await till.exits('inventory adjust 1 +1', exit);
   till.clock.advance(8_000_000);

@@ -7,7 +7,7 @@ const atTerminal = { terminal: 100, env: { NO_COLOR: '1' } } as const;
 const two = 'petId,quantity\n4,12\n5,9\n';
 
 describe('a dry run', () => {
-  test('a dry run with --exit-code prints its report, and exits with 3 if there are changes', async ({ shop }) => {
+  test('prints the report of a dry run with --exit-code, and exits with 3 if there are changes', async ({ shop }) => {
     const command = `inventory apply ${changeFile(shop, two)} --dry-run --exit-code --json`;
     const { stdout } = await shop.exits(command, 3);
     expect(JSON.parse(stdout).counts).toMatchObject({ planned: 2 });

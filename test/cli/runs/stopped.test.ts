@@ -85,7 +85,7 @@ test('adds a delta only once if its request is still in flight when the run is r
   expect([resumed.code, hasArrived, till.service.stockOf(1)]).toEqual([0, true, 15]);
 });
 
-test('finishes an adjust if a suspended command writes the same pet meanwhile', async ({ till }) => {
+test('finishes an adjust if a suspended command records its write of the same pet meanwhile', async ({ till }) => {
   let wake = () => {};
   const awake = new Promise<void>((resolve) => {
     wake = resolve;

@@ -49,7 +49,7 @@ describe('a row with an unknown outcome', () => {
 const faults = ['commit-then-drop', 'status=503', 'reset', 'truncate', 'malform', 'status=500'];
 
 test.each([1, 2, 3])(
-  'writes and undoes all rows even if each fault hits 10 %% of the requests (seed %i)',
+  'writes and undoes all rows even if each fault hits a tenth of the requests (seed %i)',
   async (seed) => {
     const shop = await openShop({ faults: faults.map((fault) => `PATCH /inventory/*:p=0.1:seed=${seed}:${fault}`) });
     const result = await apply(shop, csv);

@@ -134,7 +134,7 @@ test.each([
   ['1.5', '--min-quantity 2', 0],
   [longSpelling, '--low', 1],
   [longSpelling, '--min-quantity 2', 0],
-])('given the unreadable stock %s, list %s exits with %i', async (stock, options, code) => {
+])('leaves the unreadable stock %s out of list %s, and exits with %i', async (stock, options, code) => {
   const { run } = await tillWith(stock);
   const result = await run(`inventory list ${options}`);
   expect([result.code, result.stderr.includes('Pet 2 is left out')]).toEqual([code, code === 1]);
