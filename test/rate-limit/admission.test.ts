@@ -201,7 +201,7 @@ test("reports a spent limit, not an outage, if the limit lasts longer than a 503
 });
 
 describe('maxWait', () => {
-  test('adds up successive waits to maxWait', async () => {
+  test('counts successive waits together against maxWait', async () => {
     const { clock, governor, ask } = createRig({ maxWait: 90 * second });
     await ask(refused({ 'retry-after': '50' }));
     await ask(ok());

@@ -40,7 +40,7 @@ property(
   },
 );
 
-test('keeps the wanted interval if the limit leaves room for it', () => {
+test('keeps the wanted interval between checks if the limit leaves room, and lengthens it otherwise', () => {
   expect(new Pace(15_000).least({ minute: 1000, day: 100_000 }, 0)).toBe(600);
   expect(looks(15_000, { minute: 1000, day: undefined }).slice(0, 3)).toEqual([0, 15_000, 30_000]);
   expect(looks(1000, { minute: 60, day: undefined }).slice(0, 3)).toEqual([0, 10_000, 20_000]);
