@@ -76,6 +76,11 @@ export function isAssigning(line: string): boolean {
   return /^code(?: |$)/i.test(codeText(line));
 }
 
+/** Reports whether a line contains a control character that no scanner adds, such as the one of Ctrl-Z. */
+export function hasControls(line: string): boolean {
+  return /[\u2400-\u2421]/.test(codeText(line));
+}
+
 /**
  * Reports whether a line is a word for leaving a program or for getting help. The line means that only if a person
  * typed it at a prompt.

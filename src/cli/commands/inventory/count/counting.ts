@@ -6,6 +6,7 @@ import { type BulkRow, isWrong } from '../../../../inventory/change.ts';
 import {
   codeProblem,
   codeText,
+  hasControls,
   isHelpWord,
   isWord,
   parseScanLine,
@@ -125,10 +126,14 @@ export class Counting {
     return { events, isDone: false };
   }
 
-  /** Returns the event of a typed word that is not the code of a product; undefined for any other text. */
+  /**
+   * Returns the event of a typed word that is not the code of a product, or of a typed line with control characters;
+   * undefined for any other text.
+   */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();
     if (!this.known.isTyped || this.#codes.pets.has(word)) return undefined;
+    if (hasControls(text)) return this.#ignore(codeText(text), 'it contains a control character: scan it again');
     if (isHelpWord(word)) return { kind: 'help' };
     const named = isWord(word) ? this.#named(word) : undefined;
     if (named === undefined || named.length === 1) return undefined;

@@ -155,6 +155,12 @@ test('mentions the units left out in the question, and prints a command that res
   expect(stderr.endsWith(`Hint: petstock inventory count ${name} --codes '<codes.csv>' --env staging\n`)).toBe(true);
 });
 
+test('ignores a line in which Ctrl-Z was typed', async ({ shop }) => {
+  const result = await count(shop, '4\x1a\n4\ndone\n', '', person);
+  expect(result).toMatchObject({ code: 0, written: ['4 {"quantity":1}'] });
+  expect(result.stderr).toContain('4␚: ignored, it contains a control character: scan it again\n');
+});
+
 const keys = ['4', 'x', ' ', 'é', '😀', '\r', '\n', '\r\n', '\x7f', '\x15', '\x1b[A', '\x1b[200~', '\x1d'];
 
 property(
