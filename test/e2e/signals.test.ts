@@ -12,7 +12,7 @@ import { type Home, runProgram, serve, startProgram, temporaryHome } from '../su
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-test.each(signals)('ends on %s during a request', async (signal) => {
+test.each(signals)('exits with the code of %s if it arrives during a request', async (signal) => {
   const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
   const program = startProgram('inventory list', { env });
   await untilSeen(1);
@@ -22,7 +22,7 @@ test.each(signals)('ends on %s during a request', async (signal) => {
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
-test.each(signals)('ends on %s while it reads stdin', async (signal) => {
+test.each(signals)('exits with the code of %s while it reads stdin, and stores nothing', async (signal) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
   program.type('psk_half_of_a_k');

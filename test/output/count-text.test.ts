@@ -49,7 +49,7 @@ test.each<[string, CountEvent, number, string]>([
   ],
   ['a cancelled line', { kind: 'lineTakenBack', line: 'code 42' }, 80, 'code 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
-])('shows %s', (_, event, width, line) => {
+])('shows %s in a line of a count', (_, event, width, line) => {
   expect(eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible)).toEqual([line]);
 });
 
@@ -94,7 +94,7 @@ test.each([
   ['count', 31, '1,213 (1 unknown) > ', 'a stock-take'],
   ['take', 20, '1,213 out > ', 'a count of units that went out, with --take'],
   ['add', 20, '1,213 in > ', 'a count of units that came in, with --add'],
-] as const)('shortens the prompt of a count with %s to %i columns', (mode, width, prompt, name) => {
+] as const)('fits the prompt of a count (%s) into %i columns', (mode, width, prompt, name) => {
   expect([countPrompt(sum, width, mode), modeName(mode)]).toEqual([prompt, name]);
   const known = { ...sum, unknownUnits: 0 };
   expect(countPrompt(known, 80, mode)).toBe(`${sumText(known, mode)} > `);

@@ -35,7 +35,7 @@ describe('stripControls', () => {
   });
 
   test.each(['\x1b]', '\x9d', '\x1b[0', '\x9b', '\x1b[0;', '\x1b ', '\t\n', ' '])(
-    'strips 200,000 repetitions of %j',
+    'strips control characters from 200,000 repetitions of %j',
     (part) => {
       expect(stripControls(part.repeat(200_000))).not.toContain('\x1b');
       expect(singleLine(`${part.repeat(200_000)}\x00`)).not.toContain('\x1b');

@@ -115,7 +115,7 @@ describe('events of the log', () => {
     ]);
   });
 
-  test('logs a refused token at once, and then their number every 10 s', async () => {
+  test('logs a refused token at once, and then the number of refused tokens every 10 s', async () => {
     const { told, service } = await startTold();
     const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
     for (let count = 0; count < 5; count++) await refuse();

@@ -63,7 +63,7 @@ test('migrates a file of 0.1.0 with its stock, keys and usage', async () => {
   expect((await (await start({ file, key })).get('/inventory')).text).toContain('{"petId":5,"quantity":3,');
 });
 
-test('migrates a file only once if four services open it at the same time', async () => {
+test('migrates a file that four services open at the same time', async () => {
   const key = generateKey();
   const file = oldFile(key);
   const services = await Promise.all(Array.from({ length: 4 }, () => start({ file, key })));
@@ -79,7 +79,7 @@ test('leaves a file usable if a migration fails halfway', async () => {
   expect(outcome(await (await start({ file, key })).get('/inventory'))).toBe('200');
 });
 
-test('refuses a file of a later version, and does not replace it', async () => {
+test('refuses a file of a later version, and names its schema', async () => {
   const file = oldFile(generateKey());
   change(file, 'PRAGMA user_version = 99');
   const message = expect.stringMatching(/later version of petstock \(schema 99/);

@@ -84,7 +84,7 @@ export function describeStore(kind: Kind): void {
         expect(await storage.revoke(idOfKey(key))).toMatchObject({ revokedAt: revoked?.revokedAt });
       });
 
-      test('lists keys oldest first, by id', async () => {
+      test('lists keys oldest first, each with its id and name', async () => {
         const { store: storage, key } = await open();
         const others = [generateKey(), generateKey()];
         for (const other of others) {
