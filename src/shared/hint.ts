@@ -72,7 +72,7 @@ export function flagWords(flags: FlagValues): readonly string[] {
   });
 }
 
-/** A value that begins with a dash is joined with `=`, because it would look like an option; an empty value is, too. */
+/** A value that begins with a dash is joined with `=`, because it would look like an option. So is an empty value. */
 function optionWords(name: string, value: string | boolean): readonly string[] {
   if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
   return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];

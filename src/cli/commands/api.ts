@@ -183,6 +183,7 @@ function bodyPrinter({ context, results }: Invocation) {
     /** Starts a new line for text that follows a body without a line end, if both streams go to the same place (`2>&1`). */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
+      // Not a message, because it ends the line of the result, in a log, too. Without a terminal no line is drawn.
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');
     },
   };

@@ -3,10 +3,13 @@ import { withoutSecrets } from '../../settings/variables.ts';
 import { ClosedPipeError } from '../../shared/errors.ts';
 import type { Context, Pager, PagerCommand } from '../context.ts';
 import type { Messages } from './messages.ts';
+import type { Sink } from './sink.ts';
 
 interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
+  /** Receives what is shown without the pager. */
+  readonly sink: Sink;
   readonly pager: PagerCommand;
   /** Whether a variable sets the pager. If so, and the pager can't be run, a warning is printed. */
   readonly isChosen: boolean;
@@ -40,14 +43,14 @@ async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
       room -= linesOf(value, columns, room);
     }
   } finally {
-    if (room >= 0) await showPlain(held, output);
+    if (room >= 0 && held !== '') await output.sink.write(held);
   }
   await page(pieces, held, output);
 }
 
 /** Shows texts through the pager until the user quits it. If it can't be run, shows the texts without it. */
 async function page(texts: AsyncGenerator<string, void>, held: string, output: PagedOutput): Promise<void> {
-  const { context, messages, pager: command, isChosen } = output;
+  const { context, messages, sink, pager: command, isChosen } = output;
   await messages.clear();
   const opened = context.openPager(command);
   const released = messages.holdUntil(opened.then(({ ended }) => ended));
@@ -77,19 +80,13 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
   if (how === 'missing') {
     const problem = `the pager ${JSON.stringify(command.command)} can't be run. To use another, set PETSTOCK_PAGER`;
     if (isChosen) await messages.warn(problem);
-    await showPlain(kept, output);
+    if (kept !== '') await sink.write(kept);
     if (failure instanceof ClosedPipeError) {
-      for await (const text of texts) await context.stdout.write(text);
+      for await (const text of texts) await sink.write(text);
       return;
     }
   }
   if (failure !== undefined) throw failure;
-}
-
-async function showPlain(text: string, { context, messages }: PagedOutput): Promise<void> {
-  if (text === '') return;
-  await messages.clear();
-  await context.stdout.write(text);
 }
 
 /** Returns how many lines of the terminal a text takes. Lines of text after the first `room + 1` are not counted. */
@@ -117,8 +114,8 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
  * Returns a function that shows a table that may be longer than the terminal; undefined if a pager is not wanted or
  * can't be used.
  */
-export function pagerFor(context: Context, messages: Messages, place: string) {
-  const { env, stdin, stdout } = context;
+export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink'>, place: string) {
+  const { env, stdin, stdout } = shown.context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
   const command = (chosen ?? 'less').trim();
@@ -130,7 +127,7 @@ export function pagerFor(context: Context, messages: Messages, place: string) {
   // Keys typed ahead, such as the next command, must not save a file or start a program.
   const lessSecure = env.LESSSECURE ?? '1';
   const pager = { command, env: { ...withoutSecrets(env), LESS: less, LESSSECURE: lessSecure, LV: env.LV ?? '-c' } };
-  const output = { context, messages, pager, isChosen: chosen !== undefined, columns, rows };
+  const output = { ...shown, pager, isChosen: chosen !== undefined, columns, rows };
   return (pieces: Pieces) => showPaged(pieces, output);
 }
 

@@ -132,7 +132,7 @@ export class Results {
     };
     const isPaged = interrupted !== undefined && format === 'table' && globals.pager !== false && !globals.quiet;
     const paged = isPaged && stdout.isTerminal ? await import('./paged-output.ts') : undefined;
-    const page = paged?.pagerFor(context, messages, place);
+    const page = paged?.pagerFor({ context, messages, sink: this.#sink }, place);
     await (page?.(pieces()) ?? this.#writeInStep(pieces(), interrupted));
     return isEmpty;
   }

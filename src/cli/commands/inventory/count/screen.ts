@@ -46,6 +46,10 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
   };
 }
 
+/**
+ * Draws on stderr itself, not through `Messages`: while a count reads keys, the prompt is the drawn line. Only `begin`
+ * has to clear another one.
+ */
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { messages } = invocation;
   const { stderr } = invocation.context;
