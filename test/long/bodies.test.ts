@@ -81,7 +81,7 @@ describe('a response without end', () => {
   test('api fails at 16 MiB of an endless response on a terminal', async () => {
     const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
-    expect(result.stderr).toContain('longer than 16 MiB, which is not shown on a terminal');
+    expect(result.stderr).toContain('longer than 16 MiB, which is too much for a terminal');
   });
 });
 
