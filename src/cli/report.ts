@@ -90,7 +90,7 @@ const maxLines = 20;
 function firstOf(lines: readonly string[]): readonly string[] {
   if (lines.length <= maxLines + 1) return lines;
   const more = grouped(lines.length - maxLines);
-  const rest = `… and ${more} more lines. To see all of them, run it again with 2> errors.txt`;
+  const rest = `… and ${more} more lines. To see all of them, run the command again with 2> errors.txt`;
   return [...lines.slice(0, maxLines), rest];
 }
 

@@ -52,7 +52,8 @@ function without(keys: readonly string[], text: string): string {
   return longestFirst.reduce((rest, key) => rest.replaceAll(key, hidden), text);
 }
 
-const inHistory = "A key on the command line stays in the shell's history. If that was a real one, remove it there";
+const inHistory =
+  "A key on the command line stays in the shell's history. If that was a real key, remove it from the history";
 
 /**
  * Returns the texts of an error, with `[not shown]` for each part of a typed word that may be a key. All usage errors

@@ -52,7 +52,7 @@ export const countHelp = '- cancels a line, 42 x3 counts 3, done ends, help show
 /** Shown to a user who has typed `help`. */
 const countWords = [
   ['42', 'counts one unit of pet 42, or of a bar code or a name'],
-  ['42 x3', 'counts three, and 42*3 too'],
+  ['42 x3', 'counts three units; so does 42*3'],
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],
   ['code 42', 'assigns the code before it to pet 42'],

@@ -73,7 +73,7 @@ test('counts a line wider than the terminal as several lines', async ({ shop }) 
 });
 
 const misnamed =
-  /^▸ staging\nWarning: the pager "mroe -x" can't be run. To use another, set PETSTOCK_PAGER\.\nRate limit: /;
+  /^▸ staging\nWarning: The pager "mroe -x" can't be run. To use another, set PETSTOCK_PAGER\.\nRate limit: /;
 
 test.each([
   ['at once', undefined, /^▸ staging\nRate limit: /],

@@ -154,7 +154,7 @@ async function stateFacts(invocation: Invocation) {
 }
 
 function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof stateFacts>>): string {
-  if (sound === null) return engine ?? 'none can be read';
+  if (sound === null) return engine ?? 'no readable state';
   return `${engine}, schema ${schema}, ${counted(runs, 'run')}, ${sound ? 'sound' : 'damaged'}`;
 }
 

@@ -123,7 +123,7 @@ export const topics = {
     },
     'The first one that is set applies. An address is https, or http on this machine (loopback), and ends in /v1.',
     'A stored key belongs to the origin it was stored for. It is not sent to another address (exit code 4) until it is ' +
-      'stored again. A key from a variable is sent to whatever address is in force.',
+      'stored again. A key from a variable is sent to any address that is set.',
     'A named store has only its own variables: PETSTOCK_NORTH_API_KEY_STAGING and PETSTOCK_NORTH_URL_STAGING ' +
       'for --store north. Settings made with --store take precedence over those of all stores.',
     '--env sandbox needs neither key nor address: it is a real service on this machine, started for one command.',
@@ -183,7 +183,7 @@ export const topics = {
     },
     'The time before which nothing may be sent with a key is also saved outside the state. It is in ' +
       'PETSTOCK_RUNTIME_DIR alone, or in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
-      'temporary folder. All of them are read, whoever is logged in.',
+      'temporary folder. petstock reads all of them, with or without a login session.',
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
       '(PETSTOCK_NO_CACHE=1 disables it).',
     'All files have mode 0600. Only the configuration and sandbox.key contain keys; other files contain a hash. The ' +

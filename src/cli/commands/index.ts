@@ -74,7 +74,7 @@ export const commandOutlines: readonly Outline[] = [
       {
         usage: 'codes',
         summary: 'show and extend the file of your bar codes',
-        description: 'The bar codes, names and levels of your pets: the file of the setting `codes`.',
+        description: 'Shows and extends the file of the setting `codes`: the bar codes, names and levels of your pets.',
         commands: [
           verb('add <code> <petId> [name]', 'add a bar code for a pet', codes, 'defineCodesAdd'),
           verb('list', 'list all bar codes', codes, 'defineCodesList'),
@@ -89,7 +89,8 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'history',
     summary: 'list, show, add up, discard, export and prune past runs',
     group: 'Stock',
-    description: 'What this machine has changed: every write is a run in the history, with all of its rows.',
+    description:
+      'Shows and manages the history. Every write of this machine is a run in the history, with all of its rows.',
     commands: [
       verb('list', 'list the runs, latest first', historyShow, 'defineHistoryList'),
       verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),

@@ -123,8 +123,8 @@ export const experimental = 'The service marks updates as experimental, so their
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
-  ['--max-changes <n>', 'refuse a plan that changes more rows than this (setting max-changes)'],
-  ['--max-zero <n>', 'refuse a plan that sets more rows to 0 or below than this (setting max-zero)'],
+  ['--max-changes <n>', 'refuse a plan that changes more than n rows (setting max-changes)'],
+  ['--max-zero <n>', 'refuse a plan that sets more than n rows to 0 or below (setting max-zero)'],
   ['--fail-fast', "stop after the first row that can't be written"],
   ['--changed', 'leave unchanged rows out of the report'],
   [

@@ -47,7 +47,7 @@ export function resolveFormat(
     const problem = `Invalid output format "${asked}"`;
     const forms =
       known.length === 0
-        ? `${name} prints its own text, which has no formats`
+        ? `${name} prints its own text and has no formats`
         : `The valid formats are ${known.join(', ')}`;
     throw new UsageError(`${problem}. ${forms}`, { hint });
   }

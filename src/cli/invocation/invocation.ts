@@ -104,7 +104,7 @@ function readConfigFor({ needsConfig }: RunningCommand, { env, folders }: Contex
   } catch (error) {
     const isForSandbox = (globals.env ?? variable(env, 'PETSTOCK_ENV')) === 'sandbox';
     if (!(error instanceof PetstockError) || !(needsConfig === undefined ? isForSandbox : !needsConfig)) throw error;
-    const instead = 'This command continues without its settings, and without a shared state that it may contain';
+    const instead = 'This command continues without the settings in it, and without a shared state that it may name';
     return { config: emptyConfig, warnings: [`${sentence(error.message)} ${instead}`] };
   }
 }

@@ -78,7 +78,7 @@ async function page(texts: AsyncGenerator<string, void>, held: string, output: P
   const how = await pager.ended;
   await released;
   if (how === 'missing') {
-    const problem = `the pager ${JSON.stringify(command.command)} can't be run. To use another, set PETSTOCK_PAGER`;
+    const problem = `The pager ${JSON.stringify(command.command)} can't be run. To use another, set PETSTOCK_PAGER`;
     if (isChosen) await messages.warn(problem);
     if (kept !== '') await sink.write(kept);
     if (failure instanceof ClosedPipeError) {

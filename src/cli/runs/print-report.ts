@@ -1,6 +1,6 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../../inventory/change.ts';
-import { grouped } from '../../inventory/items.ts';
+import { counted, grouped } from '../../inventory/items.ts';
 import { unreadableStock } from '../../inventory/plan.ts';
 import { bulkReportView } from '../../output/report-view.ts';
 import { ClosedPipeError, FailureError, type PetstockError } from '../../shared/errors.ts';
@@ -103,8 +103,8 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
   if (run === null || rest <= 0) return;
   const states = new Set(wrong.map((row) => (isPending(row) ? 'pending' : row.result)));
   const only = isOfWrong ? ` --state ${[...states].join(',')}` : '';
-  const more = shownRows === 0 ? '' : ' more';
-  await messages.note(`${grouped(rest)}${more} rows: petstock history show ${run.slice(-4)}${only}`);
+  const noun = shownRows === 0 ? 'row' : 'more row';
+  await messages.note(`To see ${counted(rest, noun)}: petstock history show ${run.slice(-4)}${only}`);
 }
 
 /**

@@ -39,7 +39,7 @@ const setKeyOptions = optionRows(
   ['--url <url>', 'store this address, too; the key belongs to it'],
   ['--command <command>', 'store a command that prints the key, run without a shell'],
   ['--check', 'send one request with the key first, and store it only if the service accepts it'],
-  ['--shell', "run that command with the system's shell, in the root folder; pipes and variables work"],
+  ['--shell', "run that command with the system's shell, in the root folder, so that pipes and variables work"],
 );
 type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
 
@@ -47,7 +47,7 @@ const setKeyOf = define({
   description:
     'Stores the API key of one environment in a file that only you can read. On a terminal, petstock asks for it. Otherwise it reads ' +
     'stdin. The key is never an argument, because the shell keeps the command line in its history, and every process ' +
-    'can see it. The key is sent to the address in force when it is stored, and to no other origin. With --command, ' +
+    'can see it. The key is sent only to the origin of the address that is set when you store the key. With --command, ' +
     'petstock stores a command that prints the key instead: each petstock command that needs the key runs it once.',
   options: setKeyOptions,
   examples: [
@@ -159,7 +159,7 @@ function keyAsArgument(command: Command): UsageError {
   const { env, store, url, check } = command.optsWithGlobals<GlobalOptions & SetKeyOptions>();
   return new UsageError(
     'config set-key does not take the key as an argument, because the command line stays in the history of the ' +
-      'shell. Nothing was stored. If that was a real key, remove it there.',
+      'shell. Nothing was stored. If that was a real key, remove it from the history.',
     { hint: commandAgain({ store, env }, { ...(url !== undefined && { url }), ...(check && { check }) }) },
   );
 }

@@ -61,7 +61,7 @@ export const defineHistoryExport = define({
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
-      const left = `Not exported: ${counted(open, 'row')} without an outcome yet.`;
+      const left = `Not exported, because they have no outcome yet: ${counted(open, 'row')}.`;
       const how = 'To see the unfinished runs: petstock history list --state incomplete';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);
     });

@@ -55,7 +55,7 @@ export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
   description:
     'Writes the stock levels of a file. Checks the whole file before anything is sent, shows the plan, ' +
-    'and asks. Each change is in the history before it is sent, so that it can be resumed after a crash, ' +
+    'and asks. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
     'and undone. Sends one request, plus one per row that changes.\n\n' +
     'The columns are petId (or id), and quantity (or qty) or delta (or adjust), in any order. Optional columns are ' +
     'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns of rows in which they differ. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +

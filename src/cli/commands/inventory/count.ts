@@ -8,13 +8,13 @@ export const defineCount = define({
   operands: { '[session]': 'the unfinished session to resume' },
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
-    'continue after a crash. At the end the count is shown beside the current stock and, after a question, written as ' +
+    'continue after a crash. At the end the count is shown beside the current stock and, after a confirmation, written as ' +
     'a run that can be resumed and undone. Sales during a count are not noticed: count while the shop is closed, or ' +
-    'one shelf at a time. With --add or --take the sums are added to the stock or subtracted from it, which is safe beside other tills. ' +
+    'one shelf at a time. With --add or --take the sums are added to the stock or subtracted from it. This is safe while other tills change the stock. ' +
     'Sends one request for the pets, one for the stock, and one per pet whose stock changes.\n\n' +
     'A line is one of:\n' +
     '  42        counts one unit of pet 42, or of the pet with that bar code\n' +
-    '  42 x3     three, and 42*3 too\n' +
+    '  42 x3     counts three units; so does 42*3\n' +
     '  -         cancels the last line\n' +
     '  = 42 7    sets pet 42 to seven units in all\n' +
     '  code 42   assigns the unknown code before it to pet 42\n' +
@@ -23,7 +23,7 @@ export const defineCount = define({
     'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8). ' +
     'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed. An invalid line, such as = 42, is ' +
-    'reported with its line number, and nothing is written (exit 2).',
+    'reported with its line number, and nothing is written (exit code 2).',
   options: countOptions,
   examples: [
     ['petstock inventory count', 'scan or type, then done'],

@@ -123,7 +123,8 @@ class Watch {
     this.longestId = list.longestId;
     const present = new Set(this.options.petIds && list.petIds());
     const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
-    if (missing.length > 0) await messages.warn(`not in the list yet: ${missing.slice(0, 20).join(', ')}`);
+    if (missing.length > 0)
+      await messages.warn(`Some of these pets are not in the list yet: ${missing.slice(0, 20).join(', ')}`);
     const what = `${counted(list.size, 'pet')} of ${targetName(target)}`;
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }

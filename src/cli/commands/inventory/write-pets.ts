@@ -26,7 +26,7 @@ export const defineSet = define({
   description:
     'Sets the stock of one pet and shows the item that the service returned. Sends one request; two if it reads first: on a terminal, and with ' +
     '--expect or --read-first.\n\n' +
-    'Several pets, as petId=quantity, are one run in the history, like with `petstock inventory apply`: petstock reads the stock, shows the plan, ' +
+    'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: petstock reads the stock, shows the plan, ' +
     'and asks. That takes one request, plus one per pet that changes. The same applies to one pet with ' +
     `--dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [
@@ -55,7 +55,7 @@ export const defineAdjust = define({
     'Reads the stock of one pet, adds the delta, sets the sum, and shows before and after. Sends two requests. ' +
     'Commands that share the state take turns, and all of their changes count. But the service can only set stock, so a change made ' +
     'elsewhere between the two requests is overwritten.\n\n' +
-    'Several pets, as petId=delta, are one run in the history, like with `petstock inventory apply`. The same applies to one pet ' +
+    'Several pets, as petId=delta, are one run in the history, as with `petstock inventory apply`. The same applies to one pet ' +
     `with --dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [['--expect <n>', 'write only if the stock is n (otherwise exit code 7)'], ...writeOptions],
   examples: [

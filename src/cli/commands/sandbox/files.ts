@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { link, open, rm } from 'node:fs/promises';
-import { grouped } from '../../../inventory/items.ts';
+import { counted } from '../../../inventory/items.ts';
 import { exactJson } from '../../../output/exact-json.ts';
 import type { ServiceStorage } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -42,7 +42,7 @@ export const defineImport = define({
       await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'none');
     }
     const orders = merge ? 0 : stock.orders.length;
-    await messages.note(`${grouped(pets)} pets are in ${name} now${merge ? ', in addition to the earlier ones' : ''}.`);
+    await messages.note(`Imported ${counted(pets, 'pet')} into ${name}${merge ? ', and kept all others' : ''}.`);
     await printRecord(invocation, { store: name, pets, orders });
   },
 });
@@ -111,7 +111,7 @@ export const defineBackup = define({
   operands: { '<file>': 'where to write it; the file must not exist' },
   description:
     'Saves a copy of the database file, with stock, keys and their usage, even while the service is running. ' +
-    'To go back to it, stop the service and serve the copy. For PostgreSQL use pg_dump.',
+    'To restore it, stop the service and serve the copy. For PostgreSQL use pg_dump.',
   options: storeOptions,
   examples: [['petstock sandbox backup monday.db']],
   action: async (invocation, choice: StorageChoice, target = '') => {

@@ -61,7 +61,7 @@ export const options = {
     'a PostgreSQL database instead of a file, for several servers: postgres://user@host:5432/name',
     readDatabase,
   ],
-  import: ['file', 'stock for a new database: CSV or JSON, like for `sandbox import`', file],
+  import: ['file', 'stock for a new database: CSV or JSON, as for `sandbox import`', file],
   pets: ['n', 'number of pets in a new stock (default: 24)', whole(0, 100_000_000)],
   seed: ['n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)],
   ids: [
@@ -89,7 +89,7 @@ export const options = {
   port: ['n', `port; 0 uses a free one (default: ${defaultPort})`, whole(0, 65_535)],
   host: ['address', 'address to listen on (default: 127.0.0.1)', text],
   expose: 'allow a --host or --admin-host that other machines can reach',
-  tlsCert: ['file', 'certificate with its chain, PEM; read again at SIGHUP', file],
+  tlsCert: ['file', 'certificate with its chain, PEM; read again on SIGHUP', file],
   tlsKey: ['file', 'private key of the certificate, PEM', file],
   trustProxy: [
     'cidr',

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { counted } from '../../../inventory/items.ts';
 import type { RunningService } from '../../../service/index.ts';
 import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
@@ -168,7 +169,7 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
   }
   if (found === null || found.pets === pets) return;
   throw new UsageError(
-    `${file} already has ${found.pets} pets, and --pets ${pets} is only for a new file. Remove the file, or choose another one`,
+    `${file} already has ${counted(found.pets, 'pet')}, and --pets ${pets} is only for a new file. Remove the file, or choose another one`,
     { hint: petstock`sandbox serve --file :memory: --pets ${pets ?? []}` },
   );
 }
@@ -191,7 +192,7 @@ async function announce({ context, results }: Invocation, service: RunningServic
     await teller.note(whereKeyIs(context.folders.state, key, values));
     if (admin !== null)
       await teller.note(
-        `The administration address is ${admin}. Its token is the one in --admin-token, or else is shown with --json.`,
+        `The administration address is ${admin}. Its token is that of --admin-token; without that option, --json shows the token.`,
       );
   }
   if (!results.wantsJson) return;

@@ -22,14 +22,14 @@ test('prints only the failed rows of a large apply on a terminal, and a command 
     expect.stringMatching(/^ +5 .* failed +\S/),
     expect.stringMatching(/^ +22 .* failed +\S/),
   ]);
-  expect(stderr).toMatch(/28 more rows: petstock history show [a-z0-9]{4}\n/);
+  expect(stderr).toMatch(/To see 28 more rows: petstock history show [a-z0-9]{4}\n/);
 });
 
 test('prints only the counts of a large apply on a terminal if it wrote all rows', async () => {
   const { code, stdout, stderr } = await applied(rowsOf(30));
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
   expect(stderr).toContain('30 applied.\n');
-  expect(stderr).toMatch(/30 rows: petstock history show [a-z0-9]{4}\n/);
+  expect(stderr).toMatch(/To see 30 rows: petstock history show [a-z0-9]{4}\n/);
   expect(stderr).not.toContain('Nothing to show');
 });
 
@@ -38,13 +38,13 @@ test('omits rows that were not attempted, and prints a command that shows them',
   const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });
   expect(stderr).toContain('5 applied, 35 not attempted.\n');
-  expect(stderr).toMatch(/\n35 rows: petstock history show \w{4} --state pending\n/);
+  expect(stderr).toMatch(/\nTo see 35 rows: petstock history show \w{4} --state pending\n/);
 });
 
 test('limits many failures to one screen, and prints all rows of a small run with failures last', async () => {
   const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
   expect(many.lines.length).toBeLessThanOrEqual(17);
-  expect(many.stderr).toMatch(/\d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
+  expect(many.stderr).toMatch(/To see \d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);
   const few = await applied(rowsOf(3, [0]), { quantityBounds: { max: 1000n } });
   expect(few.lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Line', '3', '4', '2']);
 });
@@ -82,7 +82,7 @@ test('prints the first 20 of many faults on a terminal, and up to 1000 elsewhere
   expect(shown.stderr).toMatch(
     /^Error: \S+ has 400 errors. Nothing was sent\.\n(?:│ line .*\n){20}│ … and 380 more lines\. .*\n$/,
   );
-  expect(shown.stderr).toContain('To see all of them, run it again with 2> errors.txt\n');
+  expect(shown.stderr).toContain('To see all of them, run the command again with 2> errors.txt\n');
   expect((await shop.run(command)).stderr.match(/^│ line /gm)).toHaveLength(400);
   const { error } = JSON.parse((await shop.run(`${command} --json`, { terminal: 80 })).stderr);
   expect(error.faults).toHaveLength(400);

@@ -88,7 +88,7 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
     });
   }
   const { tally, handedOver, isSettled } = accountOf(session);
-  const rest = isSettled && handedOver.size === 0 ? '' : ', besides what was being written';
+  const rest = isSettled && handedOver.size === 0 ? '' : ', besides units that were being written';
   const held = `It already holds ${sumText(tally, mode)}${rest}`;
   const ways = 'Resume it only with scans that it does not have yet, or start a new session with --new';
   return new UsageError(`${what}. ${held}. Nothing was counted. ${ways}`, {
