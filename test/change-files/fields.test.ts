@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fields, nearestField } from '../../src/change-files/field-names.ts';
-import { faultsOf } from './reading.ts';
+import type { Remedy } from '../../src/change-files/problems.ts';
+import { faultsOf, read } from './reading.ts';
 
 const names: readonly (readonly [string, string | undefined])[] = [
   ['expectd', 'expected'],
@@ -28,6 +29,49 @@ test('finds every field with a letter missing', () => {
       expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
     }
   }
+});
+
+test.each<[string, string, Remedy | undefined]>([
+  ['no unknown column', 'petId,quantity\n4,12\n', undefined],
+  ['a column to ignore', 'petId,quantity,Colour\n4,12,red\n', { kind: 'ignore' }],
+  [
+    'a stock to name',
+    'petId,Shelf\n4,12\n',
+    {
+      kind: 'ask',
+      question:
+        'Which column is the stock: Shelf? `--column quantity=<name>`, or `--column delta=<name>` for a delivery',
+    },
+  ],
+  [
+    'an id to name, beside others',
+    'Animal,quantity,Shelf\n4,12,1\n',
+    {
+      kind: 'ask',
+      question:
+        'Which column is the pet id: Animal or Shelf? `--column petId=<name>`. To ignore the others, add `--ignore-columns`',
+    },
+  ],
+  [
+    'a stock that may be expected',
+    'petId,quantity,oldQuantity\n4,12,9\n',
+    {
+      kind: 'ask',
+      question: 'Is "oldQuantity" the stock that a row expects? `--column expected=oldQuantity`',
+    },
+  ],
+  ['a second expected stock', 'petId,quantity,expected,oldQuantity\n4,12,9,9\n', undefined],
+  ['two that may be expected', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
+  ['too few columns', 'Shelf\n4\n', undefined],
+])('proposes how to read a file with %s', async (_, content, remedy) => {
+  const file = await read(content);
+  expect(file.ok ? undefined : file.remedy).toEqual(remedy);
+  const [names = '', cells = ''] = content.split('\n');
+  const values = cells.split(',');
+  const object = Object.fromEntries(names.split(',').map((name, at) => [name, values[at]]));
+  const json = await read(JSON.stringify([object]));
+  const question = remedy?.kind === 'ask' ? { question: remedy.question.replace('column is', 'field is') } : {};
+  expect(json.ok ? undefined : json.remedy).toEqual(remedy && { ...remedy, ...question });
 });
 
 describe('readChanges with --column and --ignore-columns', () => {

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
+import type { InventoryItem } from '../../src/inventory/items.ts';
+import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
 import { execute, type RunPlan, requireWithinGuards } from '../../src/runs/execute.ts';
 import type { RunContext } from '../../src/runs/run-context.ts';
-import { UnavailableError } from '../../src/shared/errors.ts';
+import { NotFoundError, UnavailableError } from '../../src/shared/errors.ts';
+import type { FinalOutcome } from '../../src/writes/row-write.ts';
+import { columnsOf } from '../inventory/columns.ts';
+import { rowsOf, type ShopScript, simulatedShop } from '../writes/simulated-shop.ts';
 
 const row = (result: BulkRow['result'], after = 7): BulkRow =>
   ({ line: 1, petId: 4n, before: 5, after, result, reason: undefined, ref: undefined }) as BulkRow;
@@ -63,4 +68,116 @@ test.each([
   const rows = [row('planned'), row('planned', 0)];
   expect(() => requireWithinGuards(rows, limits, isResumed)).toThrow(end);
   expect(() => requireWithinGuards(rows, { maxChanges: 2, maxZero: 1 }, isResumed)).not.toThrow();
+});
+
+interface Script extends ShopScript {
+  /** The age of the stock that was read, in milliseconds. */
+  readonly age?: number;
+  readonly end?: () => Promise<void>;
+  readonly found?: () => Promise<unknown>;
+  readonly isSingle?: boolean;
+  readonly hasBegun?: boolean;
+  readonly row?: Partial<BulkRow>;
+  readonly maxZero?: number;
+  /** The stock that is found if it is read again. */
+  readonly stock?: number;
+}
+
+/** Carries out a plan of one row in a simulated shop. */
+async function wrote({ age = 0, end, found, isSingle = false, hasBegun = true, stock: again, ...script }: Script) {
+  const { options, clock, sent, outcomes } = simulatedShop(rowsOf(1), script);
+  const calls: unknown[] = [];
+  const log = { ...options.log, run: 'r1', hasBegun, end: end ?? (async () => {}) };
+  const begin = async (head: RunHead, planned: Iterable<PlannedRow>) => {
+    calls.push([head.command, [...planned].map(({ petId }) => petId)]);
+    return log;
+  };
+  const context = {
+    ...options,
+    target: { env: 'staging' },
+    client: {
+      ...options.client,
+      async *scanInventory() {
+        if (again === undefined) throw new UnavailableError('no list');
+        yield columnsOf([{ petId: 1n, quantity: again, status: 'sold' }]);
+      },
+    },
+    state: {
+      presence: options.presence,
+      pets: { beginRead: async () => ({ readVersion: { sequence: 0, at: 0 }, writes: [] }) },
+      petWrites: { after: options.writesSince },
+      history: { begin, beginLater: begin, run: found ?? (async () => {}), readVersion: async () => undefined },
+    },
+  } as unknown as RunContext;
+  const rows = [{ ...row('planned', 100), petId: 1n, before: 0, ...script.row }];
+  const stock = { readVersion: { sequence: 0, at: 0 }, readAt: clock.monotonic() - age };
+  const single = isSingle ? {} : undefined;
+  const plan = { subject: { command: 'inventory set' }, rows, stock, single } as unknown as RunPlan;
+  const hooks = {
+    onBegin: async (run: string | undefined, count: number) => void calls.push([run, count]),
+    onSettled: ({ result }: FinalOutcome) => void calls.push(result),
+    onItem: ({ quantity }: InventoryItem) => void calls.push(quantity),
+    onEnd: async () => void calls.push('end'),
+  };
+  const limits = { ...guards, maxZero: script.maxZero };
+  const runOptions = { dryRun: false, failFast: false, concurrency: 1, guards: limits };
+  const { report, error } = await execute(context, plan, runOptions, hooks);
+  const { result, error: rowError } = report.rows[0] ?? {};
+  return { calls, sent, outcomes, run: report.run, result, rowError, error };
+}
+
+const begun = ['inventory set', [1n]];
+
+test('records a run, writes its rows, and reports each step', async () => {
+  const { calls, sent, run, result, error } = await wrote({});
+  expect(calls).toEqual([begun, ['r1', 1], 100, 'applied', 'end']);
+  expect([sent, run, result, error]).toEqual([[1], 'r1', 'applied', undefined]);
+});
+
+test('reports no run if nothing of a single write was recorded', async () => {
+  const { calls, run, error } = await wrote({ isSingle: true, hasBegun: false, requests: new Map([[1, ['401']]]) });
+  expect(calls).toEqual([begun, [undefined, 1], 'end']);
+  expect([run, error?.name, error?.run]).toEqual([null, 'AuthError', undefined]);
+});
+
+test.each([true, false])('records that a refused row failed only for a single write: %s', async (isSingle) => {
+  const { outcomes, result, error } = await wrote({ isSingle, requests: new Map([[1, ['401']]]) });
+  expect(result).toBe(isSingle ? 'failed' : 'notAttempted');
+  expect(outcomes.filter((outcome) => outcome.result === 'failed')).toHaveLength(isSingle ? 1 : 0);
+  expect(error?.run).toBe('r1');
+});
+
+test.each([
+  [5000, [1]],
+  [5001, []],
+])('reads a stock again that is %i ms old when the plan is confirmed (requests: %j)', async (age, requests) => {
+  expect((await wrote({ age })).sent).toEqual(requests);
+});
+
+const sale: Partial<BulkRow> = { before: 2, after: 1, delta: -1 };
+test.each<[number | undefined, Partial<BulkRow>, number, string]>([
+  [undefined, sale, 1, 'applied'],
+  [0, sale, 1, 'conflict'],
+  [1, sale, 1, 'applied'],
+  [0, sale, 3, 'applied'],
+  [1, { before: 1, after: 0, delta: -1 }, 1, 'applied'],
+])('keeps to --max-zero %s if the stock is read again: %j on %i: %s', async (maxZero, change, stock, result) => {
+  const written = await wrote({ age: 5001, row: change, stock, ...(maxZero !== undefined && { maxZero }) });
+  expect(written.result).toBe(result);
+});
+
+const lost = new UnavailableError('no state');
+test.each<[string, Script, string | null, string | undefined]>([
+  ['is there', {}, 'r1', 'PartialError'],
+  ['is no longer there', { found: () => Promise.reject(new NotFoundError('no run')) }, null, 'FailureError'],
+  ['can not be read', { found: () => Promise.reject(lost) }, 'r1', 'PartialError'],
+])('reports whether a run can be resumed whose end was not recorded, if it %s', async (_, script, run, name) => {
+  const ended = await wrote({ end: () => Promise.reject(lost), ...script });
+  expect([ended.run, ended.result, ended.error?.name]).toEqual([run, 'applied', name]);
+});
+
+test('refuses a resumed plan beyond its limits before anything is recorded', async () => {
+  const plan = { rows: [row('planned'), row('planned')], resumed: { outcomes: [] } } as unknown as RunPlan;
+  const options = { dryRun: true, failFast: false, concurrency: 1, guards: { ...guards, maxChanges: 1 } };
+  await expect(execute({} as RunContext, plan, options)).rejects.toThrow('Nothing more was written');
 });

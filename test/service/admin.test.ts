@@ -59,6 +59,9 @@ test.each([
   ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
   ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
+  ['GET', '/keys/000000000000/usage', undefined, 404],
+  ['GET', '/health/more', undefined, 404],
+  ['PUT', '/healthz', undefined, 404],
 ])('answers the administration request %s %s with %j with %i and a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });
   const answer = await service.admin(method, path, body);

@@ -44,6 +44,8 @@ test.each([
   ['*:p=:reset', 'p needs a probability from 0 to 1'],
   ['*:seed=1:reset', 'seed= needs p='],
   ['*:delay=5-1', 'delay needs milliseconds, such as 250 or 100-500'],
+  ['*:delay=1-2-3', 'delay needs milliseconds, such as 250 or 100-500'],
+  ['*:delay', 'delay needs milliseconds, such as 250 or 100-500'],
   ['*:delay=5-x', 'delay needs milliseconds, such as 250 or 100-500'],
   ['*:delay=99999999999', 'delay needs milliseconds, such as 250 or 100-500'],
   ['*:status=600', 'status needs a status from 400 to 599'],
