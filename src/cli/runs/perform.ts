@@ -62,7 +62,7 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   // For a single row the table already shows the summary.
   const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
-  const problem = await errorAfterKeeping(error, report.rows.filter(isWrong), options.keepFailed);
+  const problem = await errorAfterKeeping(invocation, error, report.rows.filter(isWrong), options.keepFailed);
   await printReportBefore(problem, invocation, report, { ...options, names });
   await noteUndo(invocation, report);
   if (problem) throw problem;

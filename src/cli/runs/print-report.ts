@@ -15,7 +15,7 @@ const usualRows = 24;
 /** On a terminal with fewer columns, a failed row takes one line per field. */
 const narrow = 60;
 const linesOfRecord = 7;
-/** Maximum number of rows listed in an error; the history has all of them. */
+/** Maximum number of rows listed in a warning; the history has all of them. */
 const maxNamed = 20;
 
 interface ReportOptions {
@@ -108,11 +108,11 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 }
 
 /**
- * Saves rows to the file of `--failed-out`.
- * @returns the error that the run ends with. If saving fails, a line of the error says so, or a FailureError if the run
- * has none
+ * Saves rows to the file of `--failed-out`. If that fails, prints a warning with the rows.
+ * @returns the error that the run ends with. If saving fails and the run has no error, a FailureError
  */
 export async function errorAfterKeeping(
+  { messages }: Pick<Invocation, 'messages'>,
   error: PetstockError | undefined,
   rows: readonly BulkRow[],
   keep: ((rows: readonly BulkRow[]) => Promise<void>) | undefined,
@@ -126,12 +126,11 @@ export async function errorAfterKeeping(
       const message = `All changes were written, but the --failed-out file could not be saved: ${why}`;
       return new FailureError(message, { cause: reason });
     }
-    const lines = [
-      `These rows could not be saved to the --failed-out file: ${why}`,
-      ...rows.slice(0, maxNamed).map(lineOf),
-    ];
+    await messages.warn(`These rows could not be saved to the --failed-out file: ${why}`);
+    const lines = rows.slice(0, maxNamed).map(lineOf);
     if (rows.length > maxNamed) lines.push(`… and ${grouped(rows.length - maxNamed)} more`);
-    return error.with({ lines: [...error.lines, ...lines] });
+    await messages.show(() => lines.map((line) => `  ${line}`), { always: true });
+    return error;
   }
 }
 
