@@ -74,7 +74,7 @@ export interface Prompts {
    */
   password(question: string): Promise<string>;
   confirm(question: string): Promise<boolean>;
-  /** @param options with `isFresh`, what was typed before the question does not answer it, as for `confirm` */
+  /** @param options with `isFresh`, text that was typed before the question is dropped, as `confirm` always does */
   text(question: string, options?: { readonly isFresh?: boolean }): Promise<string>;
 }
 

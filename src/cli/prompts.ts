@@ -45,7 +45,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
       show(question);
       try {
         const line = await answered(streams, hiddenLine);
-        // The other lines of a pasted text are part of the answer, so that it is not cut at its first line.
+        // If several lines were pasted, the answer has all of them: half of a pasted text must not pass for a key.
         const more = await takeTyped(input);
         return more.trim() === '' ? line : `${line}\n${more}`;
       } finally {
@@ -71,10 +71,10 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
 }
 
 /**
- * Takes from a terminal what was typed so far, so that it does not answer the next question. Raw mode also delivers a
- * line without its line end, which the terminal would otherwise add to that answer.
- * @returns the text; empty if the input is no terminal
- * @throws InterruptedError if it contains Ctrl-C, which is no signal in raw mode
+ * Reads and returns the text that was typed so far, so that it can't answer the next question. In raw mode, the
+ * terminal also delivers an unfinished line, which would otherwise become part of that answer.
+ * @returns an empty text if the input is not a terminal
+ * @throws InterruptedError if the text contains Ctrl-C, because raw mode sends no signal
  */
 async function takeTyped(input: PromptStreams['input']): Promise<string> {
   let typed = '';
@@ -85,7 +85,7 @@ async function takeTyped(input: PromptStreams['input']): Promise<string> {
   const ignore = () => {};
   setRawMode(input, true);
   input.on('error', ignore).on('data', take).resume();
-  // The first turn of the event loop starts to read, the second one delivers what the terminal holds.
+  // Reading begins in the first turn of the event loop. The second turn delivers the text that the terminal holds.
   await setImmediate();
   await setImmediate();
   input.off('data', take).off('error', ignore).pause();

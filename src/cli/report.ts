@@ -43,8 +43,8 @@ export interface ReportOptions {
 }
 
 /**
- * Reports on stderr what failed and what to do about it, as text or as one JSON object. Does not report a closed pipe,
- * or changes that `--exit-code` found.
+ * Reports on stderr what failed and what to do about it, as text or as one JSON object. Does not report a closed pipe
+ * or a `ChangesFound`.
  * @returns the exit code
  */
 export async function reportError(thrown: unknown, options: ReportOptions): Promise<number> {

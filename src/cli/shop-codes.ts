@@ -43,7 +43,10 @@ function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>)
   return config.settings.codes ?? own;
 }
 
-/** Returns the path of the codes file. Creates the practice shop's own file if it is missing. */
+/**
+ * Returns the path of the codes file; undefined if there is none. Creates the practice shop's own file if it is
+ * missing.
+ */
 export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
   const file = codesFile(invocation);
   if (file === undefined || invocation.config.settings.codes !== undefined || existsSync(file)) return file;
@@ -72,7 +75,7 @@ export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined
 
 /**
  * Returns the codes of a file. They are cached in the state folder: the file is parsed again only if it has changed. If
- * it can't be read or has errors, the cached codes are used, with a warning.
+ * it can't be read or has errors, returns the cached codes, if there are any, and prints a warning.
  */
 async function openCodesFile(file: string, { context, messages }: CodesUse): Promise<BarCodes | undefined> {
   const { state } = context.folders;

@@ -9,7 +9,7 @@ import { requireFileName } from './option-values.ts';
  * @param file the path; `-` for stdout
  * @param usual the format if nothing determines one
  * @param known the formats that the command can write
- * @throws UsageError if the name of the file stands for another format
+ * @throws UsageError if the file has the extension of another format or of a workbook
  */
 export function exportFormat(
   { globals, command }: Pick<Invocation, 'globals' | 'command'>,

@@ -86,8 +86,8 @@ function restBehind(typed: readonly string[], names: readonly string[], word: st
 }
 
 /**
- * Reports whether words complete a command. They lack nothing that it needs, and do not begin with an operand if it
- * takes none.
+ * Reports whether the words after a command fit it: no operand is missing, and a command without operands gets none
+ * first.
  */
 function takes(program: readonly Outline[], names: readonly string[], rest: readonly string[]): boolean {
   let found: Outline | undefined;

@@ -25,7 +25,7 @@ export function otherName(word: string, rest: readonly string[]): readonly strin
   return Object.hasOwn(otherNames, word) ? otherNames[word]?.(rest) : undefined;
 }
 
-/** Returns the words of the line that a command was probably meant to be; undefined if that is not known. */
+/** Returns the words of the line that the user probably meant; undefined for all commands but `inventory list`. */
 export function meantLine(command: readonly string[], rest: readonly string[]): readonly string[] | undefined {
   return command.join(' ') === 'inventory list' ? listLine(rest) : undefined;
 }

@@ -24,9 +24,10 @@ export interface ReplacingOptions {
 
 /**
  * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
- * work. Files without rows, pipes and other special files are written without a question.
- * @throws UsageError if the answer is no, if there is no terminal to ask on, and for an input file or a file in
- * petstock's folders; FailureError for a link of another user
+ * work; `force` replaces it without a question. Files without rows, pipes and other special files are written without a
+ * question.
+ * @throws UsageError if the answer is no, if there is no terminal to ask on, or if such a file is an input file or in a
+ * folder of petstock; FailureError for a link of another user
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);

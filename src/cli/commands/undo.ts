@@ -130,7 +130,8 @@ async function whyPassed(state: State, run: RunRecord, service: string | undefin
 
 /**
  * Undoes a run.
- * @throws UsageError if nothing is left to undo, ConflictError while the run is running
+ * @throws UsageError if nothing is left to undo, or if the run belongs to another target; ConflictError while the run
+ * is running
  */
 async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
   const run = await requireRun(invocation, text);

@@ -30,8 +30,8 @@ import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
   /**
-   * Whether this is a bulk run. It leaves a small part of the limit to interactive commands and, without `--max-wait`,
-   * waits for any number of minute windows.
+   * Whether this is a bulk run. A bulk run leaves a small part of the limit to interactive commands and, without
+   * `--max-wait`, waits for any number of minute windows.
    */
   readonly bulk?: boolean;
   /** Whether the command changes stock and therefore needs a working history. */

@@ -8,7 +8,7 @@ import type { Sink } from './sink.ts';
 interface PagedOutput {
   readonly context: Context;
   readonly messages: Messages;
-  /** Receives what is shown without the pager. */
+  /** Receives the text that is shown without the pager. */
   readonly sink: Sink;
   readonly pager: PagerCommand;
   /** Whether a variable sets the pager. If so, and the pager can't be run, a warning is printed. */

@@ -36,7 +36,7 @@ export async function printReport(invocation: Invocation, report: BulkReport, vi
 }
 
 /**
- * Like `printReport`, but if the reader closes the pipe, the error of the run determines the exit code.
+ * Like `printReport`, but an error of the run takes precedence over a failure to print.
  * @param error the error that the run ends with
  */
 export async function printReportBefore(

@@ -62,7 +62,7 @@ export class DuplicateFileGuard {
   }
 
   /**
-   * Checks the runs of the file. Call this before anything is read for the file, and again right before its run is
+   * Checks the runs of the file. Call this before the stock is read, and again right before the run of the file is
    * recorded.
    * @returns a clause for the question if the deltas of the file were already written
    * @throws ConflictError if a run of the file is unfinished; UsageError, unless `--again` is given, if its deltas were

@@ -20,7 +20,7 @@ export type Side =
 
 /**
  * Returns the stock of one side.
- * @throws UsageError for an unreadable file, FailureError if a service lists a pet twice
+ * @throws UsageError for a file that can't be read or has errors, FailureError if a service lists a pet twice
  */
 export async function readSide(invocation: Invocation, side: Side, unreadable: UnreadablePets): Promise<StockList> {
   if (side.kind === 'file') {

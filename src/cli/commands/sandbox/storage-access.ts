@@ -45,7 +45,8 @@ interface Opening {
 
 /**
  * Runs `work` with the storage open. The sandbox's own is created on first use, unless `readOnly` is set.
- * @throws UsageError if it can't be opened, or is not a storage of the service
+ * @throws UsageError if it can't be opened, or is not a storage of the service; UnavailableError if the database does
+ * not respond
  */
 export async function withStorage<Result>(
   { context }: Invocation,

@@ -47,8 +47,8 @@ export function createCountScreen(invocation: Invocation, sum: () => CountSum, s
 }
 
 /**
- * Draws on stderr itself, not through `Messages`: while a count reads keys, the prompt is the drawn line. Only `begin`
- * has to clear another one.
+ * Creates an output that draws the prompt on stderr directly, because the prompt is the only drawn line while a count
+ * reads keys. Only `begin` has to clear a line that `Messages` drew.
  */
 function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { messages } = invocation;

@@ -115,7 +115,7 @@ interface LeftOver {
   readonly flags: FlagValues;
 }
 
-/** Returns an error that describes what stays in a session, and what to count again. */
+/** Adds to an error which units stay in the session, and which pets to count again. */
 export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
   const { tally } = accountOf(session);
   const isKept = session.isOpen && !tally.isEmpty;
