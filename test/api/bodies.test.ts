@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
+import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { pem } from '../support/tls.ts';
 import { turns, until } from './server.ts';
@@ -80,7 +81,7 @@ const answers = fc.array(
 property(
   'returns headers and bodies as sent, however they are split and however slow the reader is',
   [fc.boolean(), answers],
-  { numRuns: 40, testTimeout: 60_000 },
+  { ...propertyRuns(20, 1 / 10), testTimeout: 60_000 },
   async (isTls, wanted) => {
     let answered = 0;
     const service = await openService(isTls, async (socket) => {

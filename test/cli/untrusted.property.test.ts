@@ -15,8 +15,8 @@ import fc from '../support/seeded-fast-check.ts';
  * `PETSTOCK_RUNS=1000000 npx vitest run --project unit test/cli/untrusted.property.test.ts`
  */
 const sink = propertyRuns(1000);
-const body = propertyRuns(150, 1 / 20);
-const redaction = propertyRuns(150, 1 / 20);
+const body = propertyRuns(75, 1 / 10);
+const redaction = propertyRuns(75, 1 / 10);
 const isLong = process.env.PETSTOCK_RUNS !== undefined;
 const options = { timeout: isLong ? 24 * 60 * 60 * 1000 : 30_000 };
 

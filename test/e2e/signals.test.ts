@@ -86,8 +86,6 @@ test.each([
 
 test.each([
   ['SIGINT', ''],
-  ['SIGTERM', ''],
-  ['SIGINT', ' --json'],
   ['SIGTERM', ' --json'],
 ] as const)('quits at once on a second %s during a set%s, and lists the row as unknown', async (signal, json) => {
   const { env, untilSeen } = await serve(['--fault', 'PATCH /inventory/*:hang']);

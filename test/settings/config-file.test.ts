@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs from 'node:fs';
+import fs, { watch } from 'node:fs';
 import path from 'node:path';
 import { describe, expect } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
@@ -167,6 +167,7 @@ test('loses no write of concurrent writers, and never exposes a broken file, eve
     spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, folder, `${writer}`, `${count}`], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+  const firstWrite = once(watch(folder), 'change');
   const killed = start(99, 100_000);
   const writers = Array.from({ length: writersAtOnce }, (_, writer) => start(writer, rounds));
   let running = writers.length;
@@ -177,6 +178,7 @@ test('loses no write of concurrent writers, and never exposes a broken file, eve
     running -= 1;
     return { code, errors: Buffer.concat(errors).toString() };
   });
+  await firstWrite;
   while (running > 0) {
     if (Object.keys(read(folder).stores).length > rounds) killed.kill('SIGKILL');
     await new Promise((resolve) => setImmediate(resolve));

@@ -399,9 +399,9 @@ describe('SQLite', () => {
 it('opens a new state in several processes at once', async ({ folder }) => {
   const program = new URL('opening-process.ts', import.meta.url).pathname;
   const openAndBegin = () => promisify(execFile)(process.execPath, ['--import', 'tsx', program, folder]);
-  const outputs = await Promise.all([1, 2, 3, 4].map(openAndBegin));
-  expect(outputs).toEqual(Array(4).fill({ stdout: 'begun 5\n', stderr: '' }));
+  const outputs = await Promise.all([1, 2, 3].map(openAndBegin));
+  expect(outputs).toEqual(Array(3).fill({ stdout: 'begun 5\n', stderr: '' }));
   const state = await opened(opening(folder).options);
-  expect(await state.describe()).toMatchObject({ runs: 20, rows: 20 });
+  expect(await state.describe()).toMatchObject({ runs: 15, rows: 15 });
   expect(await state.check()).toEqual([]);
 });

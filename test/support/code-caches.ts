@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Home, type ProgramOptions, runProgram, temporaryHome } from './program.ts';
 
 /** Command lines that need no service. Their caches exist before the tests that damage them. */
@@ -19,13 +19,27 @@ export function runCached(home: Home, command: string, options: ProgramOptions =
   return runProgram(command, { home, ...options, env: { ...on, ...options.env } });
 }
 
+/** What the first home of a test file has kept: a cache does not depend on the home. */
+let warmed: Promise<{ readonly caches: ReadonlyMap<string, Buffer>; readonly printed: ReadonlyMap<string, unknown> }>;
+
 /** Returns a home in which `commands` have kept their caches, and what each has printed. */
 export async function warmHome() {
   const home = temporaryHome();
+  if (warmed === undefined) {
+    warmed = warm(home);
+    return { home, printed: (await warmed).printed };
+  }
+  const { caches, printed } = await warmed;
+  mkdirSync(folderOf(home), { mode: 0o700, recursive: true });
+  for (const [name, bytes] of caches) writeFileSync(join(folderOf(home), name), bytes, { mode: 0o600 });
+  return { home, printed };
+}
+
+async function warm(home: Home) {
   for (const command of commands) await runCached(home, command);
   const printed = new Map<string, unknown>();
   for (const command of commands) printed.set(command, await runCached(home, command));
-  return { home, printed };
+  return { caches: new Map(cachesIn(home).map((path) => [basename(path), readFileSync(path)])), printed };
 }
 
 /**

@@ -77,14 +77,14 @@ describe('a run that loses its state folder', () => {
 test.each<[what: string, at: (petstock: Petstock) => string]>([
   ['is a file', (petstock) => petstock.file('state', ['not a folder'])],
   ['is below /proc', () => '/proc/petstock'],
-])('shares the limit among 8 processes, which all warn, if the state folder %s', async (_what, at) => {
-  const service = await scriptedService({ limit: { limit: 6, seconds: 2 } });
+])('shares the limit among 4 processes, which all warn, if the state folder %s', async (_what, at) => {
+  const service = await scriptedService({ limit: { limit: 3, seconds: 2 } });
   const petstock = petstockAt(service);
   const runtime = join(petstock.home.folder, 'runtime');
   mkdirSync(runtime, { mode: 0o700 });
   const state = at(petstock);
   const env = { PETSTOCK_STATE_DIR: state, PETSTOCK_RUNTIME_DIR: runtime };
-  const queue = Array.from({ length: 10 }, (_, index) => index);
+  const queue = Array.from({ length: 5 }, (_, index) => index);
   const results: { code: number | null; isSaid: boolean }[] = [];
   const work = async () => {
     while (queue.pop() !== undefined) {
@@ -92,7 +92,7 @@ test.each<[what: string, at: (petstock: Petstock) => string]>([
       results.push({ code, isSaid: stderr.includes('PETSTOCK_STATE_DIR') || stderr.includes(state) });
     }
   };
-  await Promise.all(Array.from({ length: 8 }, work));
+  await Promise.all(Array.from({ length: 4 }, work));
   expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
-  expect(results).toEqual(Array(10).fill({ code: 0, isSaid: true }));
+  expect(results).toEqual(Array(5).fill({ code: 0, isSaid: true }));
 });
