@@ -10,7 +10,7 @@ import {
 } from '../../runs/single-write.ts';
 import { ClosedPipeError, FailureError, NotFoundError, type PetstockError } from '../../shared/errors.ts';
 import { fileErrorReason } from '../../shared/file-error.ts';
-import { petstock, targetWords } from '../../shared/hint.ts';
+import { commandLine, petstock, targetWords } from '../../shared/hint.ts';
 import { targetName } from '../../shared/target.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
@@ -140,15 +140,17 @@ async function printItem(
  * Rewords the error for a pet that does not exist. Without an Error body, the address itself may be wrong, so the error
  * stays unchanged.
  */
-function worded({ target }: Invocation, write: SingleWrite, error: unknown): PetstockError {
+function worded(invocation: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.serviceError === undefined) return error;
+  const { target } = invocation;
   const { command, petId, quantity, delta } = write;
   const coded = [...command.split(' '), '--code', `${petId}`, `${quantity ?? delta}`];
-  const way = mayBeBarCode(petId) ? coded : ['inventory', 'list'];
   return error.with({
     message: `There is no pet ${petId} in ${targetName(target)}`,
-    hint: petstock`${way} ${targetWords(target)}`,
+    hint: mayBeBarCode(petId)
+      ? petstock`${commandLine(invocation, coded)}`
+      : petstock`inventory list ${targetWords(target)}`,
     isReworded: true,
   });
 }

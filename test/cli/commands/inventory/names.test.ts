@@ -32,6 +32,7 @@ test('suggests --code if an unknown id looks like a bar code', async ({ shop }) 
     [`get 4 ${code}`, `get --code ${code}`],
     [`set ${code} 5`, `set --code ${code} 5`],
     [`adjust ${code} -2`, `adjust --code ${code} -2`],
+    [`set ${code} 5 --expect 3 --ref R7`, `set --code ${code} 5 --expect 3 --ref R7`],
     [`adjust ${code} 5 --dry-run`, `get --code ${code}`],
     ['get 123456789', 'list'],
     ['get 9007199254740995', 'list'],
