@@ -1,4 +1,4 @@
-import { type ObservationResult, type Permit, PermitExpiredError, type ResponseHead } from '../rate-limit/governor.ts';
+import { type ObservationResult, type Permit, PermitExpiredError, type ResponseHead } from '../rate-limit/permits.ts';
 import {
   CertificateError,
   FailureError,

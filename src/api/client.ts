@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
-import type { Permit } from '../rate-limit/governor.ts';
+import type { Permit } from '../rate-limit/permits.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
 import { redactorOf } from '../shared/redact.ts';

@@ -1,6 +1,6 @@
-import type { Governor } from '../rate-limit/admission.ts';
 import { maxRetries, maxRetryWait, waitBeforeRetry } from '../rate-limit/backoff.ts';
-import type { Permit } from '../rate-limit/governor.ts';
+import type { Governor } from '../rate-limit/governor.ts';
+import type { Permit } from '../rate-limit/permits.ts';
 import { FailureError, failureText, PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts';
 import { shownUrl } from './base-url.ts';

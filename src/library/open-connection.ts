@@ -1,12 +1,12 @@
 import process from 'node:process';
 import { type Client, createClient } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
-import { Governor } from '../rate-limit/admission.ts';
-import type { SeenRateLimit } from '../rate-limit/governor.ts';
+import { Governor } from '../rate-limit/governor.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
+import type { SeenRateLimit } from '../rate-limit/permits.ts';
 import type { RunContext } from '../runs/run-context.ts';
 import { runtimeFolders } from '../settings/folders.ts';
 import { serviceNameOf } from '../settings/key-and-url.ts';

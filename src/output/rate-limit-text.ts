@@ -1,6 +1,6 @@
 import { counted, grouped } from '../inventory/items.ts';
-import type { RateLimit } from '../rate-limit/governor.ts';
 import type { Estimate, KnownLimit } from '../rate-limit/known-limits.ts';
+import type { RateLimit } from '../rate-limit/permits.ts';
 import { type Target, targetName } from '../shared/target.ts';
 import { countColumn, shareColumns } from './columns.ts';
 import { formatDuration, isoTime, localTime, minuteOf, roughDuration } from './time.ts';

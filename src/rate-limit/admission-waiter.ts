@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { Deadline } from '../shared/clock.ts';
 import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { maxGateWait } from './backoff.ts';
-import type { GovernorOptions } from './governor.ts';
+import type { GovernorOptions } from './governor-options.ts';
 import { type KeyState, processOf } from './key-state.ts';
+import type { LimitRecord } from './limit-records.ts';
 import { closesGate } from './observation.ts';
-import type { LimitRecord } from './records.ts';
 import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
 /** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */

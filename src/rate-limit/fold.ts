@@ -12,8 +12,8 @@ import {
   type WindowKind,
   windowKinds,
 } from './key-state.ts';
+import type { IntentRecord, LimitRecord, ResponseRecord, StartRecord } from './limit-records.ts';
 import { closesGate } from './observation.ts';
-import type { IntentRecord, LimitRecord, ResponseRecord, StartRecord } from './records.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 

@@ -1,129 +1,209 @@
-import type { Clock } from '../shared/clock.ts';
-import type { ProcessIdentity } from '../shared/processes.ts';
-import type { WaitReason } from './key-state.ts';
-import type { LimitsStore } from './limits-store.ts';
+import { randomBytes } from 'node:crypto';
+import { AdmissionWaiter, RecordBuffer } from './admission-waiter.ts';
+import type { GovernorOptions } from './governor-options.ts';
+import { isSameBoot, type KeyState, maxGateMs, ownerOf, serviceTime } from './key-state.ts';
+import type { EndRecord, LimitRecord, ResponseRecord } from './limit-records.ts';
+import { closesGate, parseDate, recordOf, seenIn } from './observation.ts';
+import {
+  type Permit,
+  type PermitCount,
+  PermitExpiredError,
+  type Permits,
+  type ResponseHead,
+  type SeenRateLimit,
+} from './permits.ts';
+import type { AdmissionRequest } from './rules.ts';
 
-/** Header names in lower case; the value of a repeated header is an array. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** The three X-RateLimit headers of a response. */
-export interface RateLimit {
-  readonly limit: number;
-  /** Number of requests left in the current window. */
-  readonly remaining: number;
-  /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
-  readonly reset: number;
-}
-
-export interface PermitCount {
-  /** 2 for a read and the write based on it, with no wait between them. */
-  readonly min: 1 | 2;
-  /** Maximum number of permits; at least `min`. */
-  readonly max: number;
-  /**
-   * Releases what other callers would otherwise wait for. It is called before the governor waits for the limit, perhaps
-   * more than once, and must not reject.
-   */
-  beforeWait?(): Promise<void>;
-}
+const day = 86_400_000;
 
 /**
- * Permission to send one request. Call exactly one of `recordResponse`, `forfeit` and `release`, once. None of them
- * rejects: a record that can't be written stays buffered, and the next admission or `flush` fails instead.
+ * The rate limiter. Every request of every command is admitted here, and its response recorded, including retries and
+ * redirects. Requests are admitted in the order of the calls.
  */
-export interface Permit {
+export class Governor {
+  readonly #options: GovernorOptions;
+  readonly #buffer: RecordBuffer;
+  readonly #waiter: AdmissionWaiter;
+  readonly #wish: Omit<AdmissionRequest, 'minPermits'>;
+  /** A name that no other governor has. */
+  readonly #name = randomBytes(8).toString('base64url');
+  readonly #own = new Set<string>();
+  #line: Promise<unknown> = Promise.resolve();
+  /** Callbacks that release what the queued callers hold. */
+  readonly #held = new Set<() => Promise<void>>();
+  #isWaiting = false;
+  /** The boot id in the state that was last read. */
+  #boot = '';
+  #sent = 0;
+  #hasWarned = false;
+  /** The last response with rate limit headers. */
+  #lastLimits: ResponseRecord | undefined;
+
+  constructor(options: GovernorOptions) {
+    this.#options = options;
+    this.#buffer = new RecordBuffer(options);
+    this.#waiter = new AdmissionWaiter(options, this.#buffer, this.#own, () => this.#beginWait());
+    this.#wish = { bulk: options.bulk ?? false, ...(options.exclusive && { exclusive: true }) };
+  }
+
+  /** The last rate limit that a response in this process has reported. */
+  get lastSeen(): SeenRateLimit | undefined {
+    return this.#lastLimits && seenIn(this.#lastLimits);
+  }
+
   /**
-   * Call this right before sending, because the process may have been stopped since the admission, or connecting may
-   * have taken long. Never waits.
-   * @throws PermitExpiredError if the permit has expired
+   * Resolves when one request may be sent.
+   * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait, or after too many 429s
+   * in a row
+   * @throws UnavailableError or FailureError if the limits can't be read or written
+   * @throws the signal's reason once it is aborted
    */
-  beginSend(): void;
+  async admit(signal: AbortSignal): Promise<Permit> {
+    const [permit] = await this.admitSeveral({ min: 1, max: 1 }, signal);
+    return permit;
+  }
+
   /**
-   * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, this process sends nothing more
-   * with the key until the gate lifts. Other processes stop once the record has been written.
+   * Like `admit`, for several requests in one transaction: at least `min`, at most `max`. Returns a single permit if
+   * only a probe may be sent (nothing is known, a window has ended, or a gate has lifted), or if a limit never allows
+   * `min`.
    */
-  recordResponse(answer: ResponseHead): ObservationResult;
-  /** Records that no response came. It is not known whether the service counted the request. */
-  forfeit(): Promise<void>;
-  /** Records that the request was not sent. */
-  release(): Promise<void>;
-}
+  admitSeveral(want: PermitCount, signal: AbortSignal): Promise<Permits> {
+    const turn = this.#line.then(() => this.#admitNext(want, signal));
+    this.#line = turn.catch(() => {});
+    return want.beforeWait === undefined ? turn : this.#holding(want.beforeWait, turn);
+  }
 
-/** Releases unused permits and empties the list. */
-export async function releaseAll(permits: Permit[]): Promise<void> {
-  for (const permit of permits.splice(0)) await permit.release();
-}
+  /** Releases what the caller holds as soon as any queued caller waits for the limit. */
+  async #holding(giveBack: () => Promise<void>, turn: Promise<Permits>): Promise<Permits> {
+    this.#held.add(giveBack);
+    try {
+      if (this.#isWaiting) await giveBack();
+      return await turn;
+    } finally {
+      this.#held.delete(giveBack);
+    }
+  }
 
-/** Returns an error handler that releases unused permits and rethrows the error. */
-export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) => Promise<never> {
-  return async (error) => {
-    for (const permit of permits) await permit.release();
-    throw error;
-  };
-}
-
-export interface ObservationResult {
   /**
-   * The wait that the response asks for, in milliseconds, limited to the longest gate; undefined if it asks for none.
+   * Writes the buffered records, and waits for pending writes.
+   * @throws UnavailableError or FailureError if the limits can't be read or written
    */
-  readonly retryAfter: number | undefined;
-  /** Resolves once other processes can see the record, or if it can't be written. Never rejects. */
-  readonly persisted: Promise<void>;
-}
+  flush(): Promise<void> {
+    return this.#buffer.flush();
+  }
 
-export type Permits = readonly [Permit, ...Permit[]];
+  async #admitNext(want: PermitCount, signal: AbortSignal): Promise<Permits> {
+    this.#waiter.begin();
+    for (;;) {
+      signal.throwIfAborted();
+      const { permits, state } = await this.#claim(want);
+      const [first, ...others] = permits;
+      if (first !== undefined) return [first, ...others];
+      try {
+        await this.#waiter.wait(state, { ...this.#wish, minPermits: want.min }, signal);
+      } finally {
+        this.#isWaiting = false;
+      }
+    }
+  }
 
-/**
- * The permit expired before the request was sent: a gate closed, or the permit's time ran out. Admit the request again.
- */
-export class PermitExpiredError extends Error {
-  override readonly name = 'PermitExpiredError';
-}
+  async #beginWait(): Promise<void> {
+    this.#isWaiting = true;
+    for (const giveBack of this.#held) await giveBack();
+  }
 
-export interface ResponseHead {
-  readonly status: number;
-  readonly headers: Headers;
-}
+  /** Takes as many permits as are available, up to `max`, in one transaction. */
+  async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
+    const { clock, lease, env, self } = this.#options;
+    const [at, boot] = [clock.monotonic(), clock.boot()];
+    const ids = Array.from({ length: max }, () => this.#nextId());
+    const records: LimitRecord[] = [
+      { type: 'intent', ids, minPermits: min, by: ownerOf(self), at, expires: at + lease, ...this.#wish },
+    ];
+    if (!isSameBoot(this.#boot, boot)) records.unshift({ type: 'start', boot, env, at, wall: clock.now() });
+    const state = await this.#buffer.fold(records);
+    this.#boot = state.boot;
+    const granted = ids.filter((id) => state.inFlight.has(id));
+    for (const id of granted) this.#own.add(id);
+    return { permits: granted.map((id) => this.#permit(id)), state };
+  }
 
-/** A reported rate limit. Times are milliseconds since the Unix epoch, by the local wall clock. */
-export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
-  /** When the window ends, converted to the local clock by the `Date` of the response. */
-  readonly resetAt: number;
-  /** When the response came. */
-  readonly asOf: number;
-}
+  #nextId(): string {
+    this.#sent += 1;
+    return `${this.#name}-${this.#sent}`;
+  }
 
-export interface GovernorOptions {
-  readonly clock: Clock;
-  readonly limits: LimitsStore;
-  /** Identifies the service and the key, by `scopeOf`. */
-  readonly scope: string;
-  /** The environment that is stored with the limits if the key was not used since the machine started. */
-  readonly env: string;
-  /** Maximum wait for the rate limit, in milliseconds. */
-  readonly maxWait: number;
-  /**
-   * What `maxWait` applies to: all requests together (the default); each request, for programs that run for weeks; or a
-   * single wait, so that a bulk run may span many windows.
-   */
-  readonly maxWaitFor?: 'all' | 'each' | 'wait';
-  /** How long a request may take, in milliseconds; afterwards its process is considered dead. */
-  readonly lease: number;
-  /** Whether to hold back a small part of the limit for interactive commands. */
-  readonly bulk?: boolean;
-  /**
-   * Whether to send one request at a time, among all processes that share the state, because others use the key without
-   * being visible in the state.
-   */
-  readonly exclusive?: boolean;
-  readonly self: ProcessIdentity;
-  /** See `Processes`. Without this method, a dead process is only noticed when the leases of its requests end. */
-  isGone?(process: ProcessIdentity): boolean;
-  random(): number;
-  /** Called before an admission waits for the first time, with the length of that wait in milliseconds. */
-  onWait(ms: number, reason: WaitReason): void;
-  /** Called once, with a line for the user, if the service asks for an implausibly long wait. */
-  onUnbelievable?(line: string): void;
-  /** Called after each response with rate limit headers. */
-  onLimit?(seen: SeenRateLimit): void;
+  #permit(id: string): Permit {
+    const { clock } = this.#options;
+    let leftAt: number | undefined;
+    return {
+      beginSend: () => {
+        this.#checkLeave(id);
+        leftAt = clock.monotonic();
+      },
+      recordResponse: (answer) => {
+        const record = this.#observe(answer, id, leftAt);
+        const persisted = this.#end(record);
+        this.#tell(record);
+        const { retryAfter } = record;
+        return { retryAfter: retryAfter === undefined ? undefined : Math.min(retryAfter, maxGateMs), persisted };
+      },
+      forfeit: () => this.#end({ type: 'lost', id }),
+      release: () => this.#end({ type: 'unsent', id }),
+    };
+  }
+
+  #checkLeave(id: string): void {
+    const { clock, limits, scope } = this.#options;
+    const { inFlight, gate } = limits.peek(scope);
+    const at = clock.monotonic();
+    const request = inFlight.get(id);
+    const isOver = request === undefined || at >= request.expires || at < gate.at || this.#buffer.hasGate;
+    if (isOver) throw new PermitExpiredError();
+  }
+
+  /** @param leftAt when the request was sent, by the monotonic clock */
+  #observe(answer: ResponseHead, id: string, leftAt: number | undefined): ResponseRecord {
+    const { clock, limits, scope, random } = this.#options;
+    const [at, wall] = [clock.monotonic(), clock.now()];
+    const known = () => {
+      try {
+        const state = limits.peek(scope);
+        return state.offset?.guessed === false ? serviceTime(state, at) : undefined;
+      } catch {
+        return undefined;
+      }
+    };
+    const receipt = { id, at, wall, date: parseDate(answer.headers, wall), leftAt, serviceTime: known };
+    return recordOf(answer, receipt, random);
+  }
+
+  /** Notifies listeners. Call this once the record is buffered, so that a listener's error can't lose a gate. */
+  #tell(record: ResponseRecord): void {
+    if (closesGate(record)) this.#checkBelievable(record);
+    if (record.limit === undefined) return;
+    this.#lastLimits = record;
+    const seen = this.#options.onLimit && this.lastSeen;
+    if (seen !== undefined) this.#options.onLimit?.(seen);
+  }
+
+  #checkBelievable({ retryAfter = 0 }: ResponseRecord): void {
+    if (retryAfter <= maxGateMs || this.#hasWarned) return;
+    this.#hasWarned = true;
+    const days = Math.ceil(retryAfter / day);
+    const asked = days > 365 ? 'more than a year' : `${days} days`;
+    this.#options.onUnbelievable?.(
+      `The service asked for a wait of ${asked}. petstock waits at most ${maxGateMs / day} days. To clear the wait: petstock limits clear`,
+    );
+  }
+
+  /** Buffers a record. Writes it at once if it closes the gate, or if this process has no other request in flight. */
+  async #end(record: ResponseRecord | EndRecord): Promise<void> {
+    this.#buffer.add(record);
+    this.#own.delete(record.id);
+    this.#waiter.wake();
+    // Records that can't be written stay buffered, and the next admission fails.
+    if (this.#own.size === 0 || this.#buffer.hasGate) await this.#buffer.flush().catch(() => {});
+  }
 }

@@ -1,5 +1,5 @@
 import type { KeyState } from './key-state.ts';
-import type { LimitRecord } from './records.ts';
+import type { LimitRecord } from './limit-records.ts';
 
 /**
  * The known limits of each key, shared by all processes that use the same state. The rules are pure functions; an

@@ -3,9 +3,9 @@ import { fileErrorReason } from '../shared/file-error.ts';
 import { fold } from './fold.ts';
 import { type CopyKind, type GateCopy, GateFiles, orUndefined, tolerance } from './gate-files.ts';
 import { copyOf, emptyState, isSameBoot, type KeyState } from './key-state.ts';
+import type { LimitRecord, ResponseRecord } from './limit-records.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
 import { closesGate } from './observation.ts';
-import type { LimitRecord, ResponseRecord } from './records.ts';
 
 export interface GateFilesOptions {
   /** The state folder; it holds copies only if the state is elsewhere, that is, with `url`. */

@@ -1,7 +1,7 @@
 import { fold } from './fold.ts';
 import { emptyState, forget, type KeyState } from './key-state.ts';
+import type { LimitRecord } from './limit-records.ts';
 import type { KnownKey, LimitsStore } from './limits-store.ts';
-import type { LimitRecord } from './records.ts';
 
 /** Limits kept in memory, for programs without a state folder and for tests. */
 export class MemoryLimits implements LimitsStore {

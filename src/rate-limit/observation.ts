@@ -1,6 +1,6 @@
 import { isOfGateway } from '../shared/http-status.ts';
-import type { Headers, RateLimit, ResponseHead, SeenRateLimit } from './governor.ts';
-import type { LimitRecord, ResponseRecord } from './records.ts';
+import type { LimitRecord, ResponseRecord } from './limit-records.ts';
+import type { Headers, RateLimit, ResponseHead, SeenRateLimit } from './permits.ts';
 
 /** The circumstances of a response, besides its head. */
 export interface ObservationContext extends Pick<ResponseRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {

@@ -3,8 +3,8 @@ import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
 import { NotFoundError, type PetstockError, UnavailableError, UsageError } from '../shared/errors.ts';
-import type { Outcome } from '../state/history.ts';
-import type { RunLog } from '../state/stored-run-log.ts';
+import type { Outcome } from '../state/intents-and-outcomes.ts';
+import type { RunLog } from '../state/run-log.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import {
   type FinalOutcome,

@@ -1,7 +1,7 @@
 import type { BulkRow } from '../inventory/change.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
-import type { Outcome } from '../state/history.ts';
-import type { RunLog } from '../state/stored-run-log.ts';
+import type { Outcome } from '../state/intents-and-outcomes.ts';
+import type { RunLog } from '../state/run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
 import type { FinalOutcome, StockSnapshot } from '../writes/row-write.ts';
 import { rebase, type UnansweredRow, verdictOn } from '../writes/verdict.ts';

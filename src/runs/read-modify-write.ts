@@ -1,7 +1,7 @@
-import { type Permit, releaseAll, releaseAndRethrow } from '../rate-limit/governor.ts';
+import { type Permit, releaseAll, releaseAndRethrow } from '../rate-limit/permits.ts';
 import { ConflictError } from '../shared/errors.ts';
 import { plainName } from '../shared/sanitize.ts';
-import type { PetLock } from '../state/stored-pets.ts';
+import type { PetLock } from '../state/pet-locks.ts';
 import { maxBusyWait, type StockSnapshot } from '../writes/row-write.ts';
 import { execute, maxGap, type RunHooks, type RunOptions, type RunPlan, type RunResult } from './execute.ts';
 import type { RunContext } from './run-context.ts';

@@ -4,11 +4,11 @@ import type { ItemColumns } from '../inventory/item-columns.ts';
 import { type InventoryItem, type OutdatedStock, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
 import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
-import { releaseAndRethrow } from '../rate-limit/governor.ts';
+import { releaseAndRethrow } from '../rate-limit/permits.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
 import { sentence } from '../shared/parsed.ts';
 import type { ReadVersion } from '../state/decide.ts';
-import type { PetsBeforeRead } from '../state/stored-pets.ts';
+import type { PetsBeforeRead } from '../state/pet-locks.ts';
 import type { StockSnapshot } from '../writes/row-write.ts';
 import type { RunContext } from './run-context.ts';
 

@@ -1,8 +1,8 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { beginRun, type NewRun } from './begin-run.ts';
 import { hasLostWrites } from './decide.ts';
-import type { Grant, Outcome } from './history.ts';
 import { grantRows, type IntendedRows, selectIntended, writeGranted } from './intend-rows.ts';
+import type { Grant, Outcome } from './intents-and-outcomes.ts';
 import { aliveAmong } from './living-processes.ts';
 import { isOlder, requireCurrent, requireNew } from './older-copy.ts';
 import { countsUpdate, type RunKey, runByToken, runIn, selectRun, selectSettled, settleRows } from './settle-rows.ts';

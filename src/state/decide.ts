@@ -1,6 +1,6 @@
 import type { RecordedResult, RunRecord } from '../inventory/run-records.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
-import type { Busy, Outcome } from './history.ts';
+import type { Busy, Outcome } from './intents-and-outcomes.ts';
 
 /**
  * The rules of writes, as pure functions of rows that a driver has loaded under its lock:

@@ -1,6 +1,6 @@
 import type { RecordedResult } from '../inventory/run-records.ts';
 import { blockedBy, type ConcurrentWrite, type ReadVersion, supersededBy } from './decide.ts';
-import type { Grant, Intent } from './history.ts';
+import type { Grant, Intent } from './intents-and-outcomes.ts';
 import { insertLeases, leasesIn, selectLeases } from './leases.ts';
 import { aliveAmong } from './living-processes.ts';
 import { leaseEnds } from './other-boots.ts';

@@ -2,7 +2,7 @@ import type { RowError } from '../inventory/change.ts';
 import type { RecordedRow } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
-import type { KnownRows, Outcome } from './history.ts';
+import type { KnownRows, Outcome } from './intents-and-outcomes.ts';
 import { countsUpdate, type RunKey, runIn, selectRun, settleRows } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import {

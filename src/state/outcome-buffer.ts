@@ -1,4 +1,4 @@
-import type { Outcome } from './history.ts';
+import type { Outcome } from './intents-and-outcomes.ts';
 
 /** Once this many outcomes wait, they are written without waiting for more. */
 const maxWaiting = 1024;

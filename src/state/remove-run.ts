@@ -2,7 +2,7 @@ import { removableRuns } from './decide.ts';
 import { aliveAmong } from './living-processes.ts';
 import type { Presence } from './presence.ts';
 import { keepRecent } from './recent-writes.ts';
-import { runColumns, runRecordOf } from './records.ts';
+import { runColumns, runRecordOf } from './run-columns.ts';
 import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';

@@ -1,4 +1,4 @@
-import type { Outcome } from './history.ts';
+import type { Outcome } from './intents-and-outcomes.ts';
 import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
 import { aliveAmong } from './living-processes.ts';
 import { isOlder } from './older-copy.ts';

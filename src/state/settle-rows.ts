@@ -1,6 +1,6 @@
 import { type RecordedResult, recordedResults } from '../inventory/run-records.ts';
 import { nextResult } from './decide.ts';
-import type { Outcome } from './history.ts';
+import type { Outcome } from './intents-and-outcomes.ts';
 import { recentFor } from './recent-writes.ts';
 import { allocateRowSequences, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement, text, texts, type Value } from './statements.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../shared/clock.ts';
-import type { KnownRows } from './history.ts';
+import type { KnownRows } from './intents-and-outcomes.ts';
 import type { Presence } from './presence.ts';
 import type { RunKey } from './settle-rows.ts';
 import type { StateDatabase } from './state-database.ts';

@@ -1,6 +1,8 @@
 import { recordedResults } from '../inventory/run-records.ts';
 import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits-with-gate-files.ts';
+import { History } from './history.ts';
+import { Pets } from './pet-locks.ts';
 import { PetWrites } from './pet-writes.ts';
 import { Presence, type PresenceOptions } from './presence.ts';
 import { runIdIn } from './run-ids.ts';
@@ -8,8 +10,6 @@ import type { StateContext } from './state-context.ts';
 import type { StateDatabase } from './state-database.ts';
 import { StateNotes } from './state-notes.ts';
 import { number, type Row } from './statements.ts';
-import { History } from './stored-history.ts';
-import { Pets } from './stored-pets.ts';
 import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'warn'> {

@@ -1,8 +1,8 @@
 import { fold } from '../rate-limit/fold.ts';
 import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } from '../rate-limit/key-state.ts';
+import type { LimitRecord } from '../rate-limit/limit-records.ts';
 import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { closesGate } from '../rate-limit/observation.ts';
-import type { LimitRecord } from '../rate-limit/records.ts';
 import type { StateDatabase } from './state-database.ts';
 import { type Row, type Statement, statement, text } from './statements.ts';
 

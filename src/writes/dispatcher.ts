@@ -1,5 +1,5 @@
-import { type Permit, PermitExpiredError, releaseAll, releaseAndRethrow } from '../rate-limit/governor.ts';
-import type { Grant } from '../state/history.ts';
+import { type Permit, PermitExpiredError, releaseAll, releaseAndRethrow } from '../rate-limit/permits.ts';
+import type { Grant } from '../state/intents-and-outcomes.ts';
 import { GroupSize } from './group-size.ts';
 import type { OutcomeTracker } from './outcome-tracker.ts';
 import { dependsOnStock, type QueuedRow, requireReread, rereadRequired, type WriteOptions } from './row-write.ts';

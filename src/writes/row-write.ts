@@ -3,15 +3,15 @@ import type { RowError } from '../inventory/change.ts';
 import type { Quantities } from '../inventory/items.ts';
 import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { PlannedRow, RecordedRow } from '../inventory/run-records.ts';
-import type { Governor } from '../rate-limit/admission.ts';
-import type { Permit } from '../rate-limit/governor.ts';
+import type { Governor } from '../rate-limit/governor.ts';
+import type { Permit } from '../rate-limit/permits.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { PetstockError } from '../shared/errors.ts';
 import type { ReadVersion } from '../state/decide.ts';
+import type { PetLock } from '../state/pet-locks.ts';
 import type { PetWrites } from '../state/pet-writes.ts';
 import type { Presence } from '../state/presence.ts';
-import type { PetLock } from '../state/stored-pets.ts';
-import type { RunLog } from '../state/stored-run-log.ts';
+import type { RunLog } from '../state/run-log.ts';
 
 /** One write of a run. `before` is the stock that it depends on; a plain set depends on none. */
 export type RowWrite = Pick<PlannedRow, 'row' | 'petId' | 'before' | 'after' | 'delta'>;

@@ -4,7 +4,7 @@ import type { ReceivedResponse } from '../../src/api/exchange.ts';
 import { type SendOptions, send, sendOnce } from '../../src/api/send.ts';
 import type { HttpRequest, HttpResponse } from '../../src/api/transport.ts';
 import { maxRetryWait } from '../../src/rate-limit/backoff.ts';
-import { type Permit, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
+import { type Permit, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import { FailureError, InterruptedError, RateLimitedError, UnavailableError } from '../../src/shared/errors.ts';
 import { createTestClock } from '../support/clock.ts';
 

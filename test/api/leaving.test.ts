@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { send } from '../../src/api/send.ts';
-import { type Permit, PermitExpiredError } from '../../src/rate-limit/governor.ts';
+import { type Permit, PermitExpiredError } from '../../src/rate-limit/permits.ts';
 import { createTestClock } from '../support/clock.ts';
 import { answer, openServer } from './server.ts';
 import { openTransport } from './transport.ts';

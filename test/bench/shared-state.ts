@@ -1,4 +1,4 @@
-import { Governor } from '../../src/rate-limit/admission.ts';
+import { Governor } from '../../src/rate-limit/governor.ts';
 import { openPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type Options, type Report, table } from './support/report.ts';

@@ -10,7 +10,7 @@ import {
   maxGateMs,
   serviceTime,
 } from '../../src/rate-limit/key-state.ts';
-import type { LimitRecord, ResponseRecord } from '../../src/rate-limit/records.ts';
+import type { LimitRecord, ResponseRecord } from '../../src/rate-limit/limit-records.ts';
 
 const now = Date.UTC(2026, 0, 15, 12);
 const applyStart: LimitRecord = { type: 'start', boot: 'one', env: 'staging', at: 0, wall: now };

@@ -1,7 +1,8 @@
-import { Governor } from '../../src/rate-limit/admission.ts';
-import type { GovernorOptions, Headers, ResponseHead } from '../../src/rate-limit/governor.ts';
+import { Governor } from '../../src/rate-limit/governor.ts';
+import type { GovernorOptions } from '../../src/rate-limit/governor-options.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
+import type { Headers, ResponseHead } from '../../src/rate-limit/permits.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PermitCount } from '../../src/rate-limit/governor.ts';
+import type { PermitCount } from '../../src/rate-limit/permits.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 

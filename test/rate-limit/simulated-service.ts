@@ -1,4 +1,4 @@
-import type { ResponseHead } from '../../src/rate-limit/governor.ts';
+import type { ResponseHead } from '../../src/rate-limit/permits.ts';
 
 export interface SimulatedServiceOptions {
   /** Length of the small window, in milliseconds. */

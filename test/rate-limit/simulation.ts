@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { Governor } from '../../src/rate-limit/admission.ts';
-import { type Permit, type PermitCount, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
+import { Governor } from '../../src/rate-limit/governor.ts';
+import type { LimitRecord } from '../../src/rate-limit/limit-records.ts';
 import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
-import type { LimitRecord } from '../../src/rate-limit/records.ts';
+import { type Permit, type PermitCount, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import { processWith, scope } from './rig.ts';

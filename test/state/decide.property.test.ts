@@ -12,7 +12,7 @@ import {
   removableRuns,
   supersededBy,
 } from '../../src/state/decide.ts';
-import type { Outcome } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 2000);

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { ReadVersion } from '../../src/state/decide.ts';
 import { openState } from '../../src/state/open-state.ts';
+import type { PetLock } from '../../src/state/pet-locks.ts';
+import type { RunLog } from '../../src/state/run-log.ts';
 import type { State } from '../../src/state/state.ts';
-import type { PetLock } from '../../src/state/stored-pets.ts';
-import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';

@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { LimitRecord } from '../../src/rate-limit/records.ts';
+import type { LimitRecord } from '../../src/rate-limit/limit-records.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { type OpenStateOptions, openExistingState, openState } from '../../src/state/open-state.ts';
+import type { RunLog } from '../../src/state/run-log.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
-import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
 import { stateSql } from '../support/state-sql.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
 import { OutcomeBuffer } from '../../src/state/outcome-buffer.ts';
 
 const outcome: Outcome = { row: 1, petId: 7n, result: 'applied', quantity: 8 };

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import type { Outcome } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
 import { NotOnStandbyError, type OpenWire, openWire, type Wire } from '../../src/state/postgres/wire.ts';
+import type { RunLog } from '../../src/state/run-log.ts';
 import type { State } from '../../src/state/state.ts';
-import type { RunLog } from '../../src/state/stored-run-log.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';

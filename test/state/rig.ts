@@ -2,7 +2,7 @@ import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Processes, ProcessIdentity } from '../../src/shared/processes.ts';
 import type { ReadVersion } from '../../src/state/decide.ts';
-import type { Intent } from '../../src/state/history.ts';
+import type { Intent } from '../../src/state/intents-and-outcomes.ts';
 import type { State } from '../../src/state/state.ts';
 
 /** A clock that stands still until a test moves it; deadlines run out on the way. */

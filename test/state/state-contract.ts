@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { RunHead } from '../../src/inventory/run-records.ts';
 import type { KeyState } from '../../src/rate-limit/key-state.ts';
 import type { ReadVersion } from '../../src/state/decide.ts';
-import type { Outcome } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
+import type { PetLock } from '../../src/state/pet-locks.ts';
+import type { RunLog } from '../../src/state/run-log.ts';
 import type { State } from '../../src/state/state.ts';
-import type { PetLock } from '../../src/state/stored-pets.ts';
-import type { RunLog } from '../../src/state/stored-run-log.ts';
 import {
   collect,
   createStateClock,

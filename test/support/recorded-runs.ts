@@ -1,5 +1,5 @@
 import type { PlannedRow, RunHead } from '../../src/inventory/run-records.ts';
-import type { Outcome } from '../../src/state/history.ts';
+import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
 import { openState } from '../../src/state/open-state.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Shop } from './shop.ts';

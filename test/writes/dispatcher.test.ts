@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Permit } from '../../src/rate-limit/governor.ts';
+import type { Permit } from '../../src/rate-limit/permits.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
-import type { Intent } from '../../src/state/history.ts';
-import type { PetLock } from '../../src/state/stored-pets.ts';
+import type { Intent } from '../../src/state/intents-and-outcomes.ts';
+import type { PetLock } from '../../src/state/pet-locks.ts';
 import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import { rowsOf, type ShopScript, simulatedShop, timeout } from './simulated-shop.ts';

@@ -1,6 +1,6 @@
-import { type Permit, PermitExpiredError } from '../../src/rate-limit/governor.ts';
+import { type Permit, PermitExpiredError } from '../../src/rate-limit/permits.ts';
 import { AuthError, FailureError, RateLimitedError, RejectedError, UnavailableError } from '../../src/shared/errors.ts';
-import type { Grant, Intent, Outcome } from '../../src/state/history.ts';
+import type { Grant, Intent, Outcome } from '../../src/state/intents-and-outcomes.ts';
 import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { createTestClock } from '../support/clock.ts';
 

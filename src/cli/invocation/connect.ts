@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../../api/client.ts';
 import type { TransportOptions } from '../../api/transport.ts';
-import { Governor } from '../../rate-limit/admission.ts';
+import { Governor } from '../../rate-limit/governor.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import type { RunContext } from '../../runs/run-context.ts';
 import type { ConfigFile } from '../../settings/config-file.ts';

@@ -1,5 +1,5 @@
 import { type Gate, type InFlight, type KeyState, maxGateMs } from '../../rate-limit/key-state.ts';
-import type { LimitRecord } from '../../rate-limit/records.ts';
+import type { LimitRecord } from '../../rate-limit/limit-records.ts';
 import type { Window } from '../../rate-limit/window.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { DatabaseClock } from './database-clock.ts';

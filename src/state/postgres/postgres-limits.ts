@@ -1,5 +1,5 @@
 import { emptyState, type KeyState } from '../../rate-limit/key-state.ts';
-import type { LimitRecord } from '../../rate-limit/records.ts';
+import type { LimitRecord } from '../../rate-limit/limit-records.ts';
 import type { Clock, Deadline } from '../../shared/clock.ts';
 import { statement } from '../statements.ts';
 import { type Change, StoredLimits } from '../stored-limits.ts';

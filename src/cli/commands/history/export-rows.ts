@@ -3,7 +3,7 @@ import { counted } from '../../../inventory/items.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/terminal.ts';
-import type { History } from '../../../state/stored-history.ts';
+import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
 import { withExistingState } from '../../invocation/state-access.ts';

@@ -2,15 +2,15 @@ import { FailureError, type PetstockError } from '../shared/errors.ts';
 import { appendToLog, type Confirmed, type LogAppend, type LogAppendResult } from './append-to-log.ts';
 import type { NewRun } from './begin-run.ts';
 import type { ReadVersion } from './decide.ts';
-import type { Grant, Intent, Outcome, Rebased } from './history.ts';
+import type { Grant, Intent, Outcome, Rebased } from './intents-and-outcomes.ts';
 import { LeavingNotes } from './leaving-notes.ts';
 import { onCurrentState, recover, refuseRepetitionOnce } from './older-copy.ts';
 import { OutcomeBuffer } from './outcome-buffer.ts';
+import type { PetLock } from './pet-locks.ts';
 import { stateReplaced, takenOver, writesLost } from './run-errors.ts';
 import { type RunKey, rowNumbers } from './settle-rows.ts';
 import type { StateContext } from './state-context.ts';
 import { type Durability, type TransactionContext, uniqueName } from './state-database.ts';
-import type { PetLock } from './stored-pets.ts';
 import { WriteTurns } from './write-turns.ts';
 
 /** Further contents of a write, besides outcomes. */

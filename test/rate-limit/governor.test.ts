@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { PermitExpiredError, type ResponseHead } from '../../src/rate-limit/governor.ts';
 import { copyOf } from '../../src/rate-limit/key-state.ts';
 import { knownLimits } from '../../src/rate-limit/known-limits.ts';
+import type { LimitRecord } from '../../src/rate-limit/limit-records.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
-import type { LimitRecord } from '../../src/rate-limit/records.ts';
+import { PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { createRig, known, ok, processWith, refused, scope, told, unaborted, unavailable } from './rig.ts';

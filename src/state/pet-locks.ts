@@ -1,7 +1,7 @@
 import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { blockedBy, type ReadVersion } from './decide.ts';
-import type { Busy } from './history.ts';
+import type { Busy } from './intents-and-outcomes.ts';
 import { insertLeases, leasesIn, selectLeases, serviceByName } from './leases.ts';
 import { aliveAmong } from './living-processes.ts';
 import { recentOfPets, recentOfService, recentWritesIn } from './recent-writes.ts';
