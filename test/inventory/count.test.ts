@@ -104,7 +104,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-property('counts only the steps that were not undone', [fc.array(step)], (steps) => {
+property('counts only the steps that were not cancelled', [fc.array(step)], (steps) => {
   const tally = new Tally();
   const kept: Exclude<Step, { kind: 'back' }>[] = [];
   for (const one of steps) {
