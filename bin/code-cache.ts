@@ -208,8 +208,8 @@ function isOurFolder(stats: Stats): boolean {
 }
 
 /**
- * Reports whether a file or folder belongs to this user and is closed to others. Windows has neither owner nor mode, and
- * protects the folder by itself.
+ * Reports whether a file or folder belongs to this user and is closed to others. Windows has neither owner nor mode,
+ * and protects the folder by itself.
  */
 function isOurs(stats: Stats): boolean {
   const user = process.geteuid?.();

@@ -6,9 +6,9 @@ import { answerText, complete, type Knowledge } from '../src/cli/completion/comp
 declare const COMPLETION_TABLE: string;
 
 /**
- * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is needed because
- * some shells drop an empty word. Sends nothing, needs no key, and writes nothing to stderr, because that would appear in the
- * middle of the line being typed.
+ * Answers a script of `petstock completion`: `__complete <shell> :<current word> [words before it…]`. The colon is
+ * needed because some shells drop an empty word. Sends nothing, needs no key, and writes nothing to stderr, because
+ * that would appear in the middle of the line being typed.
  */
 export async function answerShell([shell = '', marked = ':', ...words]: readonly string[]): Promise<void> {
   try {

@@ -22,8 +22,8 @@ export function createInput(stream: () => Stdin, interruption: Interruption): In
 }
 
 /**
- * Yields the input in chunks. Each chunk is read from the system only when it is requested, so a process that is killed loses no
- * input. If the reader stops early, the rest stays unread, for example for a question.
+ * Yields the input in chunks. Each chunk is read from the system only when it is requested, so a process that is killed
+ * loses no input. If the reader stops early, the rest stays unread, for example for a question.
  */
 async function* chunksOf(stream: Stdin, interruption: Interruption): AsyncGenerator<Uint8Array, void> {
   const interrupted = interruption.signal;

@@ -3,8 +3,8 @@ import type { Context } from '../src/cli/context.ts';
 import { type EndingSignal, InterruptedError } from '../src/shared/errors.ts';
 
 /**
- * Ends the process with SIGHUP if its terminal was closed, like a program without a listener for it. Otherwise Node 20 would try to
- * reset the terminal's mode on exit, and abort with a core dump (nodejs/node#51519).
+ * Ends the process with SIGHUP if its terminal was closed, like a program without a listener for it. Otherwise Node 20
+ * would try to reset the terminal's mode on exit, and abort with a core dump (nodejs/node#51519).
  */
 export function endWithTerminal(): void {
   if (![process.stdin, process.stdout, process.stderr].some(isGone)) return;

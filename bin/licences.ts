@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { FailureError } from '../src/shared/errors.ts';
 
 /**
- * Returns the licences of petstock and of the packages in it. The build writes them to a file beside the program; an executable
- * contains that file.
+ * Returns the licences of petstock and of the packages in it. The build writes them to a file beside the program; an
+ * executable contains that file.
  * @throws FailureError if the file is missing
  */
 export async function readLicences(): Promise<string> {

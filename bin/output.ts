@@ -4,7 +4,9 @@ import { devNull } from 'node:os';
 import type { Output } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files have numbers to compare. */
+/**
+ * Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files have numbers to compare.
+ */
 export function sharesOutput(): boolean {
   try {
     const [out, err] = [fstatSync(1), fstatSync(2)];

@@ -59,9 +59,9 @@ interface Bun {
 }
 
 /**
- * Reopens the terminal behind stdin after Ctrl-D has ended stdin. bun reads a `ReadStream` of a terminal in a thread that can't be
- * stopped: it would read the keys typed after the question, and keep the process alive until then. bun's own streams need no
- * thread.
+ * Reopens the terminal behind stdin after Ctrl-D has ended stdin. bun reads a `ReadStream` of a terminal in a thread
+ * that can't be stopped: it would read the keys typed after the question, and keep the process alive until then. bun's
+ * own streams need no thread.
  */
 export function openTerminalAgain(): Readable {
   const { Bun: bun } = globalThis as { readonly Bun?: Bun };

@@ -36,7 +36,7 @@ export interface Context {
   random(): number;
   /**
    * Returns the licences of petstock and everything that it bundles.
-   * @throws FailureError if petstock runs from its sources
+   * @throws FailureError if their file is missing, as when petstock runs from its sources
    */
   licences(): Promise<string>;
 }
@@ -53,7 +53,7 @@ export interface Input {
 
 export interface Output {
   readonly isTerminal: boolean;
-  /** Current width in characters; undefined if there is no terminal. */
+  /** Current width in characters; undefined if it is not known. */
   readonly columns: number | undefined;
   /** Current height in lines; absent if it is not known. */
   readonly rows?: number | undefined;

@@ -17,7 +17,7 @@ interface Line {
   readonly rest: Buffer;
 }
 
-/** The typed line; undefined while more input has to follow. */
+/** The typed line, or `cancelled`; undefined until the input has either. */
 type Answer = Line | 'cancelled' | undefined;
 
 /**

@@ -180,7 +180,9 @@ function bodyPrinter({ context, results }: Invocation) {
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(held.bytes);
       if (text !== '') await results.write(text.endsWith('\n') ? text : `${text}\n`);
     },
-    /** Starts a new line for text that follows a body without a line end, if both streams go to the same place (`2>&1`). */
+    /**
+     * Starts a new line for text that follows a body without a line end, if both streams go to the same place (`2>&1`).
+     */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
       // Not a message, because it ends the line of the result, in a log, too. Without a terminal no line is drawn.

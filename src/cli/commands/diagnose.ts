@@ -215,8 +215,8 @@ function terminalText({ streams, columns, color }: ReturnType<typeof terminalFac
 }
 
 /**
- * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell's profile has no usual
- * place.
+ * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell's
+ * profile has no usual place.
  */
 function completionFacts(env: Context['env']) {
   const home = env.HOME ?? '';

@@ -11,7 +11,10 @@ export async function printRecord({ results }: Invocation, record: Row): Promise
   await results.print({ shape: 'one', columns, rows: [[record]] });
 }
 
-/** Prints the result of a command as a record if a format was given. People have already read it as a sentence on stderr. */
+/**
+ * Prints the result of a command as a record if a format was given. People have already read it as a sentence on
+ * stderr.
+ */
 export async function printOutcome(invocation: Invocation, record: Row): Promise<void> {
   if (invocation.results.isFormatNamed) await printRecord(invocation, record);
 }

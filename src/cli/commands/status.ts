@@ -54,7 +54,7 @@ async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;
 
-/** A null is not known or not set. If `proxy` is null, the connection is direct. */
+/** A null value is not known or not set. If `proxy` is null, the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
   readonly reachable: boolean | null;
   readonly keyAccepted: boolean | null;

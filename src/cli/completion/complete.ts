@@ -101,8 +101,8 @@ function helpWords(table: TableCommand, words: readonly string[], topics: readon
 const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershell']);
 
 /**
- * Returns the response for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text before the name, a
- * tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
+ * Returns the response for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text
+ * before the name, a tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
  * @param current the beginning of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {

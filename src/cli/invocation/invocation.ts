@@ -86,7 +86,6 @@ export interface CommandTraits<Options extends object = object> {
   logs?(options: Options, env: Environment): boolean;
 }
 
-/** The running command and its properties. */
 export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
   /** The name of the command, such as `inventory set`. */
   readonly name: string;

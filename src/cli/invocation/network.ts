@@ -50,7 +50,6 @@ const slowAfter = 1000;
  * The `Date` of a response, and this machine's wall clock before and after it, in milliseconds since the Unix epoch.
  */
 export interface SeenHead {
-  /** The value of the `Date` header. */
   readonly date: string;
   readonly sentAt: number;
   readonly receivedAt: number;

@@ -122,7 +122,8 @@ export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink
   // Without a keyboard a pager could not be quit.
   const isOff = command === '' || command === 'cat' || env.TERM === 'dumb' || !stdin.isTerminal;
   if (isOff || columns === undefined || rows === undefined) return undefined;
-  // The options that git uses: less exits by itself if everything fits, keeps colours, and leaves the last rows on the screen.
+  // The options that git uses: less exits by itself if everything fits, keeps colours, and leaves the last rows on the
+  // screen.
   const less = env.LESS ?? `FRX${lessPrompt(place)}`;
   // Keys typed ahead, such as the next command, must not save a file or start a program.
   const lessSecure = env.LESSSECURE ?? '1';

@@ -12,7 +12,6 @@ import { Sink } from './sink.ts';
 export interface PrintOptions {
   /** Whether Ctrl-C must not cut off the output, because it is a report of finished work. */
   readonly ignoreInterrupt?: boolean;
-  /** Overrides the chosen format. */
   readonly format?: Format;
   /** Overrides the option `--header`, for a view that follows another. */
   readonly header?: boolean | undefined;

@@ -148,7 +148,10 @@ function listed(file: ConfigFile): EntryRef[] {
   return [...entryNames.map((name) => ({ store: undefined, name })), ...named];
 }
 
-/** Returns a row of `config list`; keys and passwords are masked. @throws UsageError for a variable that can't be used */
+/**
+ * Returns a row of `config list`; keys and passwords are masked.
+ * @throws UsageError for a variable that can't be used
+ */
 function readEntry(ref: EntryRef, env: Environment, file: ConfigFile) {
   return { name: fullName(ref), ...(valueInEffect(ref, env, file) ?? { value: null, source: 'not set' }) };
 }

@@ -15,7 +15,8 @@ import { type Target, targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /**
- * Yields the stock levels in the order of the service, and warns about the first status that the specification does not define.
+ * Yields the stock levels in the order of the service, and warns about the first status that the specification does not
+ * define.
  * @param unreadable receives the pets that the list leaves out; the command ends with their error
  */
 export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ColumnBatches {
@@ -149,7 +150,6 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     ];
     const [first] = problems;
     if (first === undefined) return undefined;
-    // This command shows the raw response.
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
     if (problems.length === 1) return new FailureError(first.sentence, { hint });
     const lines = problems.slice(0, maxNamed).map(({ line }) => line);

@@ -48,7 +48,7 @@ export interface CountOptions extends Omit<CountFlags, keyof BulkFlags>, ParsedB
 
 /**
  * Returns the parsed options.
- * @throws UsageError for options that can't be used together
+ * @throws UsageError for options that are not valid, or can't be used together
  */
 export function parseCountFlags(invocation: Invocation, flags: CountFlags, session: string | undefined): CountOptions {
   const { merge, codes, all, label } = flags;

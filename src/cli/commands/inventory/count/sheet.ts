@@ -19,7 +19,10 @@ const codeColumns: readonly Column[] = [
 const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 
-/** Prints a blank sheet of all pets, by name, to count them by hand. Sends one request. The sheet is an HTML page, except on a terminal. */
+/**
+ * Prints a blank sheet of all pets, by name, to count them by hand. Sends one request. The sheet is an HTML page,
+ * except on a terminal.
+ */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
   const { pets, names, lows } = (await invocation.shopCodes()) ?? noBarCodes;
