@@ -18,13 +18,11 @@ import type { Messages } from './invocation/messages.ts';
 
 const hint = "petstock config set codes '<file.csv>'";
 
-/** The parts of an invocation that determine the codes. */
 interface CodesUse extends Pick<ResolvedTarget, 'config' | 'environment'> {
   readonly context: Context;
   readonly messages: Messages;
 }
 
-/** The parts of an invocation that give access to the codes. */
 interface CodesKeeper extends CodesUse {
   readonly shopCodes: () => Promise<BarCodes | undefined>;
 }

@@ -11,7 +11,6 @@ import { swallowedOption } from './swallowed-option.ts';
 /** A command of Commander that throws UsageErrors for parsing errors. Only the program has the subcommand `help`. */
 export class PetstockCommand extends Command {
   declare parent: PetstockCommand | null;
-  /** The outlines of its subcommands. */
   outlines: readonly Outline[] = [];
   /** The words of the command line; only set for the program. */
   typed: readonly string[] = [];

@@ -58,7 +58,6 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
 const otherVariables =
   /^(https?|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|^(NO_COLOR|FORCE_COLOR|PAGER)$/i;
 
-/** Returns the result of `look`; undefined if it throws. */
 function attempt<Found>(look: () => Found): Found | undefined {
   try {
     return look();

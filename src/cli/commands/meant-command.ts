@@ -10,12 +10,10 @@ import { meantLine, otherName } from './meant-line.ts';
 interface ReachedCommand {
   /** The words of the command, such as `['inventory', 'set']`; empty for the program. */
   readonly names: readonly string[];
-  /** The outlines of its subcommands. */
   readonly outlines: readonly Outline[];
   readonly options: readonly { readonly long?: string | undefined }[];
   readonly program: {
     readonly outlines: readonly Outline[];
-    /** The words of the command line. */
     readonly typed: readonly string[];
   };
 }

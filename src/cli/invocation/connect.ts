@@ -61,7 +61,6 @@ export interface ServiceConnection extends RunContext {
   close(): Promise<void>;
 }
 
-/** The parts that every connection of one command needs. */
 export interface ConnectOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;

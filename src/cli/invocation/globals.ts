@@ -55,7 +55,6 @@ export function resolveFormat(
   return { format: format ?? (isTerminal ? 'table' : 'tsv'), isFormatNamed: format !== undefined };
 }
 
-/** A target with its configuration. */
 export interface ResolvedTarget {
   /** The name of one of several stores; undefined for the store without a name. */
   readonly store: Sourced<string> | undefined;

@@ -78,7 +78,6 @@ export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: 
   return { transport: watched, seenHead: () => seen, hasSentWrite: () => hasSentWrite };
 }
 
-/** Returns `Waiting for https://shop.example to respond to GET /inventory…`. */
 function waitingText({ method, url }: HttpRequest): string {
   const { origin, pathname } = new URL(url);
   return `Waiting for ${origin} to respond to ${method} ${pathname.replace(/^.*\/v1(?=\/)/, '')}…`;

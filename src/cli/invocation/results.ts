@@ -23,7 +23,6 @@ export interface ResultsOptions {
   readonly context: Context;
   readonly globals: GlobalOptions;
   readonly format: Format;
-  /** Whether an option, a variable or a setting names the format. */
   readonly isFormatNamed: boolean;
   readonly messages: Messages;
   /** The target, such as `north/production`, for the prompt of the pager. */

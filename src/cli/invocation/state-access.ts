@@ -10,7 +10,6 @@ import type { Context } from '../context.ts';
 import type { ResolvedTarget } from './globals.ts';
 import type { Messages } from './messages.ts';
 
-/** The parts of an invocation that determine which state is opened. */
 interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly context: Context;
   readonly messages: Messages;

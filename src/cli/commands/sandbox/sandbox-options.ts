@@ -39,7 +39,6 @@ const word =
     oneOf(option, given, words);
 const text: Read<string> = (given) => given;
 const quantity: Read<bigint> = (given, option) => BigInt(required(parseQuantity(given), option));
-/** The separator of values in a variable. */
 const blankOrComma = /[\s,]+/;
 const file: Read<string> = (given, option) => {
   requireFileName(given, option);

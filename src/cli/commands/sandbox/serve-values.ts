@@ -83,7 +83,6 @@ function fromVariables(env: Readonly<Record<string, string | undefined>>, warn: 
   return given;
 }
 
-/** Returns the name of a variable, such as `PETSTOCK_SERVE_ADMIN_PORT`. */
 function variableOf(name: Name): string {
   return `PETSTOCK_SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`;
 }

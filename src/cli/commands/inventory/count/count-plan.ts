@@ -19,8 +19,8 @@ interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
 }
 
 /**
- * Returns the rows that write the counted sums, the current stock, the units that belong to no pet of the service (by
- * the description of their code), and a function that reports whether the service has a pet.
+ * Returns the rows that write the counted sums, the current stock, the units without a pet by the description of their
+ * code, and a function that reports whether the service has a pet.
  */
 export async function planOf(run: RunAccess, counting: Counting, options: PlanOptions) {
   const { invocation } = run;
