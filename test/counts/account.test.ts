@@ -28,10 +28,10 @@ test.each<[string, Scans, object]>([
     [scan('add', 4n, 2), scan('set', '007', 5), scan('add', 'x', 1)],
     { ...idle, counts: '4:2 7:5 x:1' },
   ],
-  ['undoes the last scan', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
+  ['cancels the last scan', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
   ['hands a count over to a run', [scan('add', 4n, 3), given(4n, 3)], { ...idle, handedOver: [[4n, 3]], counts: '' }],
   [
-    'takes back counts that no run has taken over',
+    'returns counts that no run has taken over',
     [scan('add', 4n, 3), given(4n, 3), settled],
     { ...idle, counts: '4:3' },
   ],

@@ -65,7 +65,7 @@ test('stops a list by its signal or an early exit, and leaves no listener behind
   expect(getEventListeners(all.signal, 'abort')).toEqual([]);
 });
 
-test('close waits for calls in flight, and later calls are refused', async () => {
+test('waits in close for calls in flight, and refuses later calls', async () => {
   const { shop, client } = await open();
   const written = client.updateInventory(1, 5);
   await Promise.all([client.close(), client.close()]);
