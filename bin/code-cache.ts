@@ -153,7 +153,7 @@ export class CodeCache {
   }
 
   /**
-   * Writes the compiled code of the scripts that have no cache yet. Does nothing after `maxUptime`. Takes up to 20 ms
+   * Writes the compiled code of the scripts that have no cache yet. Does nothing after `maxUptime`. Takes 10 to 20 ms
    * and never throws. The cache has only the functions that the first run needed: `config list` as a table takes 8 %
    * more CPU if the first run printed JSON.
    * @param uptime how long this process has run, in seconds

@@ -56,7 +56,7 @@ export async function main(given: Context): Promise<number> {
     await parse(program, context.argv);
     if (help !== '') {
       const { wrapLong } = await import('../output/help-text.ts');
-      // Not through a sink: help has no invocation, so no line is drawn that it would have to clear.
+      // Written without a sink, because help has no invocation, so there is no drawn line to clear.
       await context.stdout.write(wrapLong(help, width));
     }
     return exitCodes.ok;

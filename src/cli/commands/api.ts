@@ -185,7 +185,8 @@ function bodyPrinter({ context, results }: Invocation) {
      */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
-      // Not a message, because it ends the line of the result, in a log, too. Without a terminal no line is drawn.
+      // This is not a message: it ends the line of the result, even if messages are a log. Nothing is drawn on a stream
+      // that is not a terminal.
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');
     },
   };

@@ -84,8 +84,8 @@ function restBehind(typed: readonly string[], names: readonly string[], word: st
 }
 
 /**
- * Reports whether the words after a command fit it: no operand is missing, and a command without operands gets none
- * first.
+ * Reports whether a command takes these words: no operand is missing, and the first word is not an operand if the
+ * command takes none.
  */
 function takes(program: readonly Outline[], names: readonly string[], rest: readonly string[]): boolean {
   let found: Outline | undefined;

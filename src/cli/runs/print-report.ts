@@ -109,7 +109,7 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 
 /**
  * Saves rows to the file of `--failed-out`. If that fails, prints a warning with the rows.
- * @returns the error that the run ends with. If saving fails and the run has no error, a FailureError
+ * @returns the error that the run ends with; a FailureError if saving fails and the run has no error
  */
 export async function errorAfterKeeping(
   { messages }: Pick<Invocation, 'messages'>,
