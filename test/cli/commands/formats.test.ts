@@ -45,6 +45,10 @@ async function outputsIn(format: string, ...more: readonly string[]): Promise<re
   return runEvery(run, dirname(shop.folders.state), format, more);
 }
 
+/** CSV is judged by two tests. */
+let inCsv: Promise<readonly TriedOutput[]> | undefined;
+const csvOutputs = () => (inCsv ??= outputsIn('csv'));
+
 plain('covers every command in the tests of formats', async () => {
   expect(Object.keys(everyCommand).toSorted()).toEqual((await commandNames()).toSorted());
 });
@@ -72,7 +76,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
 }
 
 test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in every command, or exits with 2', async (format) => {
-  for (const output of await outputsIn(format)) {
+  for (const output of await (format === 'csv' ? csvOutputs() : outputsIn(format))) {
     const { name, code, stderr, expectedCode } = output;
     expect({ name, code, stderr }).toEqual({ name, code: expectedCode, stderr });
     requireReadable(output, format);
@@ -80,7 +84,7 @@ test.for(['json', 'ndjson', 'csv', 'tsv', 'table'])('obeys -o %s in every comman
 });
 
 test('prints the scalar fields of JSON as CSV columns with the same numbers', async () => {
-  const [json, csv] = await Promise.all([outputsIn('json', '--string-ids'), outputsIn('csv')]);
+  const [json, csv] = await Promise.all([outputsIn('json', '--string-ids'), csvOutputs()]);
   let compared = 0;
   for (const [index, { name, code, stdout }] of json.entries()) {
     const text = csv[index]?.stdout ?? '';
