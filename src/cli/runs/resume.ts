@@ -71,6 +71,7 @@ async function goOn(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun
 /**
  * Returns the latest incomplete run of the target. If there is none, returns the latest running one, because its
  * process may have ended when the machine was restarted.
+ * @throws NotFoundError with the skipped runs if there is neither
  */
 async function latestUnfinished(invocation: Invocation): Promise<RunRecord> {
   const { target, messages } = invocation;

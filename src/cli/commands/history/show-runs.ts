@@ -182,8 +182,8 @@ export const defineHistoryShow = define({
 });
 
 /**
- * Reports whether the stock before a run is unknown, because a single write did not read it. A run of several pets
- * always reads the stock.
+ * Reports whether the stock before a run is unknown: a single write did not read it, and the history has no earlier
+ * stock of the pet. A run of several pets always reads the stock.
  */
 async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
