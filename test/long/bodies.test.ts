@@ -78,7 +78,7 @@ describe('a response without end', () => {
     expect(grown).toBeLessThan(300 * MiB);
   });
 
-  test('api fails at 16 MiB of an endless response on a terminal', async () => {
+  test('stops api GET at 16 MiB of an endless response on a terminal', async () => {
     const result = await run('api GET /x', await endless('"'), { terminal: 80 });
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('longer than 16 MiB, which is too much for a terminal');
@@ -144,7 +144,7 @@ test('does not keep text in memory that a table truncates', { timeout: 300_000 }
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('api prints the first bytes of a response before the last arrive', async () => {
+test('prints the first bytes of a response to api GET before the last arrive', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');

@@ -39,7 +39,7 @@ describe('a request that no operation could handle', () => {
     [{ headers: { te: 'trailersx' } }, 'not_implemented'],
     [{ headers: { 'transfer-encoding': 'gzip' } }, 'not_implemented'],
     [{ headers: { 'transfer-encoding': 'gzip, chunked' } }, 'not_implemented'],
-  ])('refuses %j with %s', (sent, code) => {
+  ])('refuses the request %j with %s', (sent, code) => {
     expect(() => requireWellFormed(exchangeOf(sent))).toThrow(expect.objectContaining({ code }));
   });
 
@@ -54,63 +54,82 @@ describe('a request that no operation could handle', () => {
     ...['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE'].map(
       (method) => [{ method }] as [Sent],
     ),
-  ])('accepts %j', (sent) => {
+  ])('accepts the well-formed request %j', (sent) => {
     expect(requireWellFormed(exchangeOf(sent))).toBeUndefined();
   });
 
-  test.each<[string[], number | undefined]>([
-    [['x-a', 'b c', "!#$%&'*+.^`|~-_9Z", ''], undefined],
-    [['x-a ', 'b'], 400],
-    [['a', 'b', ':', 'c'], 400],
-    [['', 'b'], 400],
-    [Array.from({ length: 4000 }, () => 'a'), undefined],
-    [Array.from({ length: 4001 }, () => 'a'), 431],
-  ])('refuses invalid or too many headers: %j', (raw, status) => {
+  test.each<[string, number, string[]]>([
+    ['a space in a name', 400, ['x-a ', 'b']],
+    ['a colon as a name', 400, ['a', 'b', ':', 'c']],
+    ['an empty name', 400, ['', 'b']],
+    ['more than 2,000 fields', 431, Array.from({ length: 4001 }, () => 'a')],
+  ])('refuses headers with %s: %i', (_what, status, raw) => {
     expect(headersRefusal(raw)?.status).toBe(status);
+  });
+
+  test('accepts headers with any valid name, and 2,000 of them', () => {
+    expect(headersRefusal(['x-a', 'b c', "!#$%&'*+.^`|~-_9Z", ''])).toBeNull();
+    expect(headersRefusal(Array.from({ length: 4000 }, () => 'a'))).toBeNull();
   });
 
   const packet = (text: string, bytesParsed?: number) => ({
     rawPacket: Buffer.from(text),
     ...(bytesParsed === undefined ? {} : { bytesParsed }),
   });
-  test.each<[Partial<ParserError>, number | undefined, string?]>([
-    [{ code: 'HPE_HEADER_OVERFLOW' }, 431],
-    [{ code: 'HPE_CHUNK_EXTENSIONS_OVERFLOW' }, 413],
-    [{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, 408],
-    [{ code: 'HPE_INVALID_TRANSFER_ENCODING' }, 501],
-    [{ code: 'HPE_INVALID_TRANSFER_ENCODING', reason: "can't be present with Content-Length" }, 400],
-    [{ code: 'HPE_INVALID_METHOD' }, 400],
-    [{ code: 'HPE_INVALID_METHOD', ...packet('BREW /v1 HTTP/1.1\r\n') }, 501, 'The method BREW is not implemented.'],
+  const method = { code: 'HPE_INVALID_METHOD' };
+  test.each<[string, number, Partial<ParserError>, string?]>([
+    ['headers that are too long', 431, { code: 'HPE_HEADER_OVERFLOW' }],
+    ['chunk extensions that are too long', 413, { code: 'HPE_CHUNK_EXTENSIONS_OVERFLOW' }],
+    ['a request that takes too long', 408, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }],
+    ['an unknown transfer encoding', 501, { code: 'HPE_INVALID_TRANSFER_ENCODING' }],
     [
-      { code: 'HPE_INVALID_METHOD', ...packet('GET / HTTP/1.1\n\nBREW /v1 HTTP/1.0\n', 17) },
+      'a transfer encoding with a length',
+      400,
+      { code: 'HPE_INVALID_TRANSFER_ENCODING', reason: "can't be present with Content-Length" },
+    ],
+    ['a method that was not received', 400, method],
+    [
+      'an unknown method',
       501,
+      { ...method, ...packet('BREW /v1 HTTP/1.1\r\n') },
       'The method BREW is not implemented.',
     ],
     [
-      { code: 'HPE_INVALID_METHOD', ...packet('GET / HTTP/1.1\nBREW /v1 HTTP/1.1\n', 15) },
+      'an unknown method in the second request of a packet',
       501,
+      { ...method, ...packet('GET / HTTP/1.1\n\nBREW /v1 HTTP/1.0\n', 17) },
       'The method BREW is not implemented.',
     ],
     [
-      { code: 'HPE_INVALID_METHOD', ...packet('GET / HTTP/1.1\nBREW /v1 HTTP/1.1\n', 14) },
+      'an unknown method directly after the parsed bytes',
       501,
+      { ...method, ...packet('GET / HTTP/1.1\nBREW /v1 HTTP/1.1\n', 15) },
+      'The method BREW is not implemented.',
+    ],
+    [
+      'a method whose line is not parsed to its end',
+      501,
+      { ...method, ...packet('GET / HTTP/1.1\nBREW /v1 HTTP/1.1\n', 14) },
       'The method GET is not implemented.',
     ],
     [
-      { code: 'HPE_INVALID_METHOD', ...packet(`${'B'.repeat(41)} /v1 HTTP/1.1\r\n`) },
+      'an unknown method of 41 characters, of which it shows 40,',
       501,
+      { ...method, ...packet(`${'B'.repeat(41)} /v1 HTTP/1.1\r\n`) },
       `The method ${'B'.repeat(40)} is not implemented.`,
     ],
-    [{ code: 'HPE_INVALID_METHOD', ...packet('BREW /v1 HTTP/2.0\r\n') }, 400],
-    [{ code: 'HPE_INVALID_METHOD', ...packet(' BREW /v1 HTTP/1.1\r\n') }, 400],
-    [{ code: 'HPE_INVALID_METHOD', ...packet(`BREW /${'x'.repeat(8192)} HTTP/1.1\r\n`) }, 400],
-    [{ code: 'HPE_INVALID_VERSION' }, 400],
-    [{ code: 'ECONNRESET' }, undefined],
-    [{}, undefined],
-  ])('answers the parser error %j with %s', (error, status, message) => {
+    ['an unknown method with HTTP/2.0', 400, { ...method, ...packet('BREW /v1 HTTP/2.0\r\n') }],
+    ['a space before the method', 400, { ...method, ...packet(' BREW /v1 HTTP/1.1\r\n') }],
+    ['an unknown method with a path of 8 KiB', 400, { ...method, ...packet(`BREW /${'x'.repeat(8192)} HTTP/1.1\r\n`) }],
+    ['an invalid HTTP version', 400, { code: 'HPE_INVALID_VERSION' }],
+  ])('answers %s with %i', (_what, status, error, message) => {
     const refusal = parserRefusal(error as ParserError);
     expect(refusal?.status).toBe(status);
     if (message !== undefined) expect(refusal?.message).toBe(message);
+  });
+
+  test('does not answer if the connection is lost', () => {
+    for (const error of [{ code: 'ECONNRESET' }, {}]) expect(parserRefusal(error as ParserError)).toBeNull();
   });
 });
 

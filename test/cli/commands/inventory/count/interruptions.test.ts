@@ -79,7 +79,7 @@ test.for([
   expect((await stockOf(shop)).get('4')).toBe(stock + 5);
 });
 
-test('counts while the service is down, and warns that pets are checked at the end', async () => {
+test('counts scans while the service is down, and warns that pets are checked at the end', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=9:status=503'] });
   const result = await count(shop, '4\n777777\n-\n777777\ndone\n', '', person);
   expect(result.stderr).toMatch(
@@ -89,7 +89,7 @@ test('counts while the service is down, and warns that pets are checked at the e
   expect(result.code).toBe(8);
 });
 
-test('exits with 4 if the key is refused', async ({ shop }) => {
+test('exits with 4 from a count if the service refuses the key', async ({ shop }) => {
   const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
   expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
   expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);

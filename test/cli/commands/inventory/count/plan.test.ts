@@ -18,7 +18,7 @@ test('sets unscanned pets to 0 with --all, but not beyond max-zero or with unkno
   expect((await stockOf(shop)).get('1')).toBe(1);
 });
 
-test('--to writes a change file with expected quantities, and changes no stock', async ({ shop }) => {
+test('writes a change file with expected quantities for count --to, and changes no stock', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'counted.csv');
   const result = await count(shop, '4\n1 x12\n', `--to ${file}`);
   expect(result).toMatchObject({ code: 0, stdout: '', written: [] });

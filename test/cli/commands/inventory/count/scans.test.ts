@@ -34,7 +34,7 @@ test('counts pets with ids up to the largest int64', async ({ shop }) => {
   expect(written).toEqual(['9007199254740993 {"quantity":2}', '9223372036854775807 {"quantity":1}']);
 });
 
-test('needs --yes or --to without a terminal, and begins no session otherwise', async ({ shop }) => {
+test('refuses a piped count without --yes or --to, and begins no session', async ({ shop }) => {
   const stderr = await shop.refused('inventory count', { stdin: '4\n' });
   expect(stderr).toMatch(/This needs confirmation.*\nHint: petstock inventory count --dry-run/);
   expect(await statesIn(shop)).toEqual([]);
@@ -74,7 +74,7 @@ test('refuses an empty count even with --yes and --all, and leaves no session', 
   expect((await count(shop, '1\n')).code).toBe(0);
 });
 
-test('reports a piped unknown code once on a terminal, and draws the sum', async ({ shop }) => {
+test('reports a piped unknown code once on a terminal, and shows the units counted so far', async ({ shop }) => {
   const options = { terminal: 80, terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } } as const;
   const { stderr } = await count(shop, '4\nfoo\n4\nfoo\n\n4\n', '--yes', options);
   expect(stderr.match(/foo: 1 kept apart, not a known code/g)).toHaveLength(1);

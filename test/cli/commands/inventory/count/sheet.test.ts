@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { changeFile, openShop, test } from '../../../../support/shop.ts';
 
-test('--sheet prints all pets by name with their codes and a box, and begins no session', async () => {
+test('prints all pets by name with their codes and a box for count --sheet, and begins no session', async () => {
   const shop = await openShop({ pets: 6 });
   const codes = changeFile(shop, 'code,petId,name\n004,2,Zebra <finch>\n55,2,\n,3,ant\n', 'codes.csv');
   await shop.exits(['config', 'set', 'codes', codes], 0);
