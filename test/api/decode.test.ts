@@ -62,6 +62,16 @@ describe('decoding items and lists', () => {
       '"quantity" of pet 7',
       ' is 9007199254740992, which is out of range',
     ],
+    [
+      `{"petId":7,"quantity":${'9'.repeat(40)},"status":"sold"}`,
+      '"quantity" of pet 7',
+      ` is ${'9'.repeat(40)}, which is out of range`,
+    ],
+    [
+      `{"petId":7,"quantity":${'9'.repeat(41)},"status":"sold"}`,
+      '"quantity" of pet 7',
+      ` is ${'9'.repeat(40)}…, which is out of range`,
+    ],
     ...['null', '1', '["sold"]'].map((status): Row => {
       return [`{"petId":7,"quantity":3,"status":${status}}`, '"status"', ' is not a string'];
     }),

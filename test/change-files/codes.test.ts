@@ -19,3 +19,14 @@ test("reads names of pets without codes, and keeps each pet's first name", async
 test('reports only the header if it names no codes', async () => {
   expect(await read('petId,name\n7,Rex\ncode,petId\n')).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
 });
+
+test.each<[string, string, object]>([
+  ['a row without a code, a name and a level', ',8,,', { ok: false, problems: [{ line: 2, column: 'code' }] }],
+  ['a name without a code', ',8,Mia,', { ok: true, codes: { names: new Map([[8n, 'Mia']]) } }],
+  ['a level without a code', ',8,,3', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
+  ['the first level of a pet', '007,8,,3\n008,8,,4', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
+  ['a level that is no number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
+  ['a pet that is no id', '007,x,,', { ok: false, problems: [{ line: 2, column: 'petId' }] }],
+])('reads %s', async (_, rows, expected) => {
+  expect(await read(`code,petId,name,low\n${rows}\n`)).toMatchObject(expected);
+});

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { summarize } from '../../src/inventory/summary.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
-import { type Format, inventoryFields, parseFields } from '../../src/output/view.ts';
+import { chosenFields, type Format, inventoryFields, parseFields } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, render, visible } from './render.ts';
@@ -27,6 +27,25 @@ test.each([
 ])('refuses --fields %j', (text, fault) => {
   const all = `${fault}: the fields are petId, quantity, status`;
   expect(parseFields([text], inventoryFields)).toEqual({ ok: false, problem: all });
+});
+
+test.each([
+  [['petId', 'name'], '{"petId":4,"name":null}', 'petId,name\n4,\n'],
+  [['name', 'status', 'petId'], '{"name":null,"status":"sold","petId":4}', 'name,status,petId\n,sold,4\n'],
+  [
+    ['petId', 'quantity', 'status', 'name'],
+    '{"petId":4,"quantity":1,"status":"sold"}',
+    'petId,quantity,status,name\n4,1,sold,\n',
+  ],
+])('prints the chosen fields %j', async (fields, json, csv) => {
+  const chosen = () => {
+    const items = [{ petId: 4n, quantity: 1, status: 'sold' }];
+    const parsed = chosenFields(inventoryListView([items], { low: { standard: 5 }, names: new Map() }), fields);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    return parsed.value;
+  };
+  expect(await render('ndjson', chosen())).toBe(`${json}\n`);
+  expect(await render('csv', chosen())).toBe(csv);
 });
 
 test.each(['table', 'csv', 'tsv'] as const)('prints nothing as %s for a view without columns', async (format) => {

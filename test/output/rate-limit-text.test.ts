@@ -6,7 +6,7 @@ import {
   type RunEstimate,
   rateLimitLine,
 } from '../../src/output/rate-limit-text.ts';
-import { formatDuration, roughDuration } from '../../src/output/time.ts';
+import { formatDuration, roughDuration, shortTime } from '../../src/output/time.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { render, visible } from './render.ts';
 
@@ -117,3 +117,10 @@ test('shows how full each window is, unless it has ended', async () => {
     "
   `);
 });
+
+test.each([
+  [now, '15 Jan 07:00'],
+  [Date.UTC(2026, 0, 1, 5), ' 1 Jan 00:00'],
+  [Date.UTC(2026, 0, 1, 4, 59), '31 Dec 2025'],
+  [Date.UTC(2027, 1, 3, 12), ' 3 Feb 2027'],
+])('shows the time %i in a short form: %s', (time, text) => expect(shortTime(time, now)).toBe(text));
