@@ -44,5 +44,7 @@ test('shows differences in a table, with the names of the sides', async () => {
          7  ␛[31mremoved␛[39m                 0
     "
   `);
-  expect((await show('table', 'stock-2026-1.csv', false, { width: 100 })).split('\n')[0]).toMatchInlineSnapshot(`"Pet ID  Change   stock-2026-1.csv  now      By  Status"`);
+  expect((await show('table', 'stock-2026-1.csv', false, { width: 100 })).split('\n')[0]).toMatchInlineSnapshot(
+    `"Pet ID  Change   stock-2026-1.csv  now      By  Status"`,
+  );
 });

@@ -68,6 +68,21 @@ test.each([
   expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
 });
 
+test('reports what changes of the stock by the administration did', async () => {
+  const service = await start({ adminPort: 0 });
+  const change = async (method: string, path: string, body?: object) => {
+    const { status, json } = await service.admin(method, path, body);
+    return [status, json];
+  };
+  const pet = { petId: 900_001, quantity: 5, status: 'sold' };
+  const put = { quantity: 5, status: 'sold' };
+  expect(await change('PUT', '/inventory/900001', put)).toEqual([201, pet]);
+  expect(await change('PUT', '/inventory/900001', put)).toEqual([200, pet]);
+  expect(await change('DELETE', '/inventory/900001')).toEqual([200, { removed: true }]);
+  expect(await change('DELETE', '/inventory/900001')).toEqual([404, { message: 'There is no pet 900001.' }]);
+  expect(await change('POST', '/reset', {})).toEqual([200, { reset: true }]);
+});
+
 test.each([
   ['127.0.0.1', 200],
   ['127.0.0.1:4011', 200],

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tlsOptions } from '../../src/shared/database-driver.ts';
+import { driverOptions, mayGoWithout, serversOf, tlsOptions } from '../../src/shared/database-driver.ts';
 import { maskDatabaseUrl, parseDatabaseUrl, withAbsoluteFiles } from '../../src/shared/database-url.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -41,6 +41,33 @@ it.each([
     expect(options && [options.ca, options.rejectUnauthorized]).toEqual([ca, isVerified]);
   },
 );
+
+it.each([
+  ['postgres://db.example', {}, 3000],
+  ['postgres://ann:x@db.example/pets?connect_timeout=2', { user: 'ann', database: 'pets', password: 'x' }, 2000],
+])('gives the driver only what %s names', (text, named, connectionTimeoutMillis) => {
+  const [server] = serversOf(read(text));
+  if (server === undefined) throw new Error('no server');
+  const common = { host: 'db.example', port: 5432, password: '', ssl: false, keepAlive: true };
+  expect(driverOptions(server, false, 3000)).toEqual({ ...common, ...named, connectionTimeoutMillis });
+});
+
+it.each([
+  ['prefer', new Error('The server does not support SSL connections'), true],
+  ['require', new Error('The server does not support SSL connections'), false],
+  ['prefer', new Error('connection refused'), false],
+  ['prefer', 'does not support SSL', false],
+] as const)('decides for sslmode %s whether to go on without TLS after %s: %s', (mode, error, isAllowed) => {
+  const [server] = serversOf(read(`postgres://db.example/pets?sslmode=${mode}`));
+  expect(server && mayGoWithout(server, error)).toBe(isAllowed);
+});
+
+it.each([
+  [' postgres://ann:x@db/pets ', 'postgres://ann:***@db/pets'],
+  [' postgres://ann:x@db,other/pets\n', 'postgres://ann:***@db,other/pets'],
+  ['postgres://db/pets?password=x', 'postgres://db/pets?password=***'],
+  ['postgres:///pets', 'postgres:///pets'],
+])('masks the password of %j', (text, masked) => expect(maskDatabaseUrl(text)).toBe(masked));
 
 describe('parseDatabaseUrl', () => {
   it('reads a database URL like libpq', () => {

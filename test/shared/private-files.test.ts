@@ -56,6 +56,46 @@ describe('readPrivateFile', () => {
     expect(() => readPrivateFile(linkTo(target))).toThrow('others can write to it');
   });
 
+  it.each<[string, (folder: string) => string, string | undefined]>([
+    ['a folder', (folder) => folder, 'it is a folder, not a file'],
+    ['a device', () => '/dev/null', 'it is not a file'],
+    [
+      'a link without a target',
+      (folder) => linkTo(join(folder, 'missing')),
+      'it is a symbolic link whose target does not exist',
+    ],
+    [
+      'links in a circle',
+      (folder) => {
+        fs.symlinkSync(join(folder, 'b'), join(folder, 'a'));
+        fs.symlinkSync(join(folder, 'a'), join(folder, 'b'));
+        return join(folder, 'a');
+      },
+      'it is a symbolic link whose target does not exist',
+    ],
+    ['a file that others can write to', () => fileOf(0o622), 'others can write to it'],
+    ['a link to a file that others can write to', () => linkTo(fileOf(0o622)), 'others can write to it'],
+  ])('rejects %s in place of a private file', (_, make, reason) => {
+    expect(() => readPrivateFile(make(newFolder()))).toThrow(reason);
+  });
+
+  it('follows 39 links to a private file, but not 40', () => {
+    const folder = newFolder();
+    const file = fileOf(0o600);
+    const at = (link: number) => (link === 0 ? file : join(folder, `${link}`));
+    for (let link = 1; link <= 40; link += 1) fs.symlinkSync(at(link - 1), at(link));
+    expect(readPrivateFile(at(39))?.text).toBe('psk_1');
+    expect(() => readPrivateFile(at(40))).toThrow('it is a symbolic link');
+  });
+
+  it('follows a relative link with dots and doubled slashes', () => {
+    const folder = newFolder();
+    fs.mkdirSync(join(folder, 'inner'), { mode: 0o700 });
+    fs.writeFileSync(join(folder, 'inner', 'key'), 'psk_1', { mode: 0o600 });
+    fs.symlinkSync('.//inner/../inner/./key', join(folder, 'link'));
+    expect(readPrivateFile(join(folder, 'link'))?.text).toBe('psk_1');
+  });
+
   it('follows a link of the user into a folder of the user', () => {
     expect(readPrivateFile(linkTo(fileOf(0o600)))?.text).toBe('psk_1');
   });

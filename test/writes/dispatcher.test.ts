@@ -156,3 +156,16 @@ test.each([
 
 const simulatedPermit = ({ governor }: WriteOptions) =>
   governor.admitSeveral({ min: 1, max: 1 }, new AbortController().signal);
+
+test('rereads the stock of a group with a delta after a wait of more than 100 ms', async () => {
+  const shop = observedShop([set, { ...increment, row: 2, petId: 2n }]);
+  const { admitSeveral } = shop.options.governor;
+  const governor: WriteOptions['governor'] = {
+    admitSeveral: async (...args) => {
+      if (shop.asked.length === 0) shop.clock.advance(101);
+      return admitSeveral(...args);
+    },
+  };
+  await writeRows([set, { ...increment, row: 2, petId: 2n }], { ...shop.options, governor });
+  expect(shop.reads[0]).toEqual([1n, 2n]);
+});
