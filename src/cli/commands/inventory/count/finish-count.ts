@@ -44,13 +44,9 @@ export async function finishCount(
   options: FinishOptions,
 ): Promise<ReadonlyMap<bigint, number>> {
   const { invocation } = run;
-  const { account, session } = counting;
+  const { session } = counting;
   await requireRightLines(run, counting, options);
-  // An empty input proves nothing about the shelves: with --all it would set the whole shop to 0.
-  if (account.tally.isEmpty) {
-    if (options.beganNow) session.end({ how: 'discarded' });
-    throw new UsageError('Nothing was counted. Nothing was written');
-  }
+  requireCounted(counting, options);
   const plan = await planOf(run, counting, options);
   const { unknowns, rows } = plan;
   const changed = invocation.context.stdin.isTerminal ? changedOf(counting, rows) : new Map<bigint, number>();
@@ -81,6 +77,18 @@ export async function finishCount(
   }
   if (unknowns.size === 0) return changed;
   throw withRest(new PartialError(`Not counted: ${unknownText(unknowns)}`, { lines }));
+}
+
+/**
+ * Checks that something was counted, and ends a session without units. An empty input proves nothing about the shelves:
+ * with `--all` it would set the whole shop to 0. After an earlier run of the session, whose last units were dropped,
+ * nothing is left to count.
+ * @throws UsageError if nothing was counted
+ */
+function requireCounted({ account, session }: Counting, { all, to, beganNow }: FinishOptions): void {
+  if (!account.tally.isEmpty || (account.isEmpty && account.runs > 0 && !all && to === undefined)) return;
+  if (beganNow || (account.isEmpty && session.isKept)) session.end({ how: 'discarded' });
+  throw new UsageError('Nothing was counted. Nothing was written');
 }
 
 /**

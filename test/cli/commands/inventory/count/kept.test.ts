@@ -62,6 +62,19 @@ test('keeps unknown codes in the session, and writes only those once a codes fil
   expect(await statesIn(shop)).toEqual(['applied']);
 });
 
+test('ends a session whose last unknown code is dropped', async ({ shop }) => {
+  await count(shop, '4 x2\nfoo x3\n');
+  const written = await count(shop, '= foo 0\n', `${await sessionIn(shop)} --yes --json`);
+  expect(written).toMatchObject({ code: 0, written: [], report: { run: null, rows: [] } });
+  await count(shop, 'foo\n');
+  const nothing = await count(shop, '= foo 0\n', `${(await sessionsIn(shop))[1]} --yes`);
+  expect(nothing).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/Nothing was counted. Nothing was written.\n$/),
+  });
+  expect(await statesIn(shop)).toEqual(['applied', 'discarded']);
+});
+
 test('does not add units twice with a shared state if the local folder is deleted', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = (await stockOf(shop)).get('4') ?? 0;
