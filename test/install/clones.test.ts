@@ -47,7 +47,7 @@ test('builds a clone with yarn 4 without node_modules', async ({ machine, clone,
   await built(machine, clone);
 });
 
-test('npm ci refuses a Node version that is too old for the tools', async () => {
+test('stops npm ci on a Node version that is too old for the tools', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const machine = newMachine([nodeRelease(folder, '20.18.1')]);

@@ -47,7 +47,7 @@ test('allows only the given pages to read responses, errors and their headers', 
   }
 });
 
-test('allows every page with *', async () => {
+test('lets every page use the service with --cors *', async () => {
   const service = await start({ cors: ['*'] });
   const answer = await service.call('OPTIONS', '/inventory', preflight({ Origin: 'null' }));
   expect([answer.status, cors(answer)['access-control-allow-origin']]).toEqual([204, '*']);

@@ -69,7 +69,7 @@ test('rolls back work that fails after its first statement', async () => {
   expect(committed()).toBe('a,b');
 });
 
-test('does no work if the check under the lock fails', async () => {
+test('does no work of a group commit if the check under the lock fails', async () => {
   const { database, add, committed } = openWords();
   const commits = new GroupCommit(database, () => {
     expect(database.isTransaction).toBe(true);
@@ -79,7 +79,7 @@ test('does no work if the check under the lock fails', async () => {
   expect([database.isTransaction, committed()]).toEqual([false, null]);
 });
 
-test('does work in a later turn if the outcome of other work asks for it', async () => {
+test('commits work in a later turn if it was begun after an earlier commit', async () => {
   const { commits, add, committed } = openWords();
   await commits.run(add('a')).then(() => commits.run(add('b')));
   await commits.idle();

@@ -95,7 +95,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
   });
 });
 
-test('attempts at most one change in 5 s, however many probes come', async () => {
+test('attempts at most one change to the storage in 5 s, however many probes come', async () => {
   const database = await temporaryDatabase();
   const clock = movableClock();
   const service = await startAt(clock, { database, adminPort: 0, testControls: false });

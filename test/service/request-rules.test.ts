@@ -217,7 +217,7 @@ describe('values of requests', () => {
 });
 
 describe('requests per address', () => {
-  test('limits each address separately, and starts over in the next window', () => {
+  test('limits the requests of each address separately, and starts over in the next window', () => {
     const buckets = addressBuckets(60_000, 2n);
     const ask = (address: string, at = NOON) => buckets.admit(address, at).outcome;
     expect([ask('a'), ask('a'), ask('a'), ask('b')]).toEqual(['admitted', 'admitted', 'limited', 'admitted']);
@@ -283,7 +283,7 @@ describe('metrics', () => {
   const lines = async ({ metrics }: ReturnType<typeof rig>, name: string) =>
     (await metrics.text()).split('\n').filter((line) => line.startsWith(`petstock_${name}`));
 
-  test('shows limits, usage and bans of valid keys, by window', async () => {
+  test('shows limits, usage and bans of valid keys in the metrics, by window', async () => {
     const shown = rig([
       record('a'),
       record('b', { name: null, usage: usage(NOON + 1) }),
@@ -319,7 +319,7 @@ describe('metrics', () => {
     );
   });
 
-  test('shows at most 200 keys, and none if the storage fails', async () => {
+  test('shows at most 200 keys in the metrics, and none if the storage fails', async () => {
     const many = Array.from({ length: 201 }, (_, at) => record(`k${at}`));
     expect(await lines(rig(many), 'key_banned')).toHaveLength(200);
     expect(await lines(rig(null, false), 'key_banned')).toEqual([]);
@@ -343,8 +343,9 @@ describe('metrics', () => {
     ]);
   });
 
-  test.each<[string, string | undefined, number | undefined, string | null, string[]]>([
+  test.each<[string, string, string | undefined, number | undefined, string | null, string[]]>([
     [
+      'a list that is answered',
       'GET',
       '/inventory',
       200,
@@ -355,21 +356,30 @@ describe('metrics', () => {
       ],
     ],
     [
+      'a 404, but not a code that is no refusal',
       'PATCH',
       '/inventory/{petId}',
       404,
       'unknown',
       ['http_requests_total{method="PATCH",route="/inventory/{petId}",status="404"} 1'],
     ],
-    ['BREW', undefined, undefined, null, ['http_requests_total{method="other",route="other",status="none"} 1']],
     [
+      'an unanswered request with an unknown method',
+      'BREW',
+      undefined,
+      undefined,
+      null,
+      ['http_requests_total{method="other",route="other",status="none"} 1'],
+    ],
+    [
+      'a refusal of a banned key',
       'GET',
       '/inventory',
       429,
       'key_banned',
       ['http_requests_total{method="GET",route="/inventory",status="429"} 1', 'refusals_total{code="key_banned"} 1'],
     ],
-  ])('counts %s of %s with %s and the code %s', async (method, path, status, code, counted) => {
+  ])('counts %s in the metrics', async (_what, method, path, status, code, counted) => {
     const shown = rig([]);
     shown.metrics.over({ method, route: path && { path }, code, entry: { status } } as never, 0.5);
     const found = ['http_requests_total', 'stock_operations_total', 'refusals_total'].map((name) => lines(shown, name));
