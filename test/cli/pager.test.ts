@@ -65,7 +65,7 @@ test.each<[string, ShopRunOptions, string]>([
   expect(pager.commands).toEqual([]);
 });
 
-test('counts a line wider than the terminal as several lines', async ({ shop }) => {
+test('counts a line wider than the terminal as several lines when it decides on a pager', async ({ shop }) => {
   const { openPager, text } = createTestPager();
   // 8 rows of 20 digits and more on a terminal of 12 columns.
   await shop.exits('inventory list --limit 8 --sort petId --desc', 0, [], { terminal: 12, rows: 16, openPager });

@@ -255,7 +255,7 @@ describe.each([
       'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
   ] as const)(
-    "prints the service's message if a %s by %s fails with %i",
+    "prints the service's message, if it has one, after a %s by %s that fails with %i",
     async ([method, command, status, own], { till }) => {
       const body = JSON.stringify({ code: 'x', message, status });
       till.service.always(method, answers(status, {}, body));

@@ -103,7 +103,7 @@ test('returns the unwritten units of a discarded run to their count', async ({ s
   expect(rows).toMatchObject([{ petId: 2, result: 'applied' }]);
 });
 
-test('reports that the history has no run, without naming a store', async ({ shop }) => {
+test('reports an empty history without naming a store', async ({ shop }) => {
   await shop.run('inventory set 4 12');
   await shop.run('history prune --keep 0 --yes');
   await shop.exits('history show latest', 9, 'Error: There is no run in the history.\n');
