@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { inject, onTestFailed, onTestFinished } from 'vitest';
+import { inject, onTestFailed, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../src/service/journal.ts';
 import { newFolder } from './new-folder.ts';
-import { until } from './scripted-service.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -183,10 +182,14 @@ export async function serve(args: readonly string[] = [], options?: ProgramOptio
   const env = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
   /** Resolves once the service has received this many requests, whether or not it has responded. */
   const untilSeen = (requests: number) =>
-    until(async () => {
-      const { length } = await journal();
-      if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
-    });
+    vi.waitFor(
+      async () => {
+        const { length } = await journal();
+        if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
+      },
+      // Each look is a request, which costs both sides CPU.
+      { timeout: 30_000, interval: 30 },
+    );
   /** `journal()` returns the requests that the service has received, oldest first. */
   return { url, key, program, env, journal, untilSeen };
 }

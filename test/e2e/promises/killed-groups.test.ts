@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { petstockAt } from '../../support/petstock.ts';
-import { temporaryPostgres } from '../../support/postgres.ts';
+import { temporaryDatabase } from '../../support/postgres.ts';
 import { hold, normally } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
@@ -8,7 +8,7 @@ test.for(['the folder', 'PostgreSQL'])(
   'writes rows on resume that a killed command never sent, with the state in %s',
   async (kind) => {
     const service = await scriptedService({ stock: tenEach(4) });
-    const shared = kind === 'PostgreSQL' ? { PETSTOCK_STATE_URL: (await temporaryPostgres()).url } : {};
+    const shared = kind === 'PostgreSQL' ? { PETSTOCK_STATE_URL: await temporaryDatabase() } : {};
     const petstock = petstockAt({ env: { ...service.env, ...shared } });
     const first = hold(normally);
     service.next('PATCH', first.action);
