@@ -180,11 +180,8 @@ export class Dispatcher {
   /** Reads the stock of all rows that depend on it, with the first permit. */
   async #readAgain(permits: Permit[]): Promise<void> {
     const relying = this.#queue.filter(dependsOnStock);
+    if (relying.length === 0) return;
     const permit = permits.shift();
-    if (relying.length === 0 || permit === undefined) {
-      if (permit !== undefined) permits.push(permit);
-      return;
-    }
     const petIds = new Set(relying.map(({ petId }) => petId));
     const beforeRetry = () => releaseAll(permits);
     const stock = await this.#options.readStock(petIds, { permit, beforeRetry }).catch(releaseAndRethrow(permits));
