@@ -55,6 +55,15 @@ export function textOf(value: unknown, name: string): string | undefined {
 }
 
 /**
+ * Checks an optional word.
+ * @throws UsageError if the value is set and is none of the words
+ */
+export function wordOf<Word extends string>(value: unknown, name: string, words: readonly Word[]): Word | undefined {
+  if (value === undefined || words.some((word) => word === value)) return value as Word | undefined;
+  throw new UsageError(`${name} must be one of ${words.join(', ')}`);
+}
+
+/**
  * Checks an optional signal.
  * @throws UsageError if the value is set and is not an AbortSignal
  */

@@ -2,7 +2,7 @@ import type { RowError } from '../inventory/change.ts';
 import { type RecordedRow, type RunRecord, runStates } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import type { State } from '../state/state.ts';
-import { countOf, type PetIdInput, petIdOf, timeOf } from './arguments.ts';
+import { countOf, type PetIdInput, petIdOf, timeOf, wordOf } from './arguments.ts';
 
 /** Selects runs of the history. */
 export interface HistoryFilter {
@@ -89,14 +89,11 @@ export async function* historyOf(
   { petId, since, until, state, limit }: HistoryFilter,
 ): AsyncGenerator<HistoryRun, void> {
   let left = countOf(limit, 'limit') ?? Number.POSITIVE_INFINITY;
-  if (state !== undefined && !runStates.includes(state)) {
-    throw new UsageError(`state must be one of ${runStates.join(', ')}`);
-  }
   const runs = history.runs({
     petId: petId === undefined ? undefined : petIdOf(petId),
     since: timeOf(since, 'since'),
     until: timeOf(until, 'until'),
-    state,
+    state: wordOf(state, 'state', runStates),
   });
   for await (const run of runs) {
     if (left <= 0) return;

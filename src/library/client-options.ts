@@ -59,10 +59,7 @@ export interface LimitState {
   readonly limit: number;
   /** Number of requests left: as reported, minus those sent since. */
   readonly remaining: number;
-  /**
-   * When the window of the limit ends. `limits()` gives this time by the service's clock, and `onLimit` by the local
-   * clock.
-   */
+  /** When the window of the limit ends, by the service's clock. */
   readonly resetAt: Date;
   /** When the service reported the limit, by the local clock. */
   readonly asOf: Date;

@@ -126,7 +126,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
     isGone: (other) => processes.isGone(other),
     onWait: (ms) => tell(onWait, ms),
     onUnbelievable: (line) => tell(onWarning, line),
-    onLimit: (seen) => tell(onLimit, limitState(seen)),
+    onLimit: (seen) => tell(onLimit, limitState({ ...seen, resetAt: seen.reset })),
   });
   const transport = options.transport ?? createUndiciTransport();
   const sending = { baseUrl, key, userAgent: `petstock/${version}`, transport, governor, clock, timeout, random };
@@ -201,7 +201,7 @@ async function openLibraryState(
   }
 }
 
-function limitState({ limit, remaining, resetAt, asOf }: SeenRateLimit): LimitState {
+function limitState({ limit, remaining, resetAt, asOf }: Omit<SeenRateLimit, 'reset'>): LimitState {
   return { limit, remaining, resetAt: new Date(resetAt), asOf: new Date(asOf) };
 }
 

@@ -17,6 +17,7 @@ import {
   requireObject,
   signalOf,
   textOf,
+  wordOf,
 } from './arguments.ts';
 import { Calls, PetQueue } from './calls.ts';
 import { type HistoryFilter, type HistoryRun, historyOf } from './client-history.ts';
@@ -156,8 +157,10 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
     given: CallOptions | undefined,
     work: (connection: LibraryConnection, signal: AbortSignal) => Promise<T>,
   ) => calls.run(signalOf(given?.signal), async (signal) => work(await connection.open(), signal));
-  const ask = <T>(given: CallOptions | undefined, work: (client: Client) => Promise<T>) =>
-    call(given, (connection, signal) => work(connection.clientFor(signal)));
+  const ask = <T>(given: PlainCallOptions | undefined, work: (client: Client) => Promise<T>) => {
+    wordOf(given?.ids, 'ids', ['exact', 'string']);
+    return call(given, (connection, signal) => work(connection.clientFor(signal)));
+  };
   const perform = async (given: ApplyOptions, work: RunOperation): Promise<RunReport> => {
     const own = runOptions(given);
     return call(given, async (connection, signal) => {

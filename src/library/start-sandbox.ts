@@ -3,7 +3,15 @@ import type { InventoryItem, PetStatus } from '../inventory/items.ts';
 import type { Controls, RunningService, ServiceOptions, StockItem } from '../service/index.ts';
 import { type Clock, createSystemClock, machineTime } from '../shared/clock.ts';
 import { UsageError } from '../shared/errors.ts';
-import { countOf, type PetIdInput, petIdOf, type QuantityInput, quantityOf, requireObject } from './arguments.ts';
+import {
+  countOf,
+  type PetIdInput,
+  petIdOf,
+  type QuantityInput,
+  quantityOf,
+  requireObject,
+  wordOf,
+} from './arguments.ts';
 import type { PetstoreClientOptions } from './client-options.ts';
 import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
 
@@ -168,7 +176,8 @@ function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: Sandb
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
   const limit = (name: 'minute' | 'day') => countOf(limits?.[name], `limits.${name}`) ?? 0;
   const given = {
-    ...{ ids, faults, limits: limits && { minute: limit('minute'), day: limit('day') } },
+    ...{ faults, limits: limits && { minute: limit('minute'), day: limit('day') } },
+    ids: wordOf(ids, 'ids', ['large', 'small']),
     port: countOf(port, 'port'),
     pets: countOf(pets, 'pets'),
     seed: countOf(seed, 'seed'),

@@ -46,7 +46,7 @@ export function closesGate(record: LimitRecord): boolean {
 export function seenIn({ limit, remaining, reset, date, wall }: ResponseRecord): SeenRateLimit | undefined {
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // Uses the service's own clock if possible, because the local clock may be wrong.
-  return { limit, remaining, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };
+  return { limit, remaining, reset, resetAt: wall + Math.max(0, reset - (date ?? wall)), asOf: wall };
 }
 
 /** The end of the year 9999, in seconds since the Unix epoch: no service means a later time. */

@@ -80,8 +80,8 @@ export interface ResponseHead {
   readonly headers: Headers;
 }
 
-/** A reported rate limit. Times are milliseconds since the Unix epoch, by the local wall clock. */
-export interface SeenRateLimit extends Pick<RateLimit, 'limit' | 'remaining'> {
+/** A reported rate limit. `resetAt` and `asOf` are milliseconds since the Unix epoch, by the local wall clock. */
+export interface SeenRateLimit extends RateLimit {
   /** When the window ends, converted to the local clock by the `Date` of the response. */
   readonly resetAt: number;
   /** When the response came. */

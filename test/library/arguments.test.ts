@@ -75,12 +75,27 @@ describe('arguments that are not exact', () => {
     expect(() => createPetstoreClient(complete)).toThrow(expect.objectContaining(error));
   });
 
-  test.each([{ pets: -1 }, { port: 70_000 }, { limits: { minute: 1.5, day: 2 } }, { faults: ['*:nonsense'] }])(
-    'throws a UsageError for startSandbox(%o)',
-    async (options) => {
-      await expect(startSandbox(options)).rejects.toBeInstanceOf(UsageError);
-    },
-  );
+  test('throws a UsageError without sending a request for a kind of ids that does not exist', async ({ shop }) => {
+    const client = clientOf(shop);
+    const given = { ids: untyped('strings') };
+    for (const call of [
+      client.getPet(4, given),
+      client.listOrders(given),
+      client.request('GET', '/inventory', '', given),
+    ])
+      await expect(call).rejects.toThrow(new UsageError('ids must be one of exact, string'));
+    expect(shop.service.journal()).toEqual([]);
+  });
+
+  test.each([
+    { ids: untyped('tiny') },
+    { pets: -1 },
+    { port: 70_000 },
+    { limits: { minute: 1.5, day: 2 } },
+    { faults: ['*:nonsense'] },
+  ])('throws a UsageError for startSandbox(%o)', async (options) => {
+    await expect(startSandbox(options)).rejects.toBeInstanceOf(UsageError);
+  });
 });
 
 test.for([

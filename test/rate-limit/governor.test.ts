@@ -22,7 +22,8 @@ test('returns the last reported limits, and subtracts later requests from the kn
   expect(governor.lastSeen).toBeUndefined();
   // The clock of the service is an hour behind ours.
   await ask(ok(told(57, 40 * second, clock.now() - hour)));
-  const seen = { limit: 60, remaining: 57, resetAt: 1_768_478_460_000, asOf: clock.now() };
+  const times = { reset: 1_768_478_460_000 - hour, resetAt: 1_768_478_460_000 };
+  const seen = { limit: 60, remaining: 57, ...times, asOf: clock.now() };
   expect(governor.lastSeen).toEqual(seen);
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);
