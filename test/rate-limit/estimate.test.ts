@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
-import { estimate, type LimitSummary } from '../../src/rate-limit/known-limits.ts';
+import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
+import {
+  currentGates,
+  currentLimits,
+  estimate,
+  knownLimits,
+  type LimitSummary,
+} from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve } from '../../src/rate-limit/rules.ts';
+import { createTestClock } from '../support/clock.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { simulate as run } from './simulation.ts';
 
@@ -108,3 +116,52 @@ function simulate(requests: number, known: readonly LimitSummary[]): number {
   }
   return at;
 }
+
+/** A key that was used in the boot of a clock, 1 s ago. */
+function keyOf(scope: string, env: string, age: number, more: Partial<KeyState> = {}) {
+  const clock = createTestClock(now);
+  const window = {
+    reset: now + 1000,
+    limit: 60,
+    left: -1,
+    least: 0,
+    toldAt: 0,
+    asOf: now - age,
+    first: { left: 0, at: 0 },
+    own: 0,
+  };
+  const gate = { at: clock.monotonic() + 3000, wall: now + 9000, length: 9000, reason: 'refused' as const };
+  return { scope, state: { ...emptyState(), boot: clock.boot(), env, windows: { minute: window }, gate, ...more } };
+}
+
+test('lists the known limits by environment, newest first, and only those of windows that still run', () => {
+  const keys = [keyOf('a', 'staging', 2), keyOf('b', 'staging', 1), keyOf('c', 'production', 3)];
+  const clock = createTestClock(now);
+  expect(knownLimits(keys).map(({ scope, remaining, resetAt, asOf }) => [scope, remaining, resetAt, asOf])).toEqual([
+    ['c', 0, now + 1000, now - 3],
+    ['b', 0, now + 1000, now - 1],
+    ['a', 0, now + 1000, now - 2],
+  ]);
+  // In this boot, a window counts as ended while the time of the service is not known.
+  expect(currentLimits(keys, clock)).toEqual([]);
+  const earlier = [keyOf('a', 'staging', 2, { boot: 'earlier' })];
+  expect(currentLimits(earlier, clock)).toHaveLength(1);
+  clock.advance(1000);
+  expect(currentLimits(earlier, clock)).toEqual([]);
+});
+
+test('lists the gates that hold, by the monotonic clock of this boot or else by the wall clock', () => {
+  const untilIn = (wait: number) => {
+    const keys = [keyOf('a', 'staging', 2), keyOf('b', 'staging', 2, { boot: 'earlier' })];
+    const at = createTestClock(now);
+    at.advance(wait);
+    return currentGates(keys, at).map(({ scope, until, reason }) => [scope, until - now, reason]);
+  };
+  expect(untilIn(0)).toEqual([
+    ['a', 3000, 'refused'],
+    ['b', 9000, 'refused'],
+  ]);
+  expect(untilIn(2999)).toHaveLength(2);
+  expect(untilIn(3000)).toEqual([['b', 9000, 'refused']]);
+  expect(untilIn(9000)).toEqual([]);
+});

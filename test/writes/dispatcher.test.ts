@@ -157,8 +157,9 @@ test.each([
 const simulatedPermit = ({ governor }: WriteOptions) =>
   governor.admitSeveral({ min: 1, max: 1 }, new AbortController().signal);
 
-test('rereads the stock of a group with a delta after a wait of more than 100 ms', async () => {
-  const shop = observedShop([set, { ...increment, row: 2, petId: 2n }]);
+test('rereads the stock of a group with a delta after a wait of more than 100 ms, and sends each row once', async () => {
+  const rows = [set, { ...increment, row: 2, petId: 2n }, { ...plain, row: 3, petId: 3n }];
+  const shop = observedShop(rows);
   const { admitSeveral } = shop.options.governor;
   const governor: WriteOptions['governor'] = {
     admitSeveral: async (...args) => {
@@ -166,6 +167,7 @@ test('rereads the stock of a group with a delta after a wait of more than 100 ms
       return admitSeveral(...args);
     },
   };
-  await writeRows([set, { ...increment, row: 2, petId: 2n }], { ...shop.options, governor });
+  await writeRows(rows, { ...shop.options, governor });
   expect(shop.reads[0]).toEqual([1n, 2n]);
+  expect([shop.sent.toSorted(), shop.faults, shop.held.size]).toEqual([[1, 2, 3], [], 0]);
 });
