@@ -43,6 +43,20 @@ async function openReader(
   return { ...rig, error: read().catch((reason) => reason) };
 }
 
+test('fails for a list with a quantity that has no exact value, unless a caller takes such pets', async () => {
+  const list = '[{"petId":1,"quantity":2,"status":"sold"},{"petId":7,"quantity":3.5,"status":"sold"}]';
+  const { client } = await openClient([answer(200, list), answer(200, list)]);
+  const read = async (options?: Parameters<typeof client.scanInventory>[0]) => {
+    const found: InventoryItem[] = [];
+    for await (const batch of itemsOf(client.scanInventory(options))) found.push(...batch);
+    return found.map(({ petId }) => petId);
+  };
+  await expect(read()).rejects.toThrow('"quantity" of pet 7 in item 2 of the response is 3.5, which is not an integer');
+  const leftOut: bigint[] = [];
+  expect(await read({ onUnreadable: ({ petId }) => leftOut.push(petId) })).toEqual([1n]);
+  expect(leftOut).toEqual([7n]);
+});
+
 describe('a long inventory list', () => {
   test('yields batches of a list before the list has ended', async () => {
     let end = () => {};

@@ -80,6 +80,7 @@ describe('historyListView', () => {
     [{ undoneBy: ['x'], undone: 1 }, '␛[33mundone␛[39m'],
     [{ undoneBy: ['x'], undone: 1, changes: 3, counts: { applied: 3 } }, '␛[33m1 undone, 3 of 3 applied␛[39m'],
     [{ counts: { unchanged: 1 } }, 'unchanged'],
+    [{ changes: 0, counts: {} }, 'unchanged'],
   ])('shows the result of a run with %j: %s', async (changes, result) => {
     const line = await list('table', [runOf(changes)], { color: true, header: false });
     expect(visible(line).trim().split(/ {2,}/)[3]).toBe(result);

@@ -80,6 +80,19 @@ describe('bulkReportView', () => {
   });
 });
 
+test('shows errors below their rows if they have no room beside them, and only there', async () => {
+  const lines = (await render('table', view, { width: 64 })).split('\n');
+  expect(lines.slice(0, 5)).toMatchInlineSnapshot(`
+    [
+      "Line  Pet ID  Before  After  Wanted  Result",
+      "   2       1       5      8          applied",
+      "   4       3       0             -1  failed",
+      "  │ too many, by "far"",
+      "   5       4       9                 conflict",
+    ]
+  `);
+});
+
 test('counts results in one sentence', () => {
   const all = '1 applied, 1 unchanged, 1 failed, 1 conflict, 1 not attempted, 1 unknown, 1 differs.';
   expect(countsSentence(rows, {})).toBe(all);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GateFiles } from '../../src/rate-limit/gate-files.ts';
-import { emptyState } from '../../src/rate-limit/key-state.ts';
+import { emptyState, scopeOf } from '../../src/rate-limit/key-state.ts';
 import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -87,4 +87,8 @@ test.each<[string, object | string, number | undefined]>([
   const text = typeof change === 'string' ? change : JSON.stringify({ ...stored, ...change });
   writeFileSync(join(root, 'a', 'gate-k1.json'), text, { mode: 0o600 });
   expect(waits('k1').map(([, left]) => left)).toEqual(wait === undefined ? [] : [wait]);
+});
+
+test('keeps the name of a key from version to version, because gate files and the state are found by it', () => {
+  expect(scopeOf('https://shop.example', 'psk_1')).toBe('2a7d6a65bf66eb27dc3beb41841af19d');
 });
