@@ -1,12 +1,11 @@
 import { Command, type ErrorOptions, Option, type ParseOptionsResult } from 'commander';
 import type { Environment } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
+import type { FlagValues } from '../../shared/hint.ts';
 import { capitalized } from '../../shared/parsed.ts';
-import type { TypedOptions } from '../invocation/globals.ts';
 import type { CommandTraits, Run, RunningCommand } from '../invocation/invocation.ts';
 import { examplesText, type NounOutline, type Outline, outlineName } from './define.ts';
 import { tooMany, unknownCommand, unknownOption } from './meant-command.ts';
-import { swallowedOption } from './swallowed-option.ts';
 
 /** A command of Commander that throws UsageErrors for parsing errors. Only the program has the subcommand `help`. */
 export class PetstockCommand extends Command {
@@ -48,14 +47,27 @@ export class PetstockCommand extends Command {
   override parseOptions(argv: string[]): ParseOptionsResult {
     const parsed = super.parseOptions(argv);
     if (this.invalid !== undefined) throw this.invalid;
-    const isVerb = this.outline !== undefined && 'load' in this.outline;
-    const found = isVerb ? swallowedOption(argv, this.options) : undefined;
-    if (found === undefined) return parsed;
-    const { option, swallowed } = found;
-    throw this.#lacksValue(
-      option.flags,
-      `, but "${swallowed}" is an option. To use it as a value, write ${option.long}=…`,
-    );
+    if (this.outline !== undefined && 'load' in this.outline) this.#requireValues(argv);
+    return parsed;
+  }
+
+  /**
+   * Checks that no option stands where the value of another one is expected. With an empty `$R`, `--reason $R --dry-run`
+   * would write, and a following `--env=sandbox` would be ignored.
+   * @throws UsageError if one does
+   */
+  #requireValues(argv: readonly string[]): void {
+    for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {
+      const option = this.options.find(({ long, short }) => argv[at] === long || argv[at] === short);
+      if (option?.required !== true) continue;
+      at += 1;
+      const [value = ''] = argv[at]?.split('=', 1) ?? [];
+      if (value !== '--help' && !this.options.some(({ long }) => long === value)) continue;
+      throw this.#lacksValue(
+        option.flags,
+        `, but "${value}" is an option. To use it as a value, write ${option.long}=…`,
+      );
+    }
   }
 
   override error(message: string, { code }: ErrorOptions = {}): never {
@@ -162,7 +174,7 @@ export function runningCommand(program: PetstockCommand, env: Environment): Runn
  * Returns the shared options as typed, wherever they are on the command line. If an option is repeated, the last value
  * counts.
  */
-export function typedSharedOptions(program: PetstockCommand): TypedOptions {
+export function typedSharedOptions(program: PetstockCommand): FlagValues {
   const given = chosenPath(program).flatMap((command) => {
     const names = command === program ? Object.keys(command.opts()) : [...command.shared];
     return names

@@ -1,6 +1,5 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { release } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { counted } from '../../inventory/items.ts';
 import { wantsColor } from '../../output/terminal.ts';
@@ -11,6 +10,7 @@ import { PetstockError } from '../../shared/errors.ts';
 import { fileErrorReason, systemCode } from '../../shared/file-error.ts';
 import { version } from '../../shared/version.ts';
 import type { State } from '../../state/state.ts';
+import { installedCompletion } from '../completion/installed.ts';
 import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { SeenHead } from '../invocation/network.ts';
@@ -30,7 +30,7 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
     clock: (head && clockFacts(head)) ?? null,
     tls: tlsFacts(invocation),
     terminal: terminalFacts(invocation.context),
-    completion: completionFacts(env),
+    completion: installedCompletion(env),
     variables: Object.keys(env)
       .filter((name) => name.startsWith('PETSTOCK_') || otherVariables.test(name))
       .sort(),
@@ -211,42 +211,4 @@ function terminalText({ streams, columns, color }: ReturnType<typeof terminalFac
   if (streams.length === 0) return 'none';
   const width = columns === null ? [] : [`${columns} columns`];
   return [streams.join(' and '), ...width, color ? 'colour' : 'no colour'].join(', ');
-}
-
-/**
- * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell's
- * profile has no usual place.
- */
-function completionFacts(env: Context['env']) {
-  const home = env.HOME ?? '';
-  const data = env.XDG_DATA_HOME ?? join(home, '.local', 'share');
-  const config = env.XDG_CONFIG_HOME ?? join(home, '.config');
-  const roots = ['/usr/share', '/usr/local/share', '/opt/homebrew/share'];
-  /** Scripts in the folders that shells search. */
-  const scripts = {
-    bash: [data, ...roots].map((root) => join(root, 'bash-completion', 'completions', 'petstock')),
-    zsh: roots.flatMap((root) =>
-      ['site-functions', 'vendor-completions'].map((kind) => join(root, 'zsh', kind, '_petstock')),
-    ),
-    fish: [
-      join(config, 'fish', 'completions', 'petstock.fish'),
-      ...roots.map((root) => join(root, 'fish', 'vendor_completions.d', 'petstock.fish')),
-    ],
-  };
-  /** Start-up files that may load a script. */
-  const settings = {
-    bash: ['.bashrc', '.bash_profile', '.profile'].map((name) => join(home, name)),
-    zsh: [join(env.ZDOTDIR ?? home, '.zshrc')],
-    fish: [join(config, 'fish', 'config.fish')],
-  };
-  return (['bash', 'zsh', 'fish'] as const).flatMap((shell) => {
-    const path =
-      scripts[shell].find((file) => existsSync(file)) ?? settings[shell].find((file) => asksForIt(file, shell));
-    return path === undefined ? [] : [{ shell, path }];
-  });
-}
-
-function asksForIt(file: string, shell: string): boolean {
-  const asking = new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm');
-  return attempt(() => asking.test(readFileSync(file, 'utf8'))) ?? false;
 }

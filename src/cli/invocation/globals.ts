@@ -5,15 +5,13 @@ import { unnamedStore } from '../../settings/settings.ts';
 import type { SharedOptions } from '../../settings/shared-options.ts';
 import { type Environment, type Sourced, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
+import type { FlagValues } from '../../shared/hint.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';
 import type { Context } from '../context.ts';
 
-/** Options by their names in Commander, such as `stringIds`. */
-export type TypedOptions = Readonly<Record<string, string | boolean>>;
-
 /** The options that all commands share, and `--fields`, which most commands have. */
 export interface GlobalOptions extends SharedOptions {
-  readonly typed: TypedOptions;
+  readonly typed: FlagValues;
   /** The values of `--fields`; undefined if it was not given. */
   readonly fields?: readonly string[];
 }

@@ -3,7 +3,7 @@ import { serviceNameOf } from '../../settings/key-and-url.ts';
 import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
-import { petstock, shellWord } from '../../shared/hint.ts';
+import { flagWords, petstock, shellWord } from '../../shared/hint.ts';
 import { isEnvironment, type Target, targetName } from '../../shared/target.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
@@ -95,8 +95,6 @@ export function skippedText({ run, command }: RunRecord, why: string): string {
   return `Skipped: run ${run} (${command}) ${why}.`;
 }
 
-export async function noteUndoOf({ messages, globals, environment }: Invocation, run: string): Promise<void> {
-  const store = globals.store === undefined ? [] : ['--store', globals.store];
-  const where = environment.source === '--env' ? [...store, '--env', environment.value] : store;
-  await messages.note(`Undo: ${petstock`undo ${run.slice(-4)} ${where}`}`);
+export async function noteUndoOf({ messages, globals: { store, env } }: Invocation, run: string): Promise<void> {
+  await messages.note(`Undo: ${petstock`undo ${run.slice(-4)} ${flagWords({ store, env })}`}`);
 }

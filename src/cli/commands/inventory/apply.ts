@@ -1,15 +1,12 @@
-import { fieldOf, type RowField, rowFields } from '../../../change-files/field-names.ts';
-import { readChanges } from '../../../change-files/read-changes.ts';
-import { changeFormats } from '../../../change-files/read-rows.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
 import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { commandLine, fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
-import { faultyFile, readNamedFile } from '../../input-file.ts';
+import { faultyFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunOf } from '../../runs/open-run.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -19,11 +16,11 @@ import {
   type BulkFlags,
   bulkOptions,
   experimental,
-  oneOf,
   type ParsedBulkFlags,
   parseBulkFlags,
   wholeNumberOf,
 } from '../option-values.ts';
+import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './change-file.ts';
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
 import { openPlanOut } from './plan-out.ts';
@@ -104,10 +101,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   });
 }
 
-interface FileOptions extends Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'>, ParsedBulkFlags {
-  readonly minRows: number;
-  readonly columns: ReadonlyMap<RowField, string>;
-}
+type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & ParsedBulkFlags & ReadOptions;
 
 /**
  * Reads a change file, plans its rows, and writes the stock.
@@ -121,12 +115,9 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
   const { dryRun, planOut } = options;
   const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
-  const words = ['inventory', 'apply', fileOperand(file)];
-  const command = commandLine(invocation, words);
-  const reading = petstock`${commandLine(invocation, words, { ignoreColumns: true })}`;
   invocation.questions.stdinIsTaken = file === '-';
-  await withContinueHint(command, async () => {
-    const { access, job, guard } = await planFile(invocation, { file, command, reading }, options, failedOut);
+  await withContinueHint(applyCommand(invocation, file), async () => {
+    const { access, job, guard } = await planFile(invocation, file, options, failedOut);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       const keeping = { keepFailed: failedOut?.keep, keepPlan };
@@ -137,24 +128,17 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   });
 }
 
-interface AppliedFile {
-  readonly file: string;
-  /** The words of this command, for hints. */
-  readonly command: readonly string[];
-  /** This command with `--ignore-columns`, for a hint. */
-  readonly reading: string;
-}
-
 /** Reads and plans a file. This is a separate function, so that the content of the file is released before the run. */
 async function planFile(
   invocation: Invocation,
-  { file, command, reading }: AppliedFile,
+  file: string,
   options: FileOptions,
   failedOut: Awaited<ReturnType<typeof openFailedOut>>,
 ) {
   const { target, questions } = invocation;
+  const command = applyCommand(invocation, file);
   const isKept = options.dryRun || failedOut?.isInput;
-  const { changes, forReader, unit } = await read(invocation, file, reading, options).finally(
+  const { changes, forReader, unit } = await readChangeFile(invocation, file, options).finally(
     () => isKept || failedOut?.empty(),
   );
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
@@ -223,47 +207,4 @@ async function warnOfOpenRun(
  */
 function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
   return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
-}
-
-async function read({ context }: Invocation, file: string, reading: string, options: FileOptions) {
-  const { format, columns, ignoreColumns, minRows } = options;
-  const name = file === '-' ? undefined : file;
-  const wanted = format === undefined ? undefined : oneOf('--format', format, changeFormats);
-  const result = await readChanges(readNamedFile(file, context), { name, format: wanted, columns, ignoreColumns });
-  if (result.ok) {
-    const changes = [...result.changes];
-    if (changes.length >= minRows) return { unit: result.unit, changes, forReader: result.forReader };
-    const found = `${file === '-' ? 'stdin' : file} has ${counted(changes.length, 'row')}`;
-    throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
-  }
-  const { remedy } = result;
-  // The hint is a question or, if the file has unknown columns, this command with `--ignore-columns`.
-  const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : reading;
-  throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
-}
-
-/**
- * Parses the values of `--column`: `petId=SKU`.
- * @throws UsageError for an unknown field, and for a repeated field or column
- */
-function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
-  const columns = new Map<RowField, string>();
-  for (const text of texts) {
-    const at = text.indexOf('=');
-    const field = rowFields.find((name) => at >= 0 && name === fieldOf(text.slice(0, at)));
-    const name = text.slice(at + 1).trim();
-    if (field === undefined || name === '') {
-      throw new UsageError(
-        `--column takes a field and its column, such as petId=SKU, not "${text}". The fields are ${rowFields.join(', ')}`,
-        { hint: help },
-      );
-    }
-    if (columns.has(field))
-      throw new UsageError(`--column gives two columns for ${field}. Leave one out`, { hint: help });
-    if ([...columns.values()].includes(name)) {
-      throw new UsageError(`--column uses the column "${name}" for two fields. Leave one out`, { hint: help });
-    }
-    columns.set(field, name);
-  }
-  return columns;
 }

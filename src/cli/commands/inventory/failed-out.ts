@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
 import { type BulkRow, owedDelta } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
-import { type Batches, batchesOf } from '../../../output/view.ts';
+import { batchesOf } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { unclear } from '../../../writes/classify-failure.ts';
@@ -12,7 +12,7 @@ import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
 
 /** Writes rows to a change file; without rows, the file is empty. */
-type WriteRows = (rows: readonly BulkRow[], options?: { readonly deltas: boolean }) => Promise<void>;
+export type WriteRows = (rows: readonly BulkRow[]) => Promise<void>;
 
 /**
  * Checks the change file that an option names.
@@ -43,9 +43,7 @@ export async function openChangeFile(
   replacing: ReplacingOptions,
 ): Promise<WriteRows> {
   await requireChangeFile(invocation, option, file, replacing);
-  return (rows, options) => {
-    return writeFileAtomically(file, rows.length === 0 ? [] : changeFileText(exportRows(rows), options));
-  };
+  return (rows) => writeFileAtomically(file, rows.length === 0 ? [] : changeText(rows));
 }
 
 /**
@@ -60,8 +58,8 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
   const writeFileRows = await openChangeFile(invocation, '--failed-out', file, replacing);
   // This file may be replaced without a question, because the history has its rows, too. Counts exist only in their
   // file.
-  const write: WriteRows = async (rows, options) => {
-    await writeFileRows(rows, options);
+  const write: WriteRows = async (rows) => {
+    await writeFileRows(rows);
     await rememberWritten(invocation, file);
   };
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
@@ -75,7 +73,7 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
     empty: async () => (isFile() ? write([]) : undefined),
     keep: async (rows: readonly BulkRow[]): Promise<void> => {
       const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
-      await write(kept, { deltas: kept.some(({ delta }) => delta !== undefined) });
+      await write(kept);
       const left = rows.length - kept.length;
       if (left === 0) return;
       const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
@@ -91,9 +89,10 @@ function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
 }
 
-/** Returns the rows in the format of a change file. */
-export function exportRows(rows: readonly BulkRow[]): Batches<ExportRow> {
-  return batchesOf(() => rows, exportRow);
+/** Returns rows as the text of a change file, in which units of a delivery are deltas. */
+export function changeText(rows: readonly BulkRow[]): AsyncIterable<string> {
+  const batches = batchesOf(() => rows, exportRow);
+  return changeFileText(batches, { deltas: rows.some(({ delta }) => delta !== undefined) });
 }
 
 function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {

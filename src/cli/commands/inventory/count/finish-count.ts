@@ -1,32 +1,29 @@
-import { changeFileText } from '../../../../change-files/change-file-text.ts';
 import { hashOf } from '../../../../counts/account.ts';
 import { record, shortOf } from '../../../../counts/session-tables.ts';
 import type { BulkRow } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { petLine } from '../../../../output/count-text.ts';
 import { truncate } from '../../../../output/text-width.ts';
-import { requireWithinGuards } from '../../../../runs/execute.ts';
 import { ConflictError, PartialError, type PetstockError, UsageError } from '../../../../shared/errors.ts';
-import { type FlagValues, fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
+import { petstock, targetWords } from '../../../../shared/hint.ts';
 import { RepetitionError } from '../../../../state/older-copy.ts';
 import { faultyFile } from '../../../input-file.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 import { openRunOf } from '../../../runs/open-run.ts';
 import { performPlan } from '../../../runs/perform.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
-import { exportRows, openChangeFile, type openFailedOut } from '../failed-out.ts';
+import type { openFailedOut, WriteRows } from '../failed-out.ts';
 import { offerAssigned } from './assigned.ts';
+import { writeToFile } from './count-file.ts';
 import type { CountOptions } from './count-options.ts';
 import { type CountPlan, noneKnown, planOf, requireAllKnown, showUnknown, unknownText } from './count-plan.ts';
 import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
 
-type WriteFile = (rows: readonly BulkRow[]) => Promise<void>;
-
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
   /** All pets of the service when the count began; undefined if they are not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
-  readonly writeFile: WriteFile | undefined;
+  readonly writeFile: WriteRows | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
   readonly beganNow: boolean;
 }
@@ -58,8 +55,10 @@ export async function finishCount(
   await offerAssigned(invocation, session, options, plan.hasPet);
   const asks = !options.dryRun && options.to === undefined && invocation.questions.willAsk();
   const lines = await showUnknown(invocation, unknowns, asks);
+  // The remaining units are counted once a file has their codes.
+  const codes = options.codes ?? invocation.config.settings.codes ?? '<codes.csv>';
   const withRest = (error: PetstockError) =>
-    options.dryRun ? error : withLeft(error, run, { session, flags: flagsWithCodes(invocation, options) });
+    options.dryRun ? error : withLeft(error, run, session, { ...invocation.options, ...restFlags, codes });
   if (rows.length === 0 && unknowns.size > 0) throw withRest(noneKnown(lines));
   if (options.all) requireAllKnown(plan, lines);
   const unscanned = (options.petIds?.size ?? 0) - rows.length;
@@ -68,7 +67,7 @@ export async function finishCount(
     await invocation.messages.note(`${counted(unscanned, 'pet')} ${kept} stock.`);
   }
   if (options.writeFile === undefined) await writeStock(run, counting, plan, options);
-  else await writeToFile(run, counting, plan.rows, options, options.writeFile);
+  else await writeToFile(invocation, counting, plan.rows, options, options.writeFile);
   if (!session.isKept) session.end({ how: 'discarded' });
   else if (options.dryRun) {
     const name = shortOf(session);
@@ -108,15 +107,10 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
   const error = faultyFile('-', { problems, total, unit: 'line' }, { nothing: 'nothing was written' });
   if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
   if (account.isEmpty || options.dryRun) throw error;
-  const left = withLeft(error, run, { session, flags: { ...run.invocation.options, codes: undefined } });
+  const left = withLeft(error, run, session, { ...run.invocation.options, codes: undefined });
   throw left instanceof UsageError
     ? left.with({ message: `${left.message}. Resume the session with the corrected lines only` })
     : left;
-}
-
-/** Returns the options of the command that counts the remaining units, once their codes are in the file. */
-function flagsWithCodes({ options, config }: Invocation, { codes }: Pick<CountOptions, 'codes'>): FlagValues {
-  return { ...options, ...restFlags, codes: codes ?? config.settings.codes ?? '<codes.csv>' };
 }
 
 /** Returns the pets to be written whose stock has changed since their count began, with their current stock. */
@@ -138,23 +132,6 @@ async function showChanged({ messages }: Invocation, counting: Counting, changed
     (paint, width) => Array.from(changed, ([petId, now]) => paint.yellow(truncate(lineOf(petId, now, width), width))),
     { always: true },
   );
-}
-
-async function writeToFile(
-  { invocation }: RunAccess,
-  counting: Counting,
-  rows: readonly BulkRow[],
-  { guards, to = '-' }: FinishOptions,
-  write: WriteFile,
-): Promise<void> {
-  const { messages, target } = invocation;
-  requireWithinGuards(rows, guards);
-  await write(rows);
-  counting.noteWritten(rows, { how: 'written', file: to });
-  if (to === '-') return;
-  const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a changed stock).`);
-  await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }
 
 async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, options: FinishOptions): Promise<void> {
@@ -209,9 +186,7 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
   const again = isHandedOver ? await settle(run, session, !isDoubtful).catch(() => []) : [];
   if (error === undefined) return;
   if (isDoubtful) throw error.with({ hint: fileHint(run, session) });
-  throw isHandedOver
-    ? withLeft(error, run, { session, again, flags: { ...run.invocation.options, ...restFlags } })
-    : error;
+  throw isHandedOver ? withLeft(error, run, session, { ...run.invocation.options, ...restFlags }, again) : error;
 }
 
 /**
@@ -237,29 +212,3 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
 
 /** The options that the command for the remaining units leaves out. */
 const restFlags = { codes: undefined, all: undefined, failedOut: undefined, force: undefined };
-
-/**
- * Returns a function that writes the file of `--to`; undefined without that option.
- * @throws UsageError at once if the file has no folder, or must not be replaced
- */
-export async function changeFileWriter(
-  invocation: Invocation,
-  { to, codes, force = false, dryRun, failedOut }: CountOptions,
-): Promise<WriteFile | undefined> {
-  if (to === undefined) return undefined;
-  if (failedOut !== undefined) throw new UsageError("--to and --failed-out can't be used together. Leave one out");
-  if (dryRun) throw new UsageError("--to does not write stock, so it can't be combined with --dry-run. Leave one out");
-  if (to === '-') {
-    return async (rows) => {
-      const pieces = changeFileText(exportRows(rows), { deltas: hasDeltas(rows) });
-      for await (const piece of pieces) await invocation.results.write(piece);
-    };
-  }
-  const inputs = codes === undefined ? ['-'] : ['-', codes];
-  const write = await openChangeFile(invocation, '--to', to, { force, inputs });
-  return (rows) => write(rows, { deltas: hasDeltas(rows) });
-}
-
-function hasDeltas(rows: readonly BulkRow[]): boolean {
-  return rows.some(({ delta }) => delta !== undefined);
-}

@@ -109,14 +109,14 @@ export function fileHint({ invocation }: RunAccess, session: SessionContent): st
   return commandFor({ ...invocation, options: { to: `count-${name}.csv` } }, [name]);
 }
 
-interface LeftOver {
-  readonly session: OpenCountSession;
-  readonly again?: readonly bigint[];
-  readonly flags: FlagValues;
-}
-
 /** Adds to an error which units stay in the session, and which pets to count again. */
-export function withLeft(error: unknown, { invocation }: RunAccess, { session, again = [], flags }: LeftOver): unknown {
+export function withLeft(
+  error: unknown,
+  { invocation }: RunAccess,
+  session: OpenCountSession,
+  flags: FlagValues,
+  again: readonly bigint[] = [],
+): unknown {
   const { tally } = accountOf(session);
   const isKept = session.isOpen && !tally.isEmpty;
   if (!(error instanceof PetstockError) || (!isKept && again.length === 0)) return error;
@@ -140,7 +140,7 @@ export function settleSessionOf(access: RunAccess, { run, contentHash }: RunReco
     if (found === undefined) return error;
     const session = sessions.take(found);
     try {
-      return withLeft(error, access, { session, again: await settle(access, session, false), flags: {} });
+      return withLeft(error, access, session, {}, await settle(access, session, false));
     } finally {
       session.close();
     }
