@@ -46,7 +46,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
       try {
         const line = await answered(streams, hiddenLine);
         // If several lines were pasted, the answer has all of them: half of a pasted text must not pass for a key.
-        const more = await takeTyped(input);
+        const more = (await takeTyped(input)).replace(sequences, '');
         return more.trim() === '' ? line : `${line}\n${more}`;
       } finally {
         setRawMode(input, false);
@@ -144,13 +144,16 @@ function firstLine(typed: Buffer): Line | undefined {
   return { text: typed.subarray(0, end).toString('utf8'), rest };
 }
 
+/** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
+const sequences = /\x1b[[O][0-9;]*[A-Za-z~]/g;
+
 /**
  * Returns the line that the typed keys make: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other
  * control keys do nothing.
  */
 function hiddenLine(typed: Buffer): Answer {
   const line = firstLine(typed);
-  const keys = (line?.text ?? typed.toString('utf8')).replace(/\x1b[[O][0-9;]*[A-Za-z~]/g, '');
+  const keys = (line?.text ?? typed.toString('utf8')).replace(sequences, '');
   if (/[\x03\x04\x1b]/.test(keys)) return 'cancelled';
   if (line === undefined) return undefined;
   const letters: string[] = [];

@@ -150,7 +150,7 @@ describe('prompts', () => {
   test('returns all lines of a text that is pasted as a password', async () => {
     for (const [pasted, answer] of [
       ['psk_one\r\npsk_two\r', 'psk_one\npsk_two\r'],
-      ['psk_one\n\n', 'psk_one'],
+      ['\x1b[200~psk_one\n\n\x1b[201~', 'psk_one'],
     ]) {
       const { prompts, type, input } = terminal();
       Object.assign(input, { isTTY: true });
