@@ -40,14 +40,12 @@ const maxUsual = 2000;
 /** Matches an item with its id, quantity and status in this order, with any white space and the character after it. */
 const usualItem = new RegExp(
   [
-    ...[String.raw`\{`, `${others}"petId"`, ':', String.raw`(-?)(0|[1-9]\d{0,18})`, ','],
+    ...[String.raw`\{`, `${others}"petId"`, ':', String.raw`(-?(?:0|[1-9]\d{0,18}))`, ','],
     ...[`${others}"quantity"`, ':', String.raw`(-?(?:0|[1-9]\d{0,14}))`, ','],
     ...[`${others}"status"`, ':', status, String.raw`\}`, String.raw`[,\]]`],
   ].join(space),
   'y',
 );
-/** An id whose digits before the last nine reach this number may be invalid. */
-const largestHead = 9_223_372_036;
 
 /**
  * Reads a list of items from the bytes of a body as they arrive, into batches of columns, and checks the text between
@@ -185,21 +183,12 @@ export class InventoryScanner {
     const end = this.#text.indexOf('}', this.#at);
     if (end < 0 || end - this.#at > maxUsual) return false;
     usualItem.lastIndex = this.#at;
-    const [, sign, digits = '', quantity, status] = usualItem.exec(this.#text) ?? [];
-    if (status === undefined || !this.#append(sign, digits, Number(quantity), status)) return false;
+    const [, digits = '', quantity, status] = usualItem.exec(this.#text) ?? [];
+    if (status === undefined) return false;
+    const petId = BigInt(digits);
+    if (BigInt.asIntN(64, petId) !== petId) return false;
+    this.#batch.append(petId, Number(quantity), status);
     this.#at = usualItem.lastIndex;
-    return true;
-  }
-
-  /**
-   * Adds an item to the batch.
-   * @returns false if the id may be out of the range of int64
-   */
-  #append(sign: string | undefined, digits: string, quantity: number, status: string): boolean {
-    const head = digits.length > 9 ? Number(digits.slice(0, -9)) : 0;
-    if (head >= largestHead) return false;
-    const tail = Number(digits.slice(-9));
-    this.#batch.appendParts(sign === '-' ? 0 - head : head, sign === '-' ? 0 - tail : tail, quantity, status);
     return true;
   }
 
@@ -212,7 +201,7 @@ export class InventoryScanner {
     this.#needed = found === undefined ? 2 * (end - this.#at) : 0;
     if (found === undefined) return false;
     if (item === undefined) this.#earlier += 1;
-    else this.#batch.append(item);
+    else this.#batch.append(item.petId, item.quantity, item.status);
     this.#at = end;
     this.#state = 'behind';
     return true;

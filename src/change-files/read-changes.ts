@@ -1,7 +1,6 @@
 import type { Change } from '../inventory/change.ts';
 import { ItemColumns } from '../inventory/item-columns.ts';
 import { parseDelta } from '../inventory/items.ts';
-import { PetIdSet } from '../inventory/pet-id-set.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
@@ -38,17 +37,14 @@ export type ChangeFile =
   | ({ readonly ok: false } & FileProblems);
 
 export class SeenPetLines {
-  readonly #petIds = new PetIdSet();
-  /** The line of each pet, by the pet's position in the set. */
-  readonly #lines: number[] = [];
+  readonly #lines = new Map<bigint, number>();
 
   constructor(private readonly problems: ProblemList) {}
 
   /** Adds a pet, and an error if an earlier row has the same pet. */
   add(petId: bigint, line: number): void {
-    const place = this.#petIds.add(petId);
-    const first = this.#lines[place];
-    if (first === undefined) this.#lines.push(line);
+    const first = this.#lines.get(petId);
+    if (first === undefined) this.#lines.set(petId, line);
     else {
       const where = this.problems.unit === 'line' ? 'on line' : 'in item';
       this.problems.add({ line, message: `pet ${petId} is already ${where} ${first}` });
@@ -172,7 +168,7 @@ class StockCollector implements RowSink {
     if (cells.delta) problem('delta', 'a stock list contains quantities, not changes');
     if (!petId.ok || !quantity.ok) return;
     this.#lines.push(line);
-    this.#items.append({ petId: petId.value, quantity: quantity.value, status: (cells.status ?? '').trim() });
+    this.#items.append(petId.value, quantity.value, (cells.status ?? '').trim());
   }
 
   finish(): StockFile {

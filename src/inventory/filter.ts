@@ -1,12 +1,11 @@
 import { FailureError } from '../shared/errors.ts';
 import type { ColumnBatches, ItemColumns } from './item-columns.ts';
 import { type InventoryItem, isLow, type LowLevels, type UnreadableItem } from './items.ts';
-import { PetIdSet, type PetIds } from './pet-id-set.ts';
 
 /** Conditions on an item. An absent property accepts everything; an empty set accepts nothing. */
 export interface FilterCriteria {
   readonly statuses?: ReadonlySet<string> | undefined;
-  readonly petIds?: PetIds | undefined;
+  readonly petIds?: ReadonlySet<bigint> | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
   /** Accepts only pets that are low. */
@@ -22,11 +21,10 @@ export function createFilter({
   low,
 }: FilterCriteria): (batch: ItemColumns) => void {
   const [least, most] = [minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY];
-  const wanted = petIds && PetIdSet.of(petIds);
   let highest = low?.standard ?? 0;
   for (const level of low?.own?.values() ?? []) highest = Math.max(highest, level);
   return (batch) => {
-    const { heads, tails, quantities, statusCodes, statuses: names } = batch;
+    const { quantities, statusCodes, statuses: names } = batch;
     if (minQuantity !== undefined || maxQuantity !== undefined) {
       batch.keep((index) => (quantities[index] ?? 0) >= least && (quantities[index] ?? 0) <= most);
     }
@@ -39,9 +37,7 @@ export function createFilter({
       // everything else.
       batch.keep((index) => (quantities[index] ?? 0) <= highest && isLow(batch.itemAt(index), low));
     }
-    if (wanted !== undefined) {
-      batch.keep((index) => wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0);
-    }
+    if (petIds !== undefined) batch.keep((index) => petIds.has(batch.petIdAt(index)));
   };
 }
 
@@ -77,12 +73,8 @@ export async function* firstItems(
 
 /** Yields the batches unchanged, and removes their pets from `missing`. */
 export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
-  const wanted = new PetIdSet(missing);
   for await (const batch of batches) {
-    const { heads, tails, length } = batch;
-    for (let index = 0; missing.size > 0 && index < length; index += 1) {
-      if (wanted.placeOfParts(heads[index] ?? 0, tails[index] ?? 0) >= 0) missing.delete(batch.petIdAt(index));
-    }
+    for (let index = 0; missing.size > 0 && index < batch.length; index += 1) missing.delete(batch.petIdAt(index));
     yield batch;
   }
 }
@@ -104,20 +96,18 @@ export function mayMeet(
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,
-  petIds: PetIds,
+  petIds: ReadonlySet<bigint>,
   onItem: (item: InventoryItem) => void,
 ): Promise<void> {
-  const wanted = PetIdSet.of(petIds);
-  const only = createFilter({ petIds: wanted });
-  const seen = new Uint8Array(wanted.size);
+  const only = createFilter({ petIds });
+  const seen = new Set<bigint>();
   let repeated: bigint | undefined;
   for await (const batch of batches) {
     only(batch);
     for (let index = 0; index < batch.length; index += 1) {
       const item = batch.itemAt(index);
-      const place = wanted.placeOf(item.petId);
-      if (seen[place] === 1) repeated ??= item.petId;
-      seen[place] = 1;
+      if (seen.has(item.petId)) repeated ??= item.petId;
+      seen.add(item.petId);
       onItem(item);
     }
   }

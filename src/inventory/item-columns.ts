@@ -4,8 +4,6 @@ import { grouped, type InventoryItem } from './items.ts';
 /** Number of items per batch: enough to make the cost per batch negligible, few enough for the processor's cache. */
 export const batchSize = 4096;
 
-const billion = 1_000_000_000;
-
 /**
  * A batch of stock levels in columns instead of objects, to save a million objects for a million items.
  *
@@ -14,13 +12,7 @@ const billion = 1_000_000_000;
  */
 export class ItemColumns {
   length = 0;
-  /**
-   * petId = head × 10⁹ + tail, both with the same sign: an int64 in two numbers that JavaScript represents exactly. The
-   * split is decimal, because ids are read and written as decimals. Two ids compare like their heads, and if these are
-   * equal, like their tails.
-   */
-  heads: Float64Array;
-  tails: Int32Array;
+  petIds: BigInt64Array;
   /** Safe integers; never -0. */
   quantities: Float64Array;
   /** Indexes into `statuses`. */
@@ -29,24 +21,13 @@ export class ItemColumns {
   statuses = new StatusNames();
 
   constructor(public capacity = batchSize) {
-    this.heads = new Float64Array(capacity);
-    this.tails = new Int32Array(capacity);
+    this.petIds = new BigInt64Array(capacity);
     this.quantities = new Float64Array(capacity);
     this.statusCodes = new Uint32Array(capacity);
   }
 
   petIdAt(index: number): bigint {
-    const head = this.heads[index] ?? 0;
-    const tail = this.tails[index] ?? 0;
-    const id = head * billion + tail;
-    return Number.isSafeInteger(id) ? BigInt(id) : BigInt(head) * BigInt(billion) + BigInt(tail);
-  }
-
-  /** Returns the id of an item in digits. */
-  petIdText(index: number): string {
-    const head = this.heads[index] ?? 0;
-    const tail = this.tails[index] ?? 0;
-    return head === 0 ? `${tail}` : `${head}${`${Math.abs(tail)}`.padStart(9, '0')}`;
+    return this.petIds[index] ?? 0n;
   }
 
   statusAt(index: number): string {
@@ -72,15 +53,9 @@ export class ItemColumns {
     return index < 0 ? undefined : this.itemAt(index);
   }
 
-  append({ petId, quantity, status }: InventoryItem): void {
-    const { head, tail } = splitPetId(petId);
-    this.appendParts(head, tail, quantity, status);
-  }
-
-  appendParts(head: number, tail: number, quantity: number, status: string): void {
+  append(petId: bigint, quantity: number, status: string): void {
     this.#makeRoom(this.length + 1);
-    this.heads[this.length] = head;
-    this.tails[this.length] = tail;
+    this.petIds[this.length] = petId;
     this.quantities[this.length] = quantity + 0;
     this.statusCodes[this.length] = this.statuses.codeOf(status);
     this.length += 1;
@@ -103,16 +78,18 @@ export class ItemColumns {
     if (length <= this.capacity) return;
     requireRoom(length);
     this.capacity = Math.min(Math.max(length, 2 * this.capacity), maxGathered);
-    this.heads = filled(new Float64Array(this.capacity), this.heads);
-    this.tails = filled(new Int32Array(this.capacity), this.tails);
-    this.quantities = filled(new Float64Array(this.capacity), this.quantities);
-    this.statusCodes = filled(new Uint32Array(this.capacity), this.statusCodes);
+    const { petIds, quantities, statusCodes } = this;
+    this.petIds = new BigInt64Array(this.capacity);
+    this.petIds.set(petIds);
+    this.quantities = new Float64Array(this.capacity);
+    this.quantities.set(quantities);
+    this.statusCodes = new Uint32Array(this.capacity);
+    this.statusCodes.set(statusCodes);
   }
 
   /** Copies one item. Its status must have the same code in both batches. */
   copy(from: ItemColumns, index: number, to: number): void {
-    this.heads[to] = from.heads[index] ?? 0;
-    this.tails[to] = from.tails[index] ?? 0;
+    this.petIds[to] = from.petIdAt(index);
     this.quantities[to] = from.quantities[index] ?? 0;
     this.statusCodes[to] = from.statusCodes[index] ?? 0;
   }
@@ -145,15 +122,6 @@ export function requireRoom(length: number): void {
     `The list of the service has more than ${grouped(maxGathered)} pets: too many to sort them or to detect repeated ones. The list may be endless`,
     { hint: 'petstock status --verbose' },
   );
-}
-
-/** Copies the values of a shorter array into the array, and returns it. */
-export function filled<Numbers extends Float64Array | Int32Array | Uint32Array>(
-  array: Numbers,
-  values: Numbers,
-): Numbers {
-  array.set(values);
-  return array;
 }
 
 /** Batches from a source; each is valid until the next is requested. */
@@ -190,6 +158,7 @@ export class StatusNames {
   }
 }
 
-export function splitPetId(petId: bigint): { readonly head: number; readonly tail: number } {
-  return { head: Number(petId / BigInt(billion)), tail: Number(petId % BigInt(billion)) };
+/** Returns less than 0 if the left id comes first. */
+export function compareIds(left: bigint, right: bigint): number {
+  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-import { batchSize, type ColumnBatches, ItemColumns } from './item-columns.ts';
+import { batchSize, type ColumnBatches, compareIds, ItemColumns } from './item-columns.ts';
 import { petStatuses } from './items.ts';
 
 export const sortKeys = ['petId', 'quantity', 'status'] as const;
@@ -54,8 +54,8 @@ function sortedOrder(columns: ItemColumns, { key, descending }: SortOptions): Ui
 type Comparator = (left: number, right: number) => number;
 
 function comparator(columns: ItemColumns, key: SortKey): Comparator {
-  const { heads, tails, quantities, statuses, statusCodes, length } = columns;
-  if (key === 'petId') return (left, right) => difference(heads, left, right) || difference(tails, left, right);
+  const { petIds, quantities, statuses, statusCodes, length } = columns;
+  if (key === 'petId') return (left, right) => compareIds(petIds[left] ?? 0n, petIds[right] ?? 0n);
   if (key === 'quantity') return (left, right) => difference(quantities, left, right);
   const names = Array.from({ length: statuses.size }, (_, code) => statuses.textOf(code));
   const sorted = names.toSorted(compareStatuses);

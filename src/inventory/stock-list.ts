@@ -1,4 +1,4 @@
-import { type ColumnBatches, ItemColumns } from './item-columns.ts';
+import { type ColumnBatches, compareIds, ItemColumns } from './item-columns.ts';
 import type { InventoryItem } from './items.ts';
 
 /**
@@ -43,8 +43,8 @@ export class StockList {
   /** Returns a pet that occurs twice; undefined if there is none. */
   repeated(): bigint | undefined {
     for (let at = 1; at < this.size; at += 1) {
-      const [left, right] = [this.#indexAt(at - 1), this.#indexAt(at)];
-      if (compareIds(this.#items, left, this.#items, right) === 0) return this.#items.petIdAt(left);
+      const petId = this.#items.petIdAt(this.#indexAt(at));
+      if (petId === this.#items.petIdAt(this.#indexAt(at - 1))) return petId;
     }
     return undefined;
   }
@@ -66,7 +66,7 @@ export class StockList {
     let [leftAt, rightAt] = [0, 0];
     while (leftAt < left.size || rightAt < right.size) {
       const [leftIndex, rightIndex] = [left.#indexAt(leftAt), right.#indexAt(rightAt)];
-      const order = compareIds(left.#items, leftIndex, right.#items, rightIndex);
+      const order = compareItems(left.#items, leftIndex, right.#items, rightIndex);
       if (order <= 0) leftAt += 1;
       if (order >= 0) rightAt += 1;
       if (order === 0 && !differs(left.#items, leftIndex, right.#items, rightIndex, only)) continue;
@@ -115,11 +115,10 @@ function differenceOf(left: InventoryItem | undefined, right: InventoryItem | un
 }
 
 /** Returns less than 0 if the left item comes first. A list that has ended comes last. */
-function compareIds(left: ItemColumns, leftIndex: number, right: ItemColumns, rightIndex: number): number {
+function compareItems(left: ItemColumns, leftIndex: number, right: ItemColumns, rightIndex: number): number {
   if (leftIndex >= left.length) return 1;
   if (rightIndex >= right.length) return -1;
-  const heads = (left.heads[leftIndex] ?? 0) - (right.heads[rightIndex] ?? 0);
-  return heads === 0 ? (left.tails[leftIndex] ?? 0) - (right.tails[rightIndex] ?? 0) : heads;
+  return compareIds(left.petIdAt(leftIndex), right.petIdAt(rightIndex));
 }
 
 function differs(
@@ -137,7 +136,7 @@ function differs(
 
 function isInOrder(items: ItemColumns): boolean {
   for (let index = 1; index < items.length; index += 1) {
-    if (compareIds(items, index - 1, items, index) > 0) return false;
+    if (compareIds(items.petIdAt(index - 1), items.petIdAt(index)) > 0) return false;
   }
   return true;
 }
@@ -145,5 +144,5 @@ function isInOrder(items: ItemColumns): boolean {
 /** Items with the same id keep their order. */
 function orderOf(items: ItemColumns): Uint32Array {
   const order = Uint32Array.from({ length: items.length }, (_, index) => index);
-  return order.sort((left, right) => compareIds(items, left, items, right) || left - right);
+  return order.sort((left, right) => compareIds(items.petIdAt(left), items.petIdAt(right)) || left - right);
 }

@@ -28,7 +28,7 @@ function lineWriter(batch: ItemColumns, { cells, end, status }: ItemLineFormat):
   const { quantities, statusCodes, statuses } = batch;
   const statusTexts = Array.from({ length: statuses.size }, (_, code) => status(statuses.textOf(code)));
   const cellTexts = {
-    petId: (index: number) => batch.petIdText(index),
+    petId: (index: number) => `${batch.petIdAt(index)}`,
     quantity: (index: number) => `${quantities[index]}`,
     status: (index: number) => statusTexts[statusCodes[index] ?? 0] ?? '',
   };

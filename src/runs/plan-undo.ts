@@ -1,6 +1,5 @@
 import type { BulkRow } from '../inventory/change.ts';
 import { absenceText, counted } from '../inventory/items.ts';
-import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
@@ -22,7 +21,7 @@ export interface UndoNote {
 /** The part of a run that can be undone. */
 export interface Undoable {
   /** The pets of the rows that can be undone. */
-  readonly petIds: PetIds;
+  readonly petIds: ReadonlySet<bigint>;
   /** Whether some row can't be undone, because the stock before it is not known. */
   readonly isBlind: boolean;
   /** Whether no row has changed a stock, as far as is known. */
@@ -32,7 +31,7 @@ export interface Undoable {
 }
 
 export async function undoable(state: Recorded, run: RunRecord): Promise<Undoable> {
-  const petIds = new PetIdSet();
+  const petIds = new Set<bigint>();
   let [isBlind, isIdle] = [false, true];
   for await (const rows of undoableRows(state, run)) {
     const targets = await targetsOf(state, run, rows);

@@ -2,7 +2,6 @@ import type { ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
 import type { ItemColumns } from '../inventory/item-columns.ts';
 import { type InventoryItem, type OutdatedStock, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
-import { PetIdSet, type PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { releaseAndRethrow } from '../rate-limit/permits.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
@@ -58,7 +57,11 @@ export class StockReader {
    * unknown outcome may explain its stock. Later writes by other commands are detected before a row is written.
    * @param seen the recent writes of the pets, if already known
    */
-  readonly read = async (petIds: PetIds, read: Read = {}, seen?: PetsBeforeRead): Promise<StockSnapshot> => {
+  readonly read = async (
+    petIds: ReadonlySet<bigint>,
+    read: Read = {},
+    seen?: PetsBeforeRead,
+  ): Promise<StockSnapshot> => {
     const { clock, interrupted, onDelay } = this.#site;
     let { older, ...stock } = await this.#readOnce(petIds, read, seen);
     for (const pause of pauses) {
@@ -81,7 +84,7 @@ export class StockReader {
    * Like `read`, for a plan: first waits until no request of a stopped command can still change the stock.
    * @param exceptRun the run that is resumed; its own requests don't count
    */
-  async readAfterInFlight(petIds: PetIds, exceptRun?: string): Promise<StockSnapshot> {
+  async readAfterInFlight(petIds: ReadonlySet<bigint>, exceptRun?: string): Promise<StockSnapshot> {
     const { clock, interrupted, onDelay, serviceName, state } = this.#site;
     for (;;) {
       const now = clock.monotonic();
@@ -95,7 +98,7 @@ export class StockReader {
   }
 
   async #readOnce(
-    petIds: PetIds,
+    petIds: ReadonlySet<bigint>,
     read: Read,
     seen?: PetsBeforeRead,
   ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
@@ -112,16 +115,15 @@ export class StockReader {
   }
 
   /** Returns the stock of the pets; pets that the service does not have are missing. */
-  async #quantitiesOf(petIds: PetIds, read: Read): Promise<PetQuantities> {
-    const wanted = PetIdSet.of(petIds);
+  async #quantitiesOf(petIds: ReadonlySet<bigint>, read: Read): Promise<PetQuantities> {
     const quantities = new PetQuantities();
     const seen = { items: 0 };
     const onUnreadable = (item: UnreadableItem) => {
       seen.items += 1;
-      if (wanted.has(item.petId)) quantities.unreadable.set(item.petId, item);
+      if (petIds.has(item.petId)) quantities.unreadable.set(item.petId, item);
     };
     const batches = counting(this.#site.client.scanInventory({ ...read, onUnreadable }), seen);
-    await eachPicked(batches, wanted, (item) => {
+    await eachPicked(batches, petIds, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
     }).catch((error) => {

@@ -1,4 +1,3 @@
-import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { blockedBy, type ReadVersion } from './decide.ts';
 import type { Busy } from './intents-and-outcomes.ts';
@@ -51,7 +50,11 @@ export class Pets {
    * @param except a run whose own requests don't count
    * @returns a time by the monotonic clock; undefined if there is no such request
    */
-  async inFlightUntil(service: string, petIds: Pick<PetIds, 'has'>, except?: string): Promise<number | undefined> {
+  async inFlightUntil(
+    service: string,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
+    except?: string,
+  ): Promise<number | undefined> {
     const { database } = this.#context;
     const until = await readWithoutLock(database, (at) => this.#arriving(at, service, petIds, except));
     return until === undefined ? undefined : database.time.localLatest(until);
@@ -77,7 +80,7 @@ export class Pets {
   *#arriving(
     at: TransactionContext,
     service: string,
-    petIds: Pick<PetIds, 'has'>,
+    petIds: Pick<ReadonlySet<bigint>, 'has'>,
     except: string | undefined,
   ): TransactionSteps<number | undefined> {
     const [rows = []] = yield [statement(`${selectLeases} AND run IS NOT NULL AND expires IS NOT NULL`, service)];

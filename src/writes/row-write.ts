@@ -1,7 +1,6 @@
 import type { Client, ReadOptions } from '../api/client.ts';
 import type { RowError } from '../inventory/change.ts';
 import type { Quantities } from '../inventory/items.ts';
-import type { PetIds } from '../inventory/pet-id-set.ts';
 import type { PlannedRow, RecordedRow } from '../inventory/run-records.ts';
 import type { Governor } from '../rate-limit/governor.ts';
 import type { Permit } from '../rate-limit/permits.ts';
@@ -100,7 +99,7 @@ export interface WriteOptions {
    */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'holdsLease'>;
-  readStock(petIds: PetIds, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
+  readStock(petIds: ReadonlySet<bigint>, read?: Pick<ReadOptions, 'permit' | 'beforeRetry'>): Promise<StockSnapshot>;
   readonly clock: Clock;
   random(): number;
   /** The stock that the rows depend on; undefined if they depend on none. */

@@ -6,7 +6,7 @@ export async function* batchesOf(items: readonly InventoryItem[], size: number):
   const batch = new ItemColumns(size);
   for (let at = 0; at < items.length; at += size) {
     batch.length = 0;
-    for (const item of items.slice(at, at + size)) batch.append(item);
+    for (const { petId, quantity, status } of items.slice(at, at + size)) batch.append(petId, quantity, status);
     yield batch;
   }
 }
@@ -14,7 +14,7 @@ export async function* batchesOf(items: readonly InventoryItem[], size: number):
 /** Items in one batch. */
 export function columnsOf(items: readonly InventoryItem[]): ItemColumns {
   const batch = new ItemColumns(items.length);
-  for (const item of items) batch.append(item);
+  for (const { petId, quantity, status } of items) batch.append(petId, quantity, status);
   return batch;
 }
 

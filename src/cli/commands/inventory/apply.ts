@@ -1,6 +1,5 @@
 import type { BulkRow, Change } from '../../../inventory/change.ts';
 import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
-import { PetIdSet } from '../../../inventory/pet-id-set.ts';
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -143,7 +142,7 @@ async function planFile(
   );
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
-  const petIds = new PetIdSet(changes.map(({ petId }) => petId));
+  const petIds = new Set(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
   const { again = false, skipUnknown = false, reason, ref } = options;

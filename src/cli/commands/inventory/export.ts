@@ -3,7 +3,7 @@ import { type ChangeFormat, changeFormats } from '../../../change-files/read-row
 import type { PetNames } from '../../../inventory/bar-codes.ts';
 import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
 import { counted } from '../../../inventory/items.ts';
-import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
+import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';

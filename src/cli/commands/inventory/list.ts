@@ -7,7 +7,7 @@ import {
   petStatuses,
   type UnreadableItem,
 } from '../../../inventory/items.ts';
-import { withoutRepeated } from '../../../inventory/pet-id-set.ts';
+import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, parseFields, withPage } from '../../../output/view.ts';
