@@ -29,10 +29,12 @@ export function historyRunFacts(facts: RunRecord) {
   return { own: own.map(singleLine), words: words.map(singleLine) };
 }
 
-/** Returns `29 changes, 120 units`; for an incomplete run `14 of 29 changes written`. */
+/** Returns `29 changes, 120 units`; for an incomplete run `14 of 29 changes written, 2 unknown`. */
 export function writtenText(facts: RunRecord): string {
   const written = writtenRows(facts);
-  if (written < facts.changes) return `${grouped(written)} of ${counted(facts.changes, 'change')} written`;
+  const { unknown } = facts.counts;
+  const unclear = unknown === 0 ? '' : `, ${grouped(unknown)} unknown`;
+  if (written < facts.changes) return `${grouped(written)} of ${counted(facts.changes, 'change')} written${unclear}`;
   return `${counted(facts.changes, 'change')}, ${unitsText(facts)}`;
 }
 

@@ -176,6 +176,7 @@ export const defineHistoryShow = define({
       const options = { names: await shownNames(invocation, record.env), now: context.clock.now() };
       await results.print(historyRunView(record, () => history.rows(record.run, chosen), options));
       if (isPage) return;
+      await warnIfUnclear(invocation, state, record);
       for (const hint of historyRunHints(record, await isBlind(state, record))) await messages.note(hint);
     });
   },
@@ -189,6 +190,14 @@ async function isBlind(state: State, run: RunRecord): Promise<boolean> {
   if (run.changes !== 1) return false;
   const { undoable } = await import('../../../runs/plan-undo.ts');
   return (await undoable(state, run)).isBlind;
+}
+
+/** Warns if it is not known whether some conflicts of a run were written. */
+async function warnIfUnclear({ messages }: Invocation, state: State, run: RunRecord): Promise<void> {
+  if (run.counts.conflict === 0) return;
+  const { countUnclearRows, mayHaveWritten } = await import('../../../runs/plan-undo.ts');
+  const rows = await countUnclearRows(state, run);
+  if (rows > 0) await messages.warn(`Run ${run.run} ${mayHaveWritten(rows)}`);
 }
 
 /**
