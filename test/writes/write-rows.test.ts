@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BulkRow } from '../../src/inventory/change.ts';
+import type { LaterWrite } from '../../src/inventory/run-records.ts';
 import { runErrorOf } from '../../src/runs/run-error.ts';
 import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
 import type { Grant } from '../../src/state/intents-and-outcomes.ts';
@@ -330,4 +331,15 @@ test.each([
   expect(shop.stock.get(40n)).toBe(3);
   expect(shop.faults).toEqual([]);
   expect(settled.size).toBe(40);
+});
+
+test.each([
+  [[], 'applied', [1, 1]],
+  [[{ run: 'r2', command: 'inventory set', result: 'applied', before: 0, quantity: 0 }], 'conflict', [1]],
+])('settles a row without a response by what other runs have written since: %j', async (later, result, sent) => {
+  const rows = rowsOf(1);
+  const shop = simulatedShop(rows, { requests: new Map([[1, ['lost']]]) });
+  const writesSince: WriteOptions['writesSince'] = async (unsettled) => unsettled.map(() => later as LaterWrite[]);
+  const { settled } = await writeRows(rows, { ...shop.options, writesSince });
+  expect([settled.get(1)?.result, shop.sent]).toEqual([result, sent]);
 });

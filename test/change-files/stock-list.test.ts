@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { readStockList } from '../../src/change-files/read-changes.ts';
+import { StockList } from '../../src/inventory/stock-list.ts';
+import { cut } from './reading.ts';
+
+async function readList(content: string) {
+  const pieces = (async function* () {
+    yield* cut(Buffer.from(content), [5]);
+  })();
+  return readStockList(pieces, { name: undefined, format: undefined });
+}
+
+test.each([
+  ['with other names and columns', 'Status,id,Colour,Qty\n sold ,4,red,12\n,5,,-1\n'],
+  ['without a header line', '4\t12\tsold\n5\t-1\t\n'],
+  ['as JSON', '[{"petId":4,"quantity":12,"status":"sold"},{"petId":5,"quantity":-1}]'],
+])('reads a stock list %s', async (_, content) => {
+  const file = await readList(content);
+  if (!file.ok) throw new Error(file.problems[0]?.message);
+  const given = [
+    { petId: 4n, quantity: 12, status: 'sold' },
+    { petId: 5n, quantity: -1, status: '' },
+  ];
+  expect([...StockList.differences(StockList.empty, file.list)].flat().map(({ right }) => right)).toEqual(given);
+});
+
+test.each([
+  ['a pet without a quantity', 'id,Qty\n4,\n', '2 Qty: the quantity is missing'],
+  ['a quantity that is no number', 'id,Qty\n4,x\n', '2 Qty: "x" is not a quantity'],
+  ['an id that is no number', 'id,Qty\nx,1\n', '2 id: "x" is not a pet id'],
+  ['changes in place of quantities', 'petId,quantity,delta\n4,1,+1\n', '2 delta: a stock list contains quantities'],
+  ['a pet twice', 'petId,quantity\n4,1\n5,1\n4,2\n', '4'],
+])('refuses a stock list with %s', async (_, content, fault) => {
+  const file = await readList(content);
+  const faults = file.ok ? [] : file.problems.map(({ line, column, message }) => `${line} ${column}: ${message}`);
+  expect(faults).toEqual([expect.stringContaining(fault)]);
+});
