@@ -75,5 +75,5 @@ function percent(share: number): string {
 export function barText(share: number, length: number, paint: Paint, color: BarColor): string {
   const full = Math.floor(Math.min(1, Math.max(0, share)) * length);
   const [filled, rest] = ['█'.repeat(full), '░'.repeat(length - full)];
-  return (filled === '' ? '' : paint[color](filled)) + (rest === '' ? '' : paint.dim(rest));
+  return paint[color](filled) + paint.dim(rest);
 }
