@@ -62,6 +62,10 @@ describe('readChanges of a header', () => {
       '1: there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
     ],
     ['petId,reason', '1: there is no column named quantity or delta'],
+    [
+      'sep=|\nid|qty|x,reason,ref,expected',
+      `2 x,reason,ref,expected: "x,reason,ref,expected" is not a column that petstock knows: ${known}`,
+    ],
   ])('refuses the header %s', async (header, fault) => expect(await faultsOf(`${header}\n`)).toEqual([fault]));
 
   test.each<readonly [string, string, ...string[]]>([

@@ -63,6 +63,7 @@ test.each<[string, string, Remedy | undefined]>([
   ['a second expected stock', 'petId,quantity,expected,oldQuantity\n4,12,9,9\n', undefined],
   ['two that may be expected', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
   ['too few columns', 'Shelf\n4\n', undefined],
+  ['a name that is not safe to type', 'petId,Shelf$x\n4,12\n', undefined],
 ])('proposes how to read a file with %s', async (_, content, remedy) => {
   const file = await read(content);
   expect(file.ok ? undefined : file.remedy).toEqual(remedy);

@@ -35,6 +35,13 @@ describe('readChanges of what is not UTF-8', () => {
     expect(await faultsOf(bytes)).toEqual([`30002: there are characters that are not UTF-8: ${saveAgain}`]);
   });
 
+  it('keeps a byte order mark that is not at the start', async () => {
+    const content = Buffer.from('id,qty,reason\n42,7,x\ufeffy\n');
+    for (let length = 15; length < content.length; length += 1) {
+      expect(await readChunks(cut(content, [length]))).toMatchObject({ changes: [{ reason: 'x\ufeffy' }] });
+    }
+  });
+
   it('reads characters that are split between two pieces', async () => {
     const content = Buffer.from('id,qty,reason\n42,7,é€😀é€😀\n');
     for (const length of [1, 9, 10, 11, 12, 13]) {
