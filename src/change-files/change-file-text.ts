@@ -16,7 +16,7 @@ export interface ExportOptions {
    */
   readonly spreadsheet?: boolean;
   readonly deltas?: boolean;
-  /** Whether the rows have names, for the reader. */
+  /** Whether to write a column with the names of the pets. It is only for people to read. */
   readonly names?: boolean;
   /** The separator of cells; default: a comma. */
   readonly delimiter?: string;

@@ -1,6 +1,6 @@
 import { petIdOfCode, withoutCodeKind } from './count/scan-line.ts';
 
-/** The store's own names of pets by their ids, such as a Map. */
+/** A lookup of the store's own name for a pet, by the pet's id. A Map will do. */
 export interface PetNames {
   get(petId: bigint): string | undefined;
 }

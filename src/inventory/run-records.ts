@@ -8,7 +8,7 @@ export interface RunHead {
   readonly store: string | undefined;
   /** The URL that requests were sent to. */
   readonly baseUrl: string;
-  /** The name of the service, by `serviceNameOf`: the same for all names of one address. */
+  /** The canonical name of the service, from `serviceNameOf`. It does not depend on how the URL is spelled. */
   readonly serviceName: string;
   /** A hash that distinguishes keys; never the key. */
   readonly scope: string;

@@ -47,7 +47,7 @@ export function modeName(mode: CountMode): string {
 }
 
 /** The line of help that is shown at the start. */
-export const countHelp = '- cancels a line, 42 x3 counts 3, done ends, help shows more';
+export const countHelp = 'Type - to cancel the last line, 42 x3 to count 3, done to end, help for more';
 
 /** Shown to a user who has typed `help`. */
 const countWords = [
@@ -152,7 +152,7 @@ function wordLines(
 /** Returns the message for a word that is not in any name. The word is more important than the help for other lines. */
 function wordText(word: string, width: number): string {
   const why = ' is not a pet or a code: not counted';
-  const all = `${word}${why}. - cancels a line, help shows more`;
+  const all = `${word}${why}. Type - to cancel a line, or help`;
   return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 

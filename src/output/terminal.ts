@@ -39,9 +39,9 @@ const suspect = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u20
 const wipe = /^\r\x1b\[K(?:\x1b\[A\x1b\[K){0,8}/;
 
 /**
- * Returns the part of a text that may be sent to a terminal, whoever wrote it: its lines and tabs, paint, a
- * line-clearing sequence at its start, and a single `bell`. All other control characters, escape sequences and bidi
- * controls are removed.
+ * Removes everything from a text that must not be sent to a terminal: control characters, escape sequences and bidi
+ * controls. Keeps line ends, tabs, paint, and a line-clearing sequence at the start. A text that is only `bell` is
+ * returned unchanged.
  */
 export function harmless(text: string): string {
   if (!suspect.test(text) || text === bell) return text;

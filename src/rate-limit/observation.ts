@@ -96,8 +96,8 @@ export function parseRetryAfter(headers: Headers, nows: readonly number[]): numb
  */
 const betweenValues = /(?<!(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?),/i;
 /**
- * Matches one number with grouped digits, like `3,000`. It can't be two values, because no number of seconds starts
- * with 0.
+ * Matches one number with grouped digits, like `3,000`, if a group after the first begins with 0. It can't be a list of
+ * values, because no number of seconds begins with 0. `3,500` may be two values, so it does not match.
  */
 const thousands = /^\s*\d{1,3}(?:,\d{3})*,0\d\d(?:,\d{3})*\s*$/;
 

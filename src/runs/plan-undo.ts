@@ -55,7 +55,7 @@ export async function countUnclearRows({ history }: Pick<State, 'history'>, run:
 
 /** Describes rows of a run by a clause that begins with a verb. */
 export function mayHaveWritten(unclearRows: number): string {
-  return `may have written ${counted(unclearRows, 'row')}, but that is not known: check the stock`;
+  return `may or may not have written ${counted(unclearRows, 'row')} (check the stock)`;
 }
 
 /** Explains why a run can't or need not be undone, as a clause that begins with a verb. */
@@ -92,7 +92,7 @@ export async function planUndo(
 ): Promise<RunPlan> {
   const { state } = context;
   const toBefore = `undo of ${run.run}`;
-  const toLastKnown = `${toBefore}, to the last stock in the history`;
+  const toLastKnown = `${toBefore}, to the last known stock before it`;
   const { quantities, readVersion, readAt } = await new StockReader(context).readAfterInFlight(petIds);
   const planned: BulkRow[] = [];
   for await (const rows of undoableRows(state, run)) {

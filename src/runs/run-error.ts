@@ -193,8 +193,9 @@ function partialText(end: RunErrorContext, why: string): string {
 }
 
 /**
- * Returns the error of the only row if it may quote the service and the run itself did not end with it. Within a
- * sentence, the service's text could not be distinguished from petstock's own.
+ * Returns the service's message about the only changed row, if that row is unknown. It is shown on a line of its own,
+ * because within a sentence it could not be distinguished from petstock's text. The list is empty if the message is
+ * petstock's own, or if the same error ended the run.
  */
 function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));

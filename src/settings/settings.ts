@@ -207,7 +207,9 @@ export function parseStoreName(text: string): Parsed<string> {
     return problem(`"${text}" is the name of an environment: use --env ${text}`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
     ? parsed(text)
-    : problem('a store name has up to 32 lower-case letters, digits and single hyphens, and begins with a letter');
+    : problem(
+        'a store name has up to 32 lower-case letters, digits and single hyphens, begins with a letter, and does not end with a hyphen',
+      );
 }
 
 /**

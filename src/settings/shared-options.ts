@@ -46,7 +46,7 @@ export const sharedOptions = {
   },
   stringIds: {
     flags: '--string-ids',
-    about: 'pet ids as strings in JSON, for readers that keep 53 bits (jq 1.6, JavaScript)',
+    about: 'print pet ids as strings in JSON, for tools that round large numbers (jq 1.6, JavaScript)',
     variable: 'PETSTOCK_STRING_IDS',
     parse: onOrOff,
   },

@@ -62,8 +62,9 @@ export function mayGoWithout({ tls }: DatabaseServer, error: unknown): boolean {
 const maxPem = 16 * 1024 * 1024;
 
 /**
- * @throws FailureError, also if another user may have written the file: whoever chooses the authority can impersonate
- * the server
+ * Reads a PEM file that the database URL names.
+ * @throws FailureError if it can't be read, or if another user could have changed it, because whoever chooses the
+ * authority can impersonate the server
  */
 function readPem(file: string): string {
   const what = `The file ${file} in the database URL`;

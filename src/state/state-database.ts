@@ -85,7 +85,7 @@ export async function readWithoutLock<Result>(database: StateDatabase, work: Tra
   return step.value;
 }
 
-/** Writes statements that depend on no query. */
+/** Runs writes in a transaction that does not have to read anything first. */
 export function writeOnly(
   database: StateDatabase,
   service: string | undefined,

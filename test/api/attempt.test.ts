@@ -429,7 +429,7 @@ test.each<readonly [string, string, number, string | undefined, string]>([
   ['a redirect to what is no URL', 'GET', 302, 'http://[', 'returned 302 without a usable Location'],
   ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with 302. That redirect can'],
   ['a redirect of a write, sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
-])('fails without a second request at %s', async (_what, method, status, location, words) => {
+])('does not follow %s', async (_what, method, status, location, words) => {
   const { options, permit, sent } = createRig([answer(status, location === undefined ? {} : { location })]);
   const failed = sendOnce({ ...patch, method, permit }, options, use);
   await expect(failed).rejects.toMatchObject({ name: 'FailureError', status, ...neither });

@@ -9,7 +9,7 @@ const read = (content: string) =>
     })(),
   );
 
-test("reads names of pets without codes, and keeps each pet's first name", async () => {
+test('reads the names of pets without codes, and keeps the first if a pet has several names', async () => {
   const { ok, ...file } = await read('Code,Pet ID,Name\n007,7,Rex\n,8,Mia\n,9,Tom\n8x,7,Max\n');
   const pets = new Map([['007', 7n] as const, ['8x', 7n] as const]);
   const names = new Map([[7n, 'Rex'] as const, [8n, 'Mia'] as const, [9n, 'Tom'] as const]);

@@ -304,7 +304,7 @@ describe('gate files of a state that fails', () => {
     ]);
   });
 
-  test('warns and waits in a command if neither the state nor a file can keep a gate', async () => {
+  test('makes a command warn and wait if neither the state nor a file can store a gate', async () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([

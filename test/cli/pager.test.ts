@@ -29,7 +29,7 @@ async function longList(pets: number, options: ShopRunOptions, status?: string) 
   return shop.run('inventory list --color never', { ...screen, ...options });
 }
 
-test('shows a table that is longer than the terminal in less', async () => {
+test('uses less to show a table that is longer than the terminal', async () => {
   const { stdout, stderr, pager, plain } = await list();
   expect(stdout).toBe('');
   expect(pager.text()).toBe(plain);

@@ -25,7 +25,7 @@ test("ends one call with its signal's reason, and leaves other calls alone", asy
   await client.probe();
 });
 
-test("ends all calls with the reason of the client's signal, and refuses later ones", async () => {
+test("ends a pending call with the reason of the client's signal, and refuses later calls", async () => {
   const all = new AbortController();
   const shop = await openShop({ faults: ['*:hang'] });
   const client = clientOf(shop, { signal: all.signal });

@@ -4,7 +4,9 @@ import { cachesIn, commands, damages, runCached, warmHome } from '../support/cod
 
 const runs = Number(process.env.RUNS ?? 1000);
 
-test(`prints the same in ${runs} runs with damaged caches as without a cache`, { timeout: 1_800_000 }, async () => {
+test(`prints the same in ${runs} runs with damaged code caches as with intact ones`, {
+  timeout: 1_800_000,
+}, async () => {
   const { home, printed } = await warmHome();
   const random = seeded(22);
   const kinds = Object.entries(damages);
@@ -16,7 +18,9 @@ test(`prints the same in ${runs} runs with damaged caches as without a cache`, {
   }
 });
 
-test('prints the same with caches that 32 processes created at once', { timeout: 600_000 }, async () => {
+test('prints the same with code caches of 32 concurrent processes as with those of one process', {
+  timeout: 600_000,
+}, async () => {
   const { home, printed } = await warmHome();
   for (let round = 0; round < 3; round += 1) {
     for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
@@ -28,7 +32,7 @@ test('prints the same with caches that 32 processes created at once', { timeout:
   }
 });
 
-test('prints the same on a full disk as without a code cache', async () => {
+test('prints the same if a full disk prevents a code cache as with an intact one', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   // No file may grow beyond so many KiB; Node ignores SIGXFSZ.

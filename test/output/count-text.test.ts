@@ -54,15 +54,15 @@ test.each<[string, CountEvent, number, string]>([
 });
 
 test.each<[string, readonly bigint[], readonly bigint[], number, readonly string[]]>([
-  ['no pet', [], [], 80, ["'re' is not a pet or a code: not counted. - cancels a line, help shows more"]],
+  ['no pet', [], [], 80, ["'re' is not a pet or a code: not counted. Type - to cancel a line, or help"]],
   [
     'no pet, where the help just fits',
     [],
     [],
-    75,
-    ["'re' is not a pet or a code: not counted. - cancels a line, help shows more"],
+    74,
+    ["'re' is not a pet or a code: not counted. Type - to cancel a line, or help"],
   ],
-  ['no pet, without room for the help', [], [], 74, ["'re' is not a pet or a code: not counted"]],
+  ['no pet, without room for the help', [], [], 73, ["'re' is not a pet or a code: not counted"]],
   ['pets by name and nearby', [42n], [7n], 80, ["'re' is in the names of 1 pet: not counted", '  42 Rex', '  7']],
   ['a pet nearby', [], [42n], 80, ["'re': not counted. Did you mean:", '  42 Rex']],
   ['five pets', [], ids(1, 5), 80, ["'re': not counted. Did you mean:", ...ids(1, 5).map((id) => `  ${id}`)]],

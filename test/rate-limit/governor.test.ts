@@ -143,7 +143,7 @@ property(
   },
 );
 
-test('does not retry within a millisecond if the store rounds times down', async () => {
+test('does not retry within a millisecond if the state rounds times down', async () => {
   let folds = 0;
   class Rounding extends MemoryLimits {
     override fold(scope: string, records: readonly LimitRecord[]) {

@@ -89,14 +89,17 @@ test.each<[number, number, number, number, object | string]>([
   [2, -2, 3, 0, 'the stock is now 2, so -2 would set it to 0, and max-zero allows no further row at 0 or below'],
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
-])('rebases on stock %i: delta %i, planned stock %i, %i zeros left: %j', (found, delta, after, left, expected) => {
-  const write = { petId: 4n, before: 9, after, delta } as RowWrite;
-  const zeros = { left };
-  expect(rebase(write, found, zeros)).toEqual(
-    'before' in Object(expected) ? { ...write, ...Object(expected) } : expected,
-  );
-  expect(zeros.left).toBe(left === 1 ? 0 : left);
-});
+])(
+  'rebases to stock %i a delta of %i (planned stock %i, %i more zeros allowed): %j',
+  (found, delta, after, left, expected) => {
+    const write = { petId: 4n, before: 9, after, delta } as RowWrite;
+    const zeros = { left };
+    expect(rebase(write, found, zeros)).toEqual(
+      'before' in Object(expected) ? { ...write, ...Object(expected) } : expected,
+    );
+    expect(zeros.left).toBe(left === 1 ? 0 : left);
+  },
+);
 
 test.each<[object, number | 'missing', object]>([
   [set, 5, { kind: 'open', write: set }],

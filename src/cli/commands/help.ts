@@ -37,7 +37,7 @@ function optionParts(help: Command): readonly HelpPart[] {
     'Global options, before or after the command',
     { terms },
     "The variable in brackets applies if the option is not given. A variable without a value in brackets takes the option's value, or true or false. " +
-      'Variables never answer questions.',
+      'No variable answers a question for you: use --yes.',
   ];
 }
 
@@ -140,7 +140,8 @@ export const topics = {
         '-o json': 'one array or object; ids are numbers with every digit, so the parser must keep int64',
         '-o ndjson': 'one object per line',
         '-o html': 'a page to print, without scripts; for inventory list, history list, show and totals',
-        '--string-ids': 'pet ids as strings in json and ndjson, for readers that keep 53 bits (jq 1.6, JavaScript)',
+        '--string-ids':
+          'pet ids as strings in json and ndjson, for tools that round large numbers (jq 1.6, JavaScript)',
       },
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
@@ -175,7 +176,8 @@ export const topics = {
         'leaving-*, highest-*, current-*, begun-contents':
           'the rows that a command was about to send, and the version of the state. They show what was written after a ' +
           'kill, or after an older copy of the state was restored',
-        written: 'a hash of each file that petstock wrote; while it matches, the file may be replaced',
+        written:
+          'a hash of each file that petstock wrote. petstock replaces a file without asking as long as it is unchanged',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
         'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",

@@ -68,7 +68,7 @@ export const commandOutlines: readonly Outline[] = [
         stockWrite,
         'defineAdjust',
       ),
-      verb('apply [file]', 'write the stock levels of a file', apply, 'defineApply'),
+      verb('apply [file]', 'set the stock levels that are listed in a file', apply, 'defineApply'),
       verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
       verb('count [session]', 'count the shop with a scanner, and set the stock to the result', count, 'defineCount'),
       {

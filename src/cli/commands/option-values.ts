@@ -123,8 +123,8 @@ export const experimental = 'The service marks updates as experimental, so their
 export const bulkOptions = optionRows(
   ['--dry-run', 'show the plan and write nothing'],
   ['--exit-code', 'with --dry-run: exit with code 3 if anything would be written'],
-  ['--max-changes <n>', 'refuse a plan that changes more than n rows (setting max-changes)'],
-  ['--max-zero <n>', 'refuse a plan that sets more than n rows to 0 or below (setting max-zero)'],
+  ['--max-changes <n>', 'refuse a plan that changes more than n rows (default: the setting max-changes)'],
+  ['--max-zero <n>', 'refuse a plan that sets more than n rows to 0 or below (default: the setting max-zero)'],
   ['--fail-fast', "stop after the first row that can't be written"],
   ['--changed', 'leave unchanged rows out of the report'],
   [
@@ -143,7 +143,7 @@ export function isPlanned(flags: BulkFlags): boolean {
 export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
 
 /**
- * Returns the bulk options with their defaults, and the guards of the settings.
+ * Returns the bulk options with their defaults. A guard that is not given as an option comes from the settings.
  * @throws UsageError for the first invalid option
  */
 export function parseBulkFlags({ config }: Invocation, flags: BulkFlags): ParsedBulkFlags {

@@ -167,8 +167,9 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
 }
 
 /**
- * Returns the error of an undo. If other runs have added to the stock since, a delta is a conflict and has to be
- * reversed by hand: the hint is the command, unless the undo can be resumed.
+ * Adds a hint to the error of an undo: the `inventory adjust` command for the deltas that ended as conflicts, because
+ * other runs have added to the stock since. There is no hint if the undo can be resumed, or if there are too many such
+ * rows.
  */
 function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {

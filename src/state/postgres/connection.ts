@@ -33,7 +33,9 @@ export interface ConnectionOptions {
   prepare(ask: Ask): Promise<string | undefined>;
 }
 
-/** Sends statements in one round trip over one wire, preceded by their settings. */
+/**
+ * Runs statements in one round trip, in a transaction of their own unless the options begin or continue a longer one.
+ */
 export type Ask = (statements: readonly Statement[], options?: QueryOptions) => Promise<ResultSets>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');

@@ -66,7 +66,7 @@ test.for([
   [80, ['stdout', 'stderr'], '', {}, [true, true]],
   [80, ['stdout', 'stderr'], '', { NO_COLOR: '1' }, [false, false]],
   [80, ['stderr'], '', {}, [false, true]],
-] as const)('colours stdout and stderr by terminal, flag and variables (case %#)', async (row, { shop }) => {
+] as const)('decides separately for stdout and stderr whether to use colours: %j', async (row, { shop }) => {
   const [terminal, terminals, flags, env, areColoured] = row;
   const list = await shop.run(`inventory list -o table${flags}`, { env, terminal, terminals });
   const failed = await shop.run(`inventory get 4242${flags}`, { env, terminal, terminals });

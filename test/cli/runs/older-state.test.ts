@@ -154,7 +154,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     const { till, run, written } = await resumedBefore(fives);
     const sent = till.service.seen('PATCH').length;
     for (let look = 0; look < 2; look += 1) {
-      const unclear = `may have written ${rows - 1} rows, but that is not known`;
+      const unclear = `may or may not have written ${rows - 1} rows`;
       const shown = await till.exits(`history show ${run} --json`, 0, ['earlier copy', unclear]);
       expect(shown.stderr).not.toContain('--resume');
       const { counts, state, rows: shownRows } = JSON.parse(shown.stdout);

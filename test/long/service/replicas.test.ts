@@ -48,7 +48,7 @@ test('admits exactly the limit in every window with four replicas, whatever thei
   }
 });
 
-test('counts strikes and bans across all replicas', async () => {
+test('counts strikes across all replicas, and bans the key on all of them', async () => {
   const replicas = await fourReplicas({ limits: { minute: 4, day: 100 }, ban: { strikes: 10, seconds: 300 } });
   await replicas[1]?.advanceClock(60);
   expect((await askAll(replicas, 2)).counts).toEqual({ '200': 4, '429 rate_limited': 4 });

@@ -20,7 +20,7 @@ const maxShown = 20;
 const listOptions = optionRows(
   ['--limit <n>', `at most this many (default: ${maxShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet, by id or name'],
-  ['--name <text>', 'only runs that changed a pet with this text in its name (setting codes)'],
+  ['--name <text>', 'only runs that changed a pet with this text in its name (names come from the setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
   ['--user <name>', 'only runs of this user'],
   ['--mine', 'only your own runs, from any machine'],

@@ -50,7 +50,7 @@ type ApplyOptions = OptionsOf<typeof applyOptions>;
 export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
   description:
-    'Writes the stock levels of a file. Checks the whole file before anything is sent, shows the plan, ' +
+    'Sets the stock levels that are listed in a file. Checks the whole file before anything is sent, shows the plan, ' +
     'and asks. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
     'and undone. Sends one request, plus one per row that changes.\n\n' +
     'The columns are petId (or id), and quantity (or qty) or delta (or adjust), in any order. Optional columns are ' +

@@ -24,7 +24,7 @@ export const defineExport = define({
   formats: changeFormats,
   operands: { '[file]': 'where to write it; default: stdout' },
   description:
-    'Writes all stock levels as a CSV to edit and then apply with `petstock inventory apply`: petId, name (setting codes), status, ' +
+    'Writes all stock levels as a CSV to edit and then apply with `petstock inventory apply`: petId, name (if the setting codes is set), status, ' +
     'expected, quantity, reason, ref. Change the quantities, but not `expected`: a row whose stock has changed ' +
     'meanwhile then becomes a conflict instead of being overwritten. With -o json, ndjson or tsv it has that format. Sends one request.',
   options: exportOptions,

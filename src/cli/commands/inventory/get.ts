@@ -6,11 +6,14 @@ import { petIdsOf } from '../option-values.ts';
 import { findItems, requireWhole, UnreadablePets } from './stock.ts';
 
 export const defineGet = define({
-  operands: { '[petId...]': 'the pets, by id or name (setting codes)' },
+  operands: { '[petId...]': 'the pets, by id or name (names come from the setting codes)' },
   description:
     'Shows the stock level of one pet, or of several in the given order. Sends one request. If a pet is not ' +
     'in the list, the command shows the others and exits with code 9. JSON is an object for one pet, and an array for several.',
-  options: [['--code <bar code>', 'a pet by its bar code (setting codes)', collect], fieldsOption],
+  options: [
+    ['--code <bar code>', 'a pet by its bar code (bar codes come from the setting codes)', collect],
+    fieldsOption,
+  ],
   examples: [
     ['petstock inventory get 4'],
     ['petstock inventory get 4 5 8'],

@@ -20,7 +20,7 @@ import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 const listOptions = optionRows(
   ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
   ['--pet <id,…>', 'only these pets, by id or name; exit code 9 if one of them is not in the list', collect],
-  ['--name <text>', 'only pets with this text in their name (setting codes)'],
+  ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
   ['--min-quantity <n>', 'only a stock of n or more'],
   ['--max-quantity <n>', 'only a stock of n or less'],
   [

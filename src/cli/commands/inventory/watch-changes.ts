@@ -1,5 +1,5 @@
 import { filtered } from '../../../inventory/filter.ts';
-import { counted, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
+import { counted, grouped, isLow, type LowLevels, unreadableText } from '../../../inventory/items.ts';
 import { KnownStock, type StockPoll } from '../../../inventory/known-stock.ts';
 import { type Difference, StockList } from '../../../inventory/stock-list.ts';
 import { formatDuration } from '../../../output/time.ts';
@@ -34,6 +34,8 @@ function secondsText(ms: number): string {
 const maxPollMs = 1000;
 /** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
 const maxSleep = 5000;
+/** Maximum number of missing pets that a warning lists. */
+const maxNamed = 20;
 
 /**
  * Checks the stock repeatedly, and yields the changes. Among the service's errors, only a 401 ends the watch. Keeps at
@@ -123,8 +125,10 @@ class Watch {
     this.longestId = list.longestId;
     const present = new Set(this.options.petIds && list.petIds());
     const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
-    if (missing.length > 0)
-      await messages.warn(`Some of these pets are not in the list yet: ${missing.slice(0, 20).join(', ')}`);
+    if (missing.length > 0) {
+      const more = missing.length > maxNamed ? ` and ${grouped(missing.length - maxNamed)} more` : '';
+      await messages.warn(`These pets are not in the list yet: ${missing.slice(0, maxNamed).join(', ')}${more}`);
+    }
     const what = `${counted(list.size, 'pet')} of ${targetName(target)}`;
     await messages.note(`Watching ${what}, every ${secondsText(interval)}. Ctrl-C ends it.`);
   }

@@ -20,7 +20,7 @@ export const defineWatch = define({
   options: [
     ['--interval <s>', `seconds from one check to the next (default: ${defaultInterval})`],
     ['--pet <id,…>', 'only these pets, by id or name', collect],
-    ['--name <text>', 'only pets with this text in their name (setting codes)'],
+    ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
     ['--status <s,…>', 'only pets that have, or just had, one of these statuses', collect],
     [
       '--low',

@@ -9,7 +9,7 @@ import { bulkOptions, experimental, isPlanned, petIdOf, quantityOf, required } f
 import type { Verb } from './write-several.ts';
 
 const writeOptions = optionRows(
-  ['--code <bar code>', 'the pet by its bar code instead of its id (setting codes)'],
+  ['--code <bar code>', 'the pet by its bar code instead of its id (bar codes come from the setting codes)'],
   ['--reason <text>', 'reason in the history'],
   ['--ref <text>', 'your own number or name, such as a delivery note, for the history'],
   ...bulkOptions,
@@ -31,7 +31,10 @@ export const defineSet = define({
     `--dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [
     ['--expect <n>', 'read first, and write only if the stock is n (otherwise exit code 7)'],
-    ['--read-first', 'read first and show before and after, so that it can be undone (setting read-first)'],
+    [
+      '--read-first',
+      'read first and show before and after, so that it can be undone (default: see the setting read-first)',
+    ],
     ['--no-read-first', 'send one request, even on a terminal'],
     ...writeOptions,
   ],

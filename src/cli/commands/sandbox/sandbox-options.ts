@@ -65,7 +65,7 @@ export const options = {
   seed: ['n', 'seed of a new stock; the same seed gives the same stock (default: 1)', whole(0)],
   ids: [
     'kind',
-    'large: some ids are beyond 2^53; small: all are below, for tools that keep 53 bits (default: large)',
+    'large: some ids are beyond 2^53; small: all are below, for tools that round large numbers (default: large)',
     word('large', 'small'),
   ],
   key: [

@@ -92,8 +92,8 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
 }
 
 /**
- * Returns the cached inventory, if it fits on one page. It is read once for all requests until something is written.
- * This connection reports its own writes; SQLite's data version shows those of other connections.
+ * Creates a cache of the inventory, for an inventory that fits on one page. All requests share it until something is
+ * written. The caller reports the writes of this connection; SQLite's data version shows those of other connections.
  */
 function shortListOf(sql: Prepare) {
   let version: bigint | null = null;

@@ -205,7 +205,7 @@ describe('--failed-out', () => {
   });
 });
 
-test('prints a command that succeeds after apply is refused', async ({ shop }) => {
+test('prints a hint with a command that succeeds if apply is refused', async ({ shop }) => {
   for (const [text, yes] of [
     ['petId,quantity\n4,1\n', ''],
     ['petId,quantity\n4,1\n4242,1\n', ' --yes'],

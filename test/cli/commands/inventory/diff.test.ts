@@ -124,7 +124,7 @@ test('makes two environments equal by applying the output of diff --changes', { 
   );
 });
 
-test('prefers an environment to a file of the same name in diff, and reads ./staging as the file', async ({ shop }) => {
+test('reads staging as an environment in diff, and ./staging as a file', async ({ shop }) => {
   expect((await shop.run('inventory diff staging staging --exit-code')).requests).toHaveLength(2);
   expect(await shop.refused('inventory diff ./staging production')).toContain('There is no file ./staging');
 });

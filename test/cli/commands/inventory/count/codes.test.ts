@@ -144,7 +144,7 @@ test('counts a pasted scan without the bracketed-paste markers of the terminal',
 test('reports an unknown word typed at the prompt as not counted', async ({ shop }) => {
   const { stderr, code } = await count(shop, '4\nundo\nrex the dog\ndone\n', '', person);
   expect(code).toBe(0);
-  const word = "'undo' is not a pet or a code: not counted. - cancels a line, help shows more\n";
+  const word = "'undo' is not a pet or a code: not counted. Type - to cancel a line, or help\n";
   for (const told of [word, '23 pets were not scanned and keep their stock.\n']) expect(stderr).toContain(told);
   const narrow = await count(shop, 'hamster\ndone\n', '', { ...person, terminal: 60 });
   expect(narrow.stderr).toContain("'hamster' is not a pet or a code: not counted\n");

@@ -96,7 +96,7 @@ test('ignores a mistaken line at a terminal with a bell, and lists it again at t
   expect(asked).toHaveLength(1);
 });
 
-test('does not save a taught code whose pet the service does not have', async ({ shop }) => {
+test('does not save a code that was assigned to a pet that the service does not have', async ({ shop }) => {
   const file = await withNames(shop);
   shop.service.setFaults(['GET /inventory:first=5:status=503']);
   const typed = await count(shop, 'X-1\ncode 999\nX-2\ncode 5\ndone\n', '', person);
