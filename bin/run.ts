@@ -88,6 +88,6 @@ function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   return {
     password: (text) => ask((prompts) => prompts.password(text)),
     confirm: (text) => ask((prompts) => prompts.confirm(text)),
-    text: (text, options) => ask((prompts) => prompts.text(text, options)),
+    text: (text) => ask((prompts) => prompts.text(text)),
   };
 }

@@ -74,8 +74,7 @@ export interface Prompts {
    */
   password(question: string): Promise<string>;
   confirm(question: string): Promise<boolean>;
-  /** @param options with `isFresh`, text that was typed before the question is dropped, as `confirm` always does */
-  text(question: string, options?: { readonly isFresh?: boolean }): Promise<string>;
+  text(question: string): Promise<string>;
 }
 
 export interface PagerCommand {

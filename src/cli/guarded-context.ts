@@ -82,6 +82,6 @@ function guardedPrompts(prompts: Prompts, redact: Redact): Prompts {
   return {
     password: (question) => prompts.password(shown(question)),
     confirm: (question) => prompts.confirm(shown(question)),
-    text: (question, options) => prompts.text(shown(question), options),
+    text: (question) => prompts.text(shown(question)),
   };
 }

@@ -1,11 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { messageLines } from '../output/text-width.ts';
 import { InterruptedError } from '../shared/errors.ts';
 import type { Prompts } from './context.ts';
 
 export interface PromptStreams {
-  readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(mode: boolean): unknown };
+  readonly input: Readable & { setRawMode?(mode: boolean): unknown };
   /** The stream that shows questions. It is stderr, so that stdout has only results. */
   readonly output: Writable & { readonly columns?: number };
   /** Aborts a pending question, like Ctrl-C. */
@@ -33,8 +32,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
     const width = (output.columns || Number.POSITIVE_INFINITY) - 1;
     output.write(`${messageLines(asked, width).join('\n')} `);
   };
-  const text: Prompts['text'] = async (question, { isFresh = false } = {}) => {
-    if (isFresh) await takeTyped(input);
+  const text = async (question: string) => {
     show(question);
     return answered(streams, firstLine);
   };
@@ -44,16 +42,13 @@ export function createPrompts(streams: PromptStreams): Prompts {
       setRawMode(input, true);
       show(question);
       try {
-        const line = await answered(streams, hiddenLine);
-        // If several lines were pasted, the answer has all of them: half of a pasted text must not pass for a key.
-        const more = (await takeTyped(input)).replace(sequences, '');
-        return more.trim() === '' ? line : `${line}\n${more}`;
+        return await answered(streams, hiddenLine);
       } finally {
         setRawMode(input, false);
         output.write('\n');
       }
     },
-    confirm: async (question) => isYes(await text(`${question} (y/N)`, { isFresh: true })),
+    confirm: async (question) => isYes(await text(`${question} (y/N)`)),
     text,
   };
 }
@@ -68,30 +63,6 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   } catch {
     // EIO, thrown by the stream because nothing listens for its errors.
   }
-}
-
-/**
- * Reads and returns the text that was typed so far, so that it can't answer the next question. In raw mode, the
- * terminal also delivers an unfinished line, which would otherwise become part of that answer.
- * @returns an empty text if the input is not a terminal
- * @throws InterruptedError if the text contains Ctrl-C, because raw mode sends no signal
- */
-async function takeTyped(input: PromptStreams['input']): Promise<string> {
-  let typed = '';
-  if (input.isTTY !== true) return typed;
-  const take = (chunk: Buffer) => {
-    typed += chunk.toString('latin1');
-  };
-  const ignore = () => {};
-  setRawMode(input, true);
-  input.on('error', ignore).on('data', take).resume();
-  // Reading begins in the first turn of the event loop. The second turn delivers the text that the terminal holds.
-  await setImmediate();
-  await setImmediate();
-  input.off('data', take).off('error', ignore).pause();
-  setRawMode(input, false);
-  if (typed.includes('\x03')) throw interruptedQuestion();
-  return typed;
 }
 
 function isYes(answer: string): boolean {
@@ -144,16 +115,14 @@ function firstLine(typed: Buffer): Line | undefined {
   return { text: typed.subarray(0, end).toString('utf8'), rest };
 }
 
-/** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
-const sequences = /\x1b[[O][0-9;]*[A-Za-z~]/g;
-
 /**
  * Returns the line that the typed keys make: Backspace and Ctrl-U delete; Ctrl-C, Ctrl-D and Escape cancel; other
  * control keys do nothing.
  */
 function hiddenLine(typed: Buffer): Answer {
   const line = firstLine(typed);
-  const keys = (line?.text ?? typed.toString('utf8')).replace(sequences, '');
+  // The arrows and the marks around pasted text send sequences.
+  const keys = (line?.text ?? typed.toString('utf8')).replace(/\x1b[[O][0-9;]*[A-Za-z~]/g, '');
   if (/[\x03\x04\x1b]/.test(keys)) return 'cancelled';
   if (line === undefined) return undefined;
   const letters: string[] = [];

@@ -122,21 +122,6 @@ describe('prompts', () => {
     expect(drawn()).toBe('Which? Type production to continue: Again? ');
   });
 
-  test('does not confirm with text that was typed ahead at a terminal', async () => {
-    const { prompts, type, input, output, drawn } = terminal();
-    const modes: boolean[] = [];
-    Object.assign(input, { isTTY: true, setRawMode: (mode: boolean) => modes.push(mode) });
-    input.write('y\ny');
-    void type('\n');
-    expect(await prompts.confirm('Sure?')).toBe(false);
-    input.write('production\n');
-    output.once('data', () => input.write('no\n'));
-    expect(await prompts.text('Type production to continue.', { isFresh: true })).toBe('no');
-    expect([drawn(), modes]).toEqual(['Sure? (y/N) Type production to continue.: ', [true, false, true, false]]);
-    input.write('y\n\x03');
-    await expect(prompts.confirm('Sure?')).rejects.toBeInstanceOf(InterruptedError);
-  });
-
   test('reads a password without showing it, and allows editing', async () => {
     const { prompts, type, drawn, input } = terminal();
     const modes: boolean[] = [];
@@ -145,18 +130,6 @@ describe('prompts', () => {
     expect(await prompts.password('Key?')).toBe('psk_s3cret');
     expect(drawn()).toBe('Key? \n');
     expect(modes).toEqual([true, false]);
-  });
-
-  test('returns all lines of a text that is pasted as a password', async () => {
-    for (const [pasted, answer] of [
-      ['psk_one\r\npsk_two\r', 'psk_one\npsk_two\r'],
-      ['\x1b[200~psk_one\n\n\x1b[201~', 'psk_one'],
-    ]) {
-      const { prompts, type, input } = terminal();
-      Object.assign(input, { isTTY: true });
-      void type(`${pasted}`);
-      expect(await prompts.password('Key?')).toBe(answer);
-    }
   });
 
   test.each([

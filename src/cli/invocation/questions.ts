@@ -85,7 +85,7 @@ export class Questions {
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);
   const isTyped = (answer: string) => answer.trim().toLowerCase() === typed.toLowerCase();
-  const first = (await prompts.text(`${question} Type ${typed} to continue`, { isFresh: true })).trim();
+  const first = (await prompts.text(`${question} Type ${typed} to continue`)).trim();
   if (isTyped(first) || /^(no?)?$/i.test(first)) return isTyped(first);
   const shown = JSON.stringify(first.slice(0, 40));
   return isTyped(await prompts.text(`${shown} is not ${typed}. Type ${typed} to continue, or press Enter to cancel`));
