@@ -50,7 +50,7 @@ export function loadCached<Module>(name: string, words: readonly string[], requi
 /** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
 const maxFiles = 48;
 /** Maximum length of a file's name in characters, without the suffix of an unfinished file. */
-const maxName = 100;
+const maxName = 200;
 /**
  * Maximum uptime, in seconds, of a process that writes a cache. V8 discards the code of functions that have not run for
  * a while.
@@ -113,8 +113,7 @@ export class CodeCache {
       const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       // Files may share a name, so the key in the file decides.
-      const name = [basename(filename), ...this.#facts].join('-').replace(/[^\w.]+/g, '-');
-      const path = join(this.#folder, name.slice(0, maxName));
+      const path = join(this.#folder, key.replace(/[^\w.]+/g, '-').slice(0, maxName));
       const cachedData = this.#read(path, key);
       // The wrapper that Node puts around a module. Node's own `wrap` would load its support for source maps.
       const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`;
