@@ -29,6 +29,7 @@ describe('historyListView', () => {
     expect(await list('json', [largeRun])).toBe(`[\n${largeJson}\n]\n`);
     expect(await list('ndjson', [largeRun])).toBe(`${largeJson}\n`);
     expect(await list('json', [])).toBe('[]\n');
+    expect(await list('ndjson', [runOf({ pets: [7n] })])).toContain('"pets":[7]');
   });
 
   it('prints a list of runs as flat CSV', async () => {

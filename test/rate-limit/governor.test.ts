@@ -567,3 +567,11 @@ describe('records of the governor', () => {
     expect(log).toEqual(['answer']);
   });
 });
+
+test.each([
+  [true, fortySeconds],
+  [false, 0],
+])('reserves the last requests of a window for other commands in a bulk run (%s): %i ms', async (bulk, wait) => {
+  const { clock, waitAfter } = createRig({ bulk });
+  expect(await waitAfter(ok(told(2, 40 * second, clock.now())))).toBe(wait);
+});
