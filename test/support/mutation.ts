@@ -24,34 +24,34 @@ const groups = [
   {
     place: 'src/rate-limit/',
     tests: ['test/rate-limit/!(*simulation).test.ts', 'test/cli/kept-gates.test.ts'],
-    least: 75,
+    least: 77,
   },
   {
     place: 'src/writes/',
     tests: ['test/writes/*.test.ts', 'test/cli/runs/{increments,stopped,outcomes,later-writes}.test.ts'],
-    least: 74,
+    least: 80,
   },
   {
     place: 'src/runs/',
     tests: ['test/runs/*.test.ts', 'test/cli/runs/!(*.property).test.ts', 'test/cli/commands/undo.test.ts'],
-    least: 80,
+    least: 84,
   },
   {
     place: 'src/counts/',
     tests: ['test/counts/*.test.ts', 'test/cli/commands/inventory/count/*.test.ts'],
-    least: 75,
+    least: 82,
   },
   {
     place: 'src/change-files/',
     tests: ['test/change-files/*.test.ts', 'test/cli/commands/inventory/{apply,codes,columns,cut-off}.test.ts'],
-    least: 80,
+    least: 78,
   },
   {
     place: 'src/settings/resolve.ts',
     tests: ['test/settings/{key-origin,keys,resolve,stores}.test.ts', 'test/cli/commands/globals.test.ts'],
     least: 97,
   },
-  { place: 'src/api/', tests: ['test/api/**/*.test.ts'], least: 75 },
+  { place: 'src/api/', tests: ['test/api/**/*.test.ts'], least: 80 },
   {
     place: 'src/output/',
     tests: [
