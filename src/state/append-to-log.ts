@@ -27,22 +27,23 @@ export interface Confirmed {
   readonly state: string | undefined;
   /** The highest confirmed sequence number. */
   readonly highest: number;
-  /** The last intent: its row, and the call that wrote it. */
+  /** The last intent: its row, and the call that wrote it; undefined if there is none or it may have been replaced. */
   readonly intent: { readonly row: number; readonly call: string } | undefined;
 }
 
 /**
- * - `taken`: another process has taken the run over, so nothing may be sent; `by` names that process if it is alive
+ * - `taken`: rows were to be sent, but another process has taken the run over; `by` names the process that now writes
+ *   it, if it is alive. Nothing was written
  * - `gone`: the run is not in the state
- * - `lost`: the state lacks something that it had confirmed
+ * - `lost`: the state lacks something that it had confirmed, so nothing may be sent
  */
 export type LogAppendResult =
   | {
       readonly kind: 'written';
       readonly run: string;
       readonly grants: readonly Grant[];
+      /** The last sequence number of the state after this append. */
       readonly last: number;
-      /** The name of the state, and the highest number that it has allocated. */
       readonly drawnIn: DrawnIn;
     }
   | { readonly kind: 'taken'; readonly run: string; readonly by: string | undefined }
@@ -52,7 +53,7 @@ export type LogAppendResult =
 /**
  * Begins the run if it is new, settles outcomes, takes the leases of rows, and writes the intents of the rows that are
  * granted.
- * @throws the same errors as `History.begin`, if the run is new
+ * @throws OlderCopyError, RepetitionError or DuplicateRunError, if the run is new
  */
 export function* appendToLog(
   context: StateContext,

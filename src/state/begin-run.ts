@@ -15,7 +15,7 @@ export interface NewRun {
   readonly holder: string;
   /** A random number in [0, 1), for the id. */
   readonly random: number;
-  /** The newest run known to have the same content; undefined if repetition doesn't matter. */
+  /** The newest run known to have the same content, if any; undefined as a whole if repetition doesn't matter. */
   readonly follows: { readonly run: string | undefined } | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface NewRun {
 export class DuplicateRunError extends ConflictError {}
 
 const maxShownPets = 20;
-/** Maximum number of ids to try: ids of the same second differ only in their last four characters. */
-const maxAttempts = 100;
+/** Number of ids to try: `runIdAt` has seven for one second and one random number. */
+const maxAttempts = 7;
 /** Maximum number of rows per statement. */
 const page = 1000;
 
@@ -33,7 +33,7 @@ const page = 1000;
  * the reply to its commit was lost, finds the run by its token.
  * @param loads queries of the caller, sent with the first page of rows
  * @returns the result sets of `loads`
- * @throws DuplicateRunError if a newer run than `follows` has the same content
+ * @throws DuplicateRunError if the newest run with the same content is not the one in `follows`
  */
 export function* beginRun(
   at: TransactionContext,

@@ -56,7 +56,8 @@ export interface Lease {
 }
 
 /**
- * @param owners owners whose lease does not block the caller
+ * @param owners the caller's run and pet lock. Their lease blocks it only while a request of another process that wrote
+ * the run may still arrive
  * @param me the id of the asking process
  * @returns who blocks the pet; undefined if the caller may write the pet's stock. `until` is by the state's clock
  */
@@ -91,8 +92,9 @@ export interface ConcurrentWrite {
 /**
  * @param writers writes of other runs, in any order
  * @param pruned the sequence number of the pet's last write that was removed from the history
- * @returns the run that has written the stock since the read version, or whose request may still arrive (then with
- * `inFlightUntil`); undefined if there is none. `run` is undefined if that run was removed from the history
+ * @returns the run that has written the stock since the read version, or may have; undefined if there is none.
+ * `inFlightUntil` is set if an earlier request of unknown outcome could still arrive after the read. `run` is undefined
+ * if that run was removed from the history
  */
 export function supersededBy(
   writers: readonly ConcurrentWrite[],
@@ -138,9 +140,9 @@ export function hasLostWrites(last: number, highestSeen: number, since: ReadVers
 export type PrunableRun = Pick<RunRecord, 'run' | 'state' | 'undoes' | 'began' | 'touched'>;
 
 /**
- * Returns which of the wanted runs may be removed, in the given order. Runs stay if they were touched after the start
- * of the oldest run that is open, resumable or being undone. The undo of a run that stays also stays: without it, the
- * run could be undone twice.
+ * Returns which of the wanted runs may be removed, in the order of `all`. Runs stay if they were touched after the
+ * start of the oldest run that is open, resumable or being undone. The undo of a run that stays also stays: without it,
+ * the run could be undone twice.
  * @param all all runs of the state, in any order
  * @param wanted ids of runs; those that could be resumed are removed, too
  */

@@ -22,7 +22,8 @@ const maxOld = 20;
 /**
  * The history of writes: begins, resumes, discards and removes runs.
  *
- * All methods throw FailureError if the state can't be read or written.
+ * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
+ * can't be used.
  */
 export class History extends RecordedRuns {
   readonly #open = new Set<RunLog>();
@@ -33,6 +34,7 @@ export class History extends RecordedRuns {
    * @param rows the rows in the order of the plan; they are iterated again if the transaction has to be repeated
    * @param requireNotDuplicate throws if the run may not begin; returns the newest known run of the same content. It is
    * called again if another such run has begun since
+   * @throws RepetitionError if the state was replaced and the content may already have been written
    */
   async begin(
     head: RunHead,
@@ -52,7 +54,10 @@ export class History extends RecordedRuns {
     }
   }
 
-  /** Like `begin`, but the run is written together with its first intents. */
+  /**
+   * Like `begin`, but the run is written together with its first intents.
+   * @param follows see `NewRun`
+   */
   beginLater(
     head: RunHead,
     rows: Iterable<PlannedRow>,
@@ -87,7 +92,7 @@ export class History extends RecordedRuns {
           return await this.#log({ token: taken.token, serviceName }, run);
         }
         const { by, ends } = taken;
-        // The lease was renewed meanwhile, so the process is alive.
+        // The process is alive: it does not belong to another boot, or its lease was renewed meanwhile.
         if (ends === undefined || ends > (expected ?? ends)) throw stillRunning(run, by);
         await waitForProcess(this.context, run, { ends, isSaid: expected !== undefined });
         expected = ends;
@@ -100,7 +105,8 @@ export class History extends RecordedRuns {
   /**
    * Closes a run that will not be resumed. Rows that were not sent become failed; rows of unknown outcome stay unknown.
    * @param run a whole id
-   * @throws ConflictError if a process is writing the run, or if it was discarded before
+   * @throws ConflictError if a process is writing the run, or if it was discarded before; NotFoundError if there is no
+   * such run
    */
   async discard(run: string): Promise<RunRecord> {
     const { serviceName } = await this.run(run);
@@ -133,7 +139,7 @@ export class History extends RecordedRuns {
   }
 
   /**
-   * Makes the same check as `begin`, for a dry run.
+   * Makes the same check as `begin`, for a dry run. Unlike `begin`, it refuses again when the command is repeated.
    * @throws RepetitionError if the content may already have been written
    */
   async requireNotRepeated(content: RunContent): Promise<void> {
@@ -162,8 +168,8 @@ export class History extends RecordedRuns {
   }
 
   /**
-   * Removes up to 20 runs that began at least `age` milliseconds ago, the oldest first. Does nothing unless a run of
-   * this process has ended.
+   * Removes up to 20 finished or discarded runs that began at least `age` milliseconds ago, the oldest first. Does
+   * nothing unless this process has ended the log of a run.
    */
   async removeOld(age: number): Promise<void> {
     if (!this.#hasEnded) return;

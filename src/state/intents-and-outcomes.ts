@@ -3,7 +3,10 @@ import type { RowError } from '../inventory/change.ts';
 export interface Intent {
   readonly row: number;
   readonly petId: bigint;
-  /** The time, by the monotonic clock, from which the request can no longer be in flight. */
+  /**
+   * The time from which the request can no longer be in flight, by the monotonic clock (by the state's clock within a
+   * transaction).
+   */
   readonly inFlightUntil: number;
   /** The stock that the delta is now added to, and the sum; stored once the intent is granted. */
   readonly rebased?: Rebased | undefined;
@@ -16,7 +19,7 @@ export interface Rebased {
 
 /** Another run or process is changing the pet's stock. */
 export interface Busy {
-  /** The run that is writing; undefined while it has no id yet. */
+  /** The run that is writing; undefined for a pet lock, and for a run that has no id yet. */
   readonly run: string | undefined;
   /**
    * When the pet is free at the latest, if only a request of a dead process may still arrive; undefined while the

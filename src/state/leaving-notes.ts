@@ -14,8 +14,8 @@ export interface NotesPlace {
 }
 
 /**
- * Whether notes are used. Only Linux has an id that changes with every boot; on other systems, notes that a power cut
- * has truncated could be mistaken for complete ones.
+ * Whether notes are used. Only Linux itself has an id that changes with every boot; on other systems, notes that a
+ * power cut has truncated could be mistaken for complete ones.
  */
 const countsOnBoot = platform() === 'linux';
 
@@ -27,9 +27,9 @@ function fileOf({ folder, token }: NotesPlace): string | undefined {
 }
 
 /**
- * Notes each row of a run right before it is sent. Data that was written to a file survives `kill -9`, so nothing is
- * synced. The notes stay on this machine even with a shared state: writing them to the database would cost a round trip
- * per row.
+ * Notes each row of a run right before it is sent, on Linux and from the first call that intends several rows. Data
+ * that was written to a file survives `kill -9`, so nothing is synced. The notes stay on this machine even with a
+ * shared state: writing them to the database would cost a round trip per row.
  */
 export class LeavingNotes {
   readonly #place: NotesPlace;

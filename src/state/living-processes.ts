@@ -19,8 +19,8 @@ export interface LivingProcess {
   /** A name for messages, like `process 7 on till-2`. */
   readonly name: string;
   /**
-   * When the lease ends unless it is renewed, for a process of another boot or container; undefined for any other
-   * process.
+   * When the lease ends unless it is renewed, by the state's clock, for a process that may belong to an earlier boot of
+   * this machine or to a container on it; undefined for any other process.
    */
   readonly endsElsewhere: number | undefined;
 }

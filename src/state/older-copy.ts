@@ -24,7 +24,10 @@ import { type Row, statement } from './statements.ts';
 /** Thrown within a transaction that meets an older copy. */
 export class OlderCopyError extends FailureError {}
 
-/** Thrown if an older copy can't tell whether the same content was already written. Nothing was written. */
+/**
+ * Thrown if the state was replaced, so that it can't tell whether the same content was already written. Nothing was
+ * written.
+ */
 export class RepetitionError extends ConflictError {}
 
 /**
@@ -51,7 +54,7 @@ export function standingOf({
   });
 }
 
-/** Returns the warning for every command that meets an older copy. */
+/** Returns the first sentence of the warning that the state is an older copy. */
 export function olderText({ name }: Pick<StateDatabase, 'name'>): string {
   return `${name} was replaced by an earlier copy: its history lacks later writes`;
 }
@@ -98,8 +101,8 @@ export async function onCurrentState<Result>(
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
 /**
- * @throws RepetitionError for a file of deltas, a count or an undo that may already have been carried out, because the
- * state lacks later writes
+ * Call this if the state lacks later writes. Does nothing for a file that only sets quantities.
+ * @throws RepetitionError for a file of deltas, a count or an undo, because it may already have been carried out
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {
   const { contentHash, hasDeltas, undoes, file = 'the count' } = content;

@@ -9,16 +9,16 @@ import { withoutHistory } from './state-database.ts';
 export interface OpenStateOptions
   extends OpenFileOptions,
     Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'recoverElsewhere'> {
-  /** The state folder; created if it is missing. If `url` is set, the folder is the fallback. */
+  /** The state folder; created if it is missing. If `url` is set, the folder has the fallback state. */
   readonly folder: string;
   /** Whether to keep limits in the first usable runtime folder if the state folder can't be used. */
   readonly movesLimits?: boolean | undefined;
 }
 
 /**
- * Opens this machine's state (`state.db` in the state folder), or the shared one.
- * @throws FailureError if the state can't be used, with a hint that names `PETSTOCK_STATE_DIR`; UnavailableError if
- * another process locks it for too long
+ * Opens this machine's state (`state.db` in the state folder), or the shared one; creates it if it is missing.
+ * @throws FailureError if the state can't be used; UnavailableError if another process locks it for too long, or if the
+ * shared one can't be reached and the command needs the history
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);
@@ -61,8 +61,8 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
 }
 
 /**
- * Opens the shared state. If it can't be reached, nothing is written, because its history would lack the writes.
- * Commands that only read continue with the limits that this machine knows.
+ * Opens the shared state. If it can't be reached, a command that needs the history fails, because the history would
+ * lack its writes. Any other command continues with the limits that this machine knows.
  */
 async function openShared(options: OpenStateOptions, url: string, system: StateSystem | undefined): Promise<State> {
   const { openPostgres } = await import('./postgres/open-postgres.ts');

@@ -123,7 +123,7 @@ export class PetLock {
 
   /**
    * Tries to take the lease. If another owner holds it or is ahead in the queue, joins the queue and returns who blocks
-   * the pet. `RunLog.intend` takes the lease over.
+   * the pet. While `presence.hasLapsed`, only returns that the pet is busy. `RunLog.intend` takes the lease over.
    * @returns undefined if the lock was acquired
    */
   async tryAcquire(): Promise<Busy | undefined> {
@@ -175,8 +175,8 @@ export class PetLock {
     const other = blockedBy(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
-      // A process that was stopped for longer than its lease was considered dead and removed, so it joins the queue at
-      // the end.
+      // A process that was stopped for longer than its lease was considered dead and removed; it joins again, at the
+      // end.
       if (ownIndex < 0) {
         const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
         at.writes.push(statement(sql, this.owner, ...pet, presence.id));

@@ -20,13 +20,14 @@ const prunedSql = `SELECT sequence FROM petstock.pruned WHERE ${ofPet}`;
 export class PetWrites {
   readonly #database: Pick<StateDatabase, 'query'>;
 
-  constructor(store: Pick<StateDatabase, 'query'>) {
-    this.#database = store;
+  constructor(database: Pick<StateDatabase, 'query'>) {
+    this.#database = database;
   }
 
   /**
    * Returns, for each row, what other runs have written to its pet after that row, or may have written, oldest first.
-   * Writes that were undone are left out together with their undo, because together they changed nothing.
+   * If some of these writes were removed from the history, the first item stands for them. Writes that were undone are
+   * left out together with their undo, because together they changed nothing.
    */
   async after(
     { serviceName, run }: Pick<RunRecord, 'serviceName' | 'run'>,
@@ -52,7 +53,9 @@ export class PetWrites {
     });
   }
 
-  /** Returns the stock that this state last read or wrote for each pet; undefined if that stock is not certain. */
+  /**
+   * Returns the stock that this state last read or wrote for each pet; undefined if there is none or it is uncertain.
+   */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
     const answers = await this.#database.query(
       ...pets.map(({ petId, before = longAfter }) => statement(settledLaterSql, petId, service, before, before)),
@@ -124,8 +127,8 @@ export interface PetBefore {
 }
 
 /**
- * Selects writes whose outcome was found only after another run had written to the pet, so that their stock is
- * outdated.
+ * A condition in SQL: whether the outcome of a write was found only after another write to the pet was sent, so that
+ * its stock is outdated.
  */
 export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence

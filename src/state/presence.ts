@@ -19,7 +19,7 @@ import { number, type Statement, statement } from './statements.ts';
 
 /** How long dead processes are kept after the end of their lease, in milliseconds: a stopped process may continue. */
 const keptFor = 60_000;
-/** How long unused sightings are kept: 30 days, in milliseconds. */
+/** How long sightings are kept: 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
 export interface PresenceOptions {
@@ -119,7 +119,10 @@ export class Presence {
     ];
   }
 
-  /** Runs a transaction in which this process is present, as required before any write. */
+  /**
+   * Runs a transaction in which this process is present, as required before any write.
+   * @throws FailureError if nothing may be written with this state
+   */
   async hold<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result> {
     const { refusal, clock, interrupted } = this.#options;
     if (refusal !== undefined) {
@@ -174,7 +177,7 @@ export class Presence {
     );
   }
 
-  /** Schedules the next renewal, unless a transaction renews the lease earlier. */
+  /** Schedules the next renewal in 5 s, unless one is already scheduled. */
   #schedule(): void {
     if (this.#isClosed || this.#expires === undefined || this.#deadline !== undefined) return;
     this.#deadline = this.#options.clock.deadline(processLease.renewedAfter, () => {

@@ -10,7 +10,7 @@ export const recentFor = 15_000;
 
 /** Maximum number of rows per query. */
 const page = 500;
-/** Maximum number of rows of another boot that are read. */
+/** Once this many rows were read, no further ones of another boot are. */
 const maxForeign = 10_000;
 
 /** The sequence number up to which this boot has known the writes of other boots for longer than `recentFor`. */
@@ -82,7 +82,9 @@ export function keepRecent(at: TransactionContext, run: number, host: string): S
   ];
 }
 
-/** Returns all recent writes at a service, the oldest first. */
+/**
+ * Returns the recent writes at a service, the oldest first. Some of another boot are missing if there are very many.
+ */
 export function* recentOfService(
   at: TransactionContext,
   service: string,
@@ -108,8 +110,8 @@ export function* recentOfService(
 }
 
 /**
- * Returns the writes in rows of `recentOfPets`, the oldest first. Notes that this boot now knows the writes of other
- * boots among them.
+ * Converts selected rows to writes, the oldest first. Notes that this boot now knows the writes of other boots among
+ * them.
  */
 export function recentWritesIn(at: TransactionContext, rows: readonly Row[]): RecentWrite[] {
   const foreign = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));

@@ -22,13 +22,15 @@ import { among, type Row, type Statement, statement, type Value } from './statem
  */
 const page = 500;
 
-const countOpenIncrements = `SELECT run, count(*) AS rows FROM petstock.rows
+const countOpenDeltas = `SELECT run, count(*) AS rows FROM petstock.rows
   WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
 
 /**
- * Runs, their rows and outcomes, as they are in the state. Lists and rows are streamed, never held as a whole.
+ * Runs, their rows and outcomes, as they are in the state. The generators read a page at a time, and never hold the
+ * whole.
  *
- * All methods throw FailureError if the state can't be read.
+ * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
+ * can't be read.
  */
 export class RecordedRuns {
   protected readonly context: StateContext;
@@ -37,7 +39,7 @@ export class RecordedRuns {
     this.context = context;
   }
 
-  /** Warns if this is an older copy of the state: its open rows may have been written, and are shown as such. */
+  /** Warns if this is an older copy of the state: its open rows may have been written, and are returned as such. */
   async warnIfOlder(): Promise<void> {
     const { database, warn } = this.context;
     if ((await standingOf(this.context)).isOld) warn(olderText(database));
@@ -84,7 +86,9 @@ export class RecordedRuns {
 
   /**
    * Yields the rows of a run in the order of its plan.
+   * @param run a whole id
    * @param results the results of the rows to yield; undefined for all rows
+   * @throws NotFoundError if the run is not in the history
    */
   async *rows(run: string, results?: readonly RecordedResult[]): AsyncGenerator<RecordedRow, void> {
     for await (const rows of this.pages(run, results)) yield* rows;
@@ -135,7 +139,7 @@ export class RecordedRuns {
     }
   }
 
-  /** Returns the runs of a change file with this content at a service, the newest first. */
+  /** Returns the runs of a change file or count with this content at a service, the newest first. */
   async runsOfFile(service: string, contentHash: string): Promise<readonly RunRecord[]> {
     const condition = `content_hash = ? AND service = ${serviceByName} ORDER BY runs.sequence DESC`;
     return this.runsWhere(condition, contentHash, service);
@@ -173,9 +177,9 @@ export class RecordedRuns {
     const open = rows.filter((row) => Number(row.pending) + Number(row.unknown) > 0);
     if (open.length === 0 || !(await standingOf(this.context)).isOld) return records;
     const ids = open.map(({ id }) => Number(id));
-    const [counts = []] = await database.query(among(countOpenIncrements, [], ids));
-    const increments = new Map(counts.map(({ run, rows }) => [Number(run), Number(rows)]));
-    return records.map((record, index) => doubtfulRun(record, increments.get(Number(rows[index]?.id)) ?? 0));
+    const [counts = []] = await database.query(among(countOpenDeltas, [], ids));
+    const deltas = new Map(counts.map(({ run, rows }) => [Number(run), Number(rows)]));
+    return records.map((record, index) => doubtfulRun(record, deltas.get(Number(rows[index]?.id)) ?? 0));
   }
 
   async #recordedRows(rows: readonly Row[], before: RecordedRow | undefined): Promise<RecordedRow[]> {

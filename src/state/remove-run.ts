@@ -8,9 +8,10 @@ import { type Row, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
 /**
- * Removes a run unless another run relies on it. Keeps the sequence number of each pet's last write, and the recent
- * writes.
- * @returns the token of the run; undefined if it stays
+ * Removes a run unless a process is writing it or another run relies on it. Keeps the sequence number of each pet's
+ * last write, and the recent writes.
+ * @param wanted all runs that the caller is removing
+ * @returns the token of the run; undefined if it stays or there is none
  */
 export function* removeRun(
   presence: Presence,

@@ -8,8 +8,8 @@ import { selectLast, type TransactionContext, type TransactionSteps } from './st
 import { statement } from './statements.ts';
 
 /**
- * Returns rows to pending if the run's process was killed on this machine before it sent them, as its notes show. Does
- * nothing while another process writes the run.
+ * Returns rows to pending if the run's process was killed on this machine, since it was started, before it sent them,
+ * as its notes show. Does nothing while another process writes the run, or if there are no notes (only Linux has them).
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
   const { database, folder, clock } = context;

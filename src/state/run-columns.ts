@@ -70,18 +70,19 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
 
 /**
  * Returns how to show a run in an older copy: its open rows may have been written.
- * @param increments how many of the open rows are deltas
+ * @param deltas how many of the open rows have a delta
  */
-export function doubtfulRun(record: RunRecord, increments: number): RunRecord {
+export function doubtfulRun(record: RunRecord, deltas: number): RunRecord {
   const { pending, unknown, conflict } = record.counts;
-  const left = pending + unknown - increments;
-  const counts = { ...record.counts, pending: 0, unknown: left, conflict: conflict + increments };
+  const left = pending + unknown - deltas;
+  const counts = { ...record.counts, pending: 0, unknown: left, conflict: conflict + deltas };
   return { ...record, counts, state: record.state === 'incomplete' && left === 0 ? 'done' : record.state };
 }
 
 /**
- * @param inFlightUntil when a request of the row can no longer be in flight, by the monotonic clock
- * @param before the row before this one: equal texts share one string
+ * @param inFlightUntil when a request of the row can no longer be in flight, by the monotonic clock; undefined if none
+ * is
+ * @param before the row before this one: an equal reason shares its string
  */
 export function recordedRowOf(row: Row, inFlightUntil: number | undefined, before?: RecordedRow): RecordedRow {
   return {

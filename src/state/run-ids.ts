@@ -10,7 +10,7 @@ const hint = 'petstock history list';
  * Returns an id made of the time and four characters that distinguish runs of the same second.
  * @param at milliseconds since the Unix epoch
  * @param random a number in [0, 1)
- * @param attempt from 0; each attempt gives another id, in case an id is taken
+ * @param attempt 0 to 6; each gives another id, in case an id is taken
  */
 export function runIdAt(at: number, random: number, attempt: number): string {
   const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
@@ -41,7 +41,11 @@ export function noSuchRun(run: string): NotFoundError {
   return new NotFoundError(`There is no run ${run} in the history`, { hint });
 }
 
-/** @throws UsageError if several runs match, NotFoundError if none does */
+/**
+ * Returns the only one of the matching runs.
+ * @throws UsageError if several runs match, NotFoundError if none does, FailureError if the stored id is not a valid
+ * one
+ */
 export function onlyRun(text: string, [run, ...others]: readonly string[]): string {
   if (run === undefined) throw noSuchRun(text);
   // Anyone who can write to the state can store anything there. Such text must not get into a command or the name of a

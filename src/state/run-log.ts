@@ -34,7 +34,7 @@ type Standing =
 export class RunLog {
   readonly #context: StateContext;
   readonly #key: RunKey;
-  /** A new run is written together with the intents of its first rows. */
+  /** The run, if this process begins it: it is written by `begin`, or together with the intents of its first rows. */
   readonly #new: NewRun | undefined;
   #run: string | undefined;
   readonly #outstanding = new Set<number>();
@@ -78,7 +78,8 @@ export class RunLog {
 
   /**
    * Writes a new run and its rows durably.
-   * @throws the same errors as `History.begin`
+   * @throws RepetitionError if the state was replaced and the content may already have been written; DuplicateRunError
+   * if another run of the same content has begun since the check
    */
   async begin(): Promise<void> {
     await this.#turns.take(() => this.#write('durable', {}));
@@ -92,8 +93,8 @@ export class RunLog {
    * @param since the read version of the stock that the rows depend on; undefined if they depend on none
    * @param lock the acquired lock of the row's pet, whose lease passes to the run
    * @returns for each row, in the same order, whether it may be sent
-   * @throws FailureError if the state is gone or can't be written, ConflictError if another process has taken the run
-   * over: then nothing may be sent
+   * @throws FailureError if the state is gone or can't be written, UnavailableError if it can't be reached,
+   * ConflictError if another process has taken the run over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
     if (this.#standing.kind === 'ended') throw new FailureError(`Run ${this.run} has been ended`);
@@ -112,9 +113,9 @@ export class RunLog {
   }
 
   /**
-   * Records the outcomes of rows and returns their leases, except for `unknown`, whose pet stays locked until no
-   * request of the row can be in flight. The outcomes are buffered, and written with the next `intend`, after a moment,
-   * or by `end`, whichever comes first.
+   * Records the outcomes of rows and returns their leases. If a request of a row may still be in flight, its pet stays
+   * locked until none can be. The outcomes are buffered, and written with the next `intend`, after a moment, or by
+   * `flush` or `end`, whichever comes first.
    */
   settle(outcomes: readonly Outcome[]): void {
     this.#buffer.add(outcomes);
@@ -129,8 +130,9 @@ export class RunLog {
   }
 
   /**
-   * Writes buffered outcomes durably.
-   * @throws FailureError if that fails or the state was removed meanwhile; the history then lacks these outcomes
+   * Writes buffered outcomes durably. Does nothing before the run has begun.
+   * @throws FailureError if the state can't be written or was removed, UnavailableError if it can't be reached: the
+   * history then lacks these outcomes. ConflictError, once, if another process has taken the run over
    */
   async flush(): Promise<void> {
     if (this.#standing.kind !== 'ended' && this.hasBegun) await this.#turns.take(() => this.#writeOut({}));

@@ -74,7 +74,7 @@ interface Alike {
 /**
  * Decides the new results of rows, writes them, and releases their leases unless a request may still be in flight.
  * @param outcomes one per row
- * @param loaded rows of `selectSettled`
+ * @param loaded rows of `selectSettled`; outcomes of other rows are ignored
  * @param takenFrom the id of this process, if another one has taken the run over
  */
 export function* settleRows(

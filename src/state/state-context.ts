@@ -8,10 +8,10 @@ import type { StateNotes } from './state-notes.ts';
 export interface StateContext {
   readonly database: StateDatabase;
   readonly presence: Presence;
-  /** The state folder of this machine, for files beside the state. */
+  /** The state folder of this machine, for files that stay on it even with a shared state. */
   readonly folder: string | undefined;
   readonly notes: StateNotes;
-  /** Writes what a process knows about its run into the state that has replaced this state. */
+  /** Writes what a process knows about its run into the state that has replaced this local state. */
   readonly recoverElsewhere: ((run: RunKey, known: KnownRows) => Promise<void>) | undefined;
   readonly clock: Clock;
   /** Returns a number in [0, 1). */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type ResultSets, type Statement, statement } from './statements.ts';
 
 /**
- * A transaction, written as a generator. It yields batches of queries, receives their rows, and leaves its writes in
- * `TransactionContext.writes`. The driver runs it under a lock and makes no decisions. It must be idempotent: if the
+ * A transaction, written as a generator. It yields batches of statements, receives their rows, and leaves its remaining
+ * writes in `TransactionContext.writes`. The driver makes no decisions. The transaction must be idempotent: if the
  * reply to its commit is lost, it runs again from the start.
  */
 export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
@@ -38,7 +38,7 @@ export interface StateTime {
 
 /**
  * - `visible`: visible to every process at once, but a power cut may lose it
- * - `bestEffort`: like `visible`, but abandoned if the lock is not free within a moment
+ * - `bestEffort`: like `visible`, but a local state abandons it if the lock is not free within a moment
  * - `durable`: on disk when the promise resolves
  */
 export type Durability = 'visible' | 'bestEffort' | 'durable';
@@ -52,18 +52,18 @@ export interface StateDatabase {
   readonly moment: Omit<TransactionContext, 'writes' | 'allocated'>;
   /** Counts connections. Writes of an earlier connection that were not durable may be lost. */
   readonly generation: number;
-  /** Whether the state is still the one that was opened. */
+  /** Whether the file of a local state is still the one that was opened; always true for a shared state. */
   readonly isInPlace: boolean;
   /**
    * Runs a transaction. Transactions of one service run one after the other.
-   * @param service the name of the service whose rows are changed
+   * @param service the name of the service whose rows are changed; without it, a shared state locks nothing
    */
   transact<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result>;
   /** Reads without a lock, in one batch. */
   query(...statements: readonly Statement[]): Promise<ResultSets>;
   /**
-   * Returns the space of removed rows to the system, as far as that is possible now.
-   * @param how `isBrief`: only if it takes no time
+   * Frees the space of removed rows.
+   * @param how `isBrief`: leaves a shared state alone, because that may take long there
    */
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }
@@ -104,9 +104,9 @@ export const selectLast = statement('SELECT last, raised, state FROM petstock.se
  * transaction locks the counter before its other writes.
  */
 export function allocateSequence(at: TransactionContext, numbers: number): void {
-  const drawing = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
-  if (at.allocated === 0) at.writes.unshift(drawing);
-  else at.writes.push(drawing);
+  const allocation = statement('UPDATE petstock.sequence SET last = last + ?', numbers);
+  if (at.allocated === 0) at.writes.unshift(allocation);
+  else at.writes.push(allocation);
   at.allocated += numbers;
 }
 
@@ -129,9 +129,9 @@ export function uniqueName(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** A hint: a POSIX shell command that moves the state to a usable folder. */
+/** A hint: a POSIX shell command that makes petstock use another state folder. It moves no files. */
 export const otherFolderHint = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"';
-/** A hint: a shell command that moves the state to a folder on this machine, for a home folder on a network. */
+/** A hint: a POSIX shell command that makes petstock use a state folder on a local disk. It moves no files. */
 export const localFolderHint = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';
 
 /** The consequence of a state that can't be used, for the error of a command that writes. */

@@ -23,8 +23,8 @@ export type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDelta
  * - `highest-<name of the state>`: the highest sequence number that the state is known to have on disk
  * - `current-<hash of the location>`: the name of the state that was last written at a location. An earlier state that
  *   returns there lacks the writes made meanwhile, so it counts as an older copy, too
- * - `begun-contents`: the files of deltas, the counts and the undos for which this machine has begun a run, each with the
- *   name of the state that recorded it
+ * - `begun-contents`: the files of deltas, the counts and the undos for which this machine has begun a run, each with
+ *   the name of the state that recorded it
  */
 export class StateNotes {
   readonly #folder: string | undefined;
@@ -35,7 +35,7 @@ export class StateNotes {
 
   /**
    * @param folder the state folder; if undefined, nothing is stored
-   * @param place where the state is: a path, or the address of a database. Only `noteHighest` needs it
+   * @param place the name of the database, which contains its path or address. Only `noteHighest` needs it
    */
   constructor(folder: string | undefined, place = '') {
     this.#folder = folder;

@@ -14,11 +14,11 @@ import { schemaVersion } from './tables.ts';
 
 export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'warn'> {
   readonly isFallback?: boolean;
-  /** How long runs are kept, in milliseconds; undefined if forever. */
+  /** The age in milliseconds from which `close` removes finished runs; undefined to keep all runs. */
   readonly keepFor?: number | undefined;
   /**
-   * How long a running write waits for an unreachable shared state, in milliseconds; default 5 s. It sends nothing
-   * meanwhile.
+   * How long a durable write waits for a shared state that can no longer be reached, in milliseconds; default 5 s. The
+   * command sends nothing meanwhile.
    */
   readonly outageTimeout?: number | undefined;
   /** See `StateContext`. */
@@ -49,7 +49,7 @@ export interface StateEngine {
   readonly database: StateDatabase;
   readonly limits: LimitsStore;
   describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
-  /** Returns the errors that the engine finds in its files, one sentence each. */
+  /** Returns the errors that SQLite finds in the file, in its own words. Does not check a shared state. */
   check(): Promise<readonly string[]>;
   /** Runs a query that may take long. */
   queryWithoutTimeout(sql: string): Promise<readonly Row[]>;
@@ -101,8 +101,8 @@ export class State {
   }
 
   /**
-   * Checks the whole state.
-   * @returns what is wrong with it, one sentence each; empty if it is sound
+   * Checks the file of a local state, and then the row counts of all runs.
+   * @returns one line for each error; empty if there is none
    */
   async check(): Promise<readonly string[]> {
     const findings = await this.#engine.check();
@@ -117,7 +117,10 @@ export class State {
     return wrong.map(({ run }) => `The row counts of run ${runIdIn(run)} are wrong`);
   }
 
-  /** Flushes buffered records, ends the presence of this process, and closes the connections. May be called again. */
+  /**
+   * Flushes buffered outcomes, removes old runs, ends the presence of this process, and closes the connection. May be
+   * called again.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -15,8 +15,8 @@ export interface Statement {
   readonly sql: string;
   readonly values: readonly Value[];
   /**
-   * Replaces `?*` by values in parentheses, or by several such tuples. The list is sent in pieces, or not at all if it
-   * is empty.
+   * Replaces `?*` by values in parentheses, or by several such tuples. The statement is sent once for each piece of the
+   * list, and not at all if the list is empty.
    */
   readonly list?: readonly (Value | readonly Value[])[];
 }
@@ -92,7 +92,7 @@ export function json(value: Row[string] | undefined): unknown {
   }
 }
 
-/** Returns a numeric value as a number; PostgreSQL returns a bigint as text. */
+/** Returns a numeric value as a number; all values of PostgreSQL arrive as text. */
 export function number(value: Row[string] | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }

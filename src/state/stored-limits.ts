@@ -33,8 +33,8 @@ export abstract class StoredLimits implements LimitsStore {
   readonly #database: Pick<StateDatabase, 'query' | 'moment'>;
   protected readonly known = new Map<string, Known>();
 
-  constructor(store: Pick<StateDatabase, 'query' | 'moment'>) {
-    this.#database = store;
+  constructor(database: Pick<StateDatabase, 'query' | 'moment'>) {
+    this.#database = database;
   }
 
   abstract peek(scope: string): KeyState;
@@ -109,8 +109,8 @@ export abstract class StoredLimits implements LimitsStore {
 }
 
 /**
- * Reports whether a record that may have been written is in the state. A gate is always written again, because a gate
- * is never shortened.
+ * Reports whether a record that may have been written is in the state. A start and a gate are always written again,
+ * because that is harmless: a gate is never shortened.
  */
 function hasLanded({ inFlight }: KeyState, record: LimitRecord): boolean {
   if (record.type === 'intent') return record.ids.some((id) => inFlight.has(id));

@@ -55,6 +55,7 @@ CREATE TABLE petstock.leases (
 );
 
 -- The times of other boots: when each ends, by the clock of the boot that has observed it.
+-- If of_boot is empty, expires is a sequence number: writes of other boots up to it are not recent after ends.
 CREATE TABLE petstock.sightings (
   boot text NOT NULL,
   of_boot text NOT NULL,

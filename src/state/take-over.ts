@@ -10,7 +10,8 @@ export type TakenOver = { readonly token: string } | { readonly by: string; read
 
 /**
  * Takes a run over, unless a live process is writing it.
- * @throws NotFoundError if there is no such run, ConflictError if it was discarded
+ * @returns the token of the run; or the live process that writes it, with `LivingProcess.endsElsewhere`
+ * @throws NotFoundError if there is no such run, ConflictError if it was discarded, OlderCopyError
  */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;

@@ -11,24 +11,24 @@ export const timeouts = {
   statement: 8000,
   answer: 10_000,
   idleInTransaction: 2000,
+  /** For a lock, with `noStatementTimeout`. */
   patient: 60_000,
 };
 
 export interface QueryOptions {
   readonly isDurable?: boolean;
-  /** Whether to allow a long run time and long waits for locks. */
+  /** Whether to allow a long run time (up to an hour) and long waits for locks. */
   readonly noStatementTimeout?: boolean;
-  /** Whether this continues a transaction whose settings were already sent. */
+  /** Whether to send no BEGIN, settings or COMMIT, to continue a transaction or to run a statement outside of one. */
   readonly goesOn?: boolean;
-  /** Whether this begins a transaction that continues with the next round trip. */
+  /** Whether to send no COMMIT after the statements: they contain it, or a later round trip sends it. */
   readonly begins?: boolean;
 }
 
 /**
- * Settings sent at the start of each round trip. They end with the transaction, so none leaks to another client of a
- * pooler. They override settings of the role: reads under a lock must see what was committed before it, and times must
- * keep all digits. Names are looked up in the catalogue only, so objects in other schemas can't change the meaning of a
- * statement.
+ * Settings sent at the start of each transaction. They end with it, so none leaks to another client of a pooler. They
+ * override settings of the role, because times must keep all digits. Names without a schema are looked up in the
+ * catalogue only, so objects in other schemas can't change the meaning of a statement.
  */
 export function settings({ isDurable, noStatementTimeout }: QueryOptions): Statement {
   const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;

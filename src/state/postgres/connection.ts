@@ -17,14 +17,14 @@ const pause = 250;
 const shortPatience = 5000;
 /** How long a server is not tried again after it could not be reached, in milliseconds, so that commands end soon. */
 const giveUpFor = 10_000;
-/** Time limit in milliseconds for reading all tables, or for a migration. */
+/** Time limit in milliseconds for a round trip with `noStatementTimeout`, such as a migration. */
 const maxAnswer = 3_600_000;
 
 export interface ConnectionOptions {
   readonly address: DatabaseAddress;
   readonly clock: Clock;
   readonly openWire: OpenWire;
-  /** Once this signal is aborted, no wait lasts longer than the default. */
+  /** Once this signal is aborted, no wait for the server lasts longer than the default of 5 s. */
   readonly interrupted?: AbortSignal | undefined;
   /**
    * Called with each new wire, before anything else is sent over it.
@@ -38,6 +38,7 @@ export interface ConnectionOptions {
  */
 export type Ask = (statements: readonly Statement[], options?: QueryOptions) => Promise<ResultSets>;
 
+/** Overrides the defaults of the role: reads under a lock must see what was committed before it. */
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
 export const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
@@ -52,7 +53,7 @@ export class PostgresConnection {
   readonly time: DatabaseClock;
   /** Called when a process has sent a NOTIFY. Any client can send one, so it carries no information. */
   onNotice: () => void = () => {};
-  /** Called once per wait if the database can't be reached for longer than usual. */
+  /** Called once per wait if the database can't be reached for longer than 5 s. */
   onWait: () => void = () => {};
   readonly #options: ConnectionOptions;
   readonly #servers: Servers;
@@ -62,8 +63,8 @@ export class PostgresConnection {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /**
-   * The last failed attempt to connect. Before `until`, by the monotonic clock, no attempt is made with the same
-   * patience or less.
+   * The last attempt that failed or received no reply. Before `until`, by the monotonic clock, no attempt to connect is
+   * made with the same patience or less.
    */
   #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
@@ -84,7 +85,10 @@ export class PostgresConnection {
     return connection;
   }
 
-  /** When the last answered query was sent, by the monotonic clock: its results were true at that moment or later. */
+  /**
+   * When the last answered query was sent, by the monotonic clock: its results were true at that moment or later.
+   * Before any time if there is no connection.
+   */
   get heardAt(): number {
     return this.#wire === undefined || this.#wire.isOver ? Number.NEGATIVE_INFINITY : this.#heardAt;
   }
@@ -94,21 +98,22 @@ export class PostgresConnection {
     return this.#life;
   }
 
-  /** Counts the wires. Notifications sent between two of them were missed. */
+  /** Counts the connections made. Notifications sent between two of them were missed. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Reads in one round trip. Sends the statements again, once, if the connection was lost before the reply. */
+  /** Reads in one round trip. Sends the statements again, once, in the same cases as `again`. */
   async query(statements: readonly Statement[], options: QueryOptions = {}): Promise<ResultSets> {
     return this.again((ask) => ask(statements, options));
   }
 
   /**
    * Runs `work` on one wire for several round trips, with no other round trips in between. Runs it again, once, if the
-   * connection was lost.
-   * @param patience how long to wait for an unreachable server, in milliseconds
-   * @throws UnavailableError if the outcome is not known
+   * connection was lost; but with the default patience not after a timeout, unless there is another server.
+   * @param patience how long to wait for a server that can no longer be reached, in milliseconds
+   * @throws UnavailableError if the database can't be reached, is too busy, or the outcome is not known; FailureError
+   * if it can't be used
    */
   async again<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
     const attempt = () => this.#use(work, patience);
@@ -143,7 +148,7 @@ export class PostgresConnection {
 
   /** Runs `work` with the current wire. Rolls back a transaction that fails, so that the next one starts clean. */
   async #use<Result>(work: (ask: Ask) => Promise<Result>, patience: number): Promise<Result> {
-    const wire = await this.#reached(patience);
+    const wire = await this.#connectedWire(patience);
     let isOpen = false;
     const ask = this.#askBy(wire);
     try {
@@ -205,16 +210,16 @@ export class PostgresConnection {
     this.#pid = pid;
   }
 
-  /** Returns the wire; reconnects if it was lost. */
-  async #reached(patience: number): Promise<Wire> {
+  /** Returns the wire; connects if there is none or it was lost. */
+  async #connectedWire(patience: number): Promise<Wire> {
     // Reconnecting would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
     const inVain = this.#patienceInVain(patience);
-    // After Ctrl-C there is no further waiting, but one more attempt: outcomes that arrived meanwhile are written if
-    // the database is back.
+    // After Ctrl-C the wait is shorter, or none if a recent one was in vain. There is always one attempt: outcomes that
+    // arrived meanwhile are written if the database is back.
     const rest = inVain > 0 ? 0 : Math.min(patience, shortPatience);
     const most = () => (interrupted?.aborted ? rest : patience);
     const noStatementTimeout = patience > shortPatience;

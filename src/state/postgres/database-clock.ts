@@ -15,14 +15,16 @@ const maxAge = 60_000;
 interface Offset {
   readonly least: number;
   readonly most: number;
+  /** When the last reading was received, by the monotonic clock. */
   readonly at: number;
   /** The wall clock minus the monotonic clock at that time. */
   readonly wall: number;
 }
 
 /**
- * This machine's estimate of the database's clock, by which machines agree on times; each reply narrows it. A converted
- * time is the earliest or the latest possible one, and the caller chooses which of them is safe.
+ * This machine's estimate of the database's clock, by which machines agree on times. Each reply that contains the time
+ * can narrow it. A converted time is the earliest or the latest possible one, and the caller chooses which of them is
+ * safe.
  */
 export class DatabaseClock implements StateTime {
   readonly #clock: Clock;
@@ -69,7 +71,7 @@ export class DatabaseClock implements StateTime {
     return time - this.#ahead.least;
   }
 
-  /** Converts a database time to this machine's wall clock, for display. */
+  /** Returns the latest that this machine's wall clock can show at a time of the database. */
   localWall(time: number): number {
     return this.localLatest(time) + this.#wall;
   }

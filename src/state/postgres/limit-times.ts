@@ -37,7 +37,7 @@ export function inLocalTime(state: KeyState, time: DatabaseClock, clock: Clock):
     ...state,
     boot: state.boot === '' ? '' : clock.boot(),
     bootedAt: clock.now() - clock.monotonic(),
-    // The offset to the database, plus the database's offset to this machine.
+    // The service's offset to the database's clock, plus that clock's offset to this machine's monotonic clock.
     offset: offset && {
       ...offset,
       least: offset.least + time.earliest(0),

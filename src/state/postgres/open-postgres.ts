@@ -24,7 +24,7 @@ export async function openPostgres(options: OpenPostgresOptions, open: OpenWire 
 }
 
 /**
- * Like `openPostgres`, for commands that only read. Creates nothing.
+ * Like `openPostgres`, for commands that only read. Creates no state, but upgrades the tables of an older version.
  * @returns undefined if the database has no state
  */
 export async function openExistingPostgres(
@@ -82,7 +82,7 @@ const selectSettings = `SELECT current_setting('server_version') AS version, cur
   (SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::float8 FROM pg_class
    JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'petstock' AND relkind IN ('r', 'S')) AS bytes`;
 
-/** Describes settings of the server under which a crash or a failover may lose committed data. */
+/** Describes settings of the server under which a crash or a failover may lose or damage committed data. */
 function weaknesses(row: Row | undefined): string[] {
   const warnings: readonly [boolean, string][] = [
     [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage written data'],

@@ -21,7 +21,7 @@ export function isLost(error: unknown): boolean {
   return state === undefined ? true : lostStates.test(state);
 }
 
-/** Reports whether the reply timed out. A second attempt would time out, too. */
+/** Reports whether a reply or a connection timed out. A second attempt would probably time out, too. */
 export function isSilence(error: unknown): boolean {
   return /read timeout|timeout expired/.test((error as Error).message);
 }
@@ -40,7 +40,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /**
- * Converts an error of PostgreSQL or the network to one of petstock.
+ * Converts an error of PostgreSQL or the network to one of petstock; returns an error of petstock unchanged.
  * @param shown the address without its password
  */
 export function toPetstockError(error: unknown, shown: string): unknown {

@@ -27,7 +27,8 @@ const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')"
 
 /**
  * The limits of keys shared by all machines. A write applies only to the version that it was computed from, so no
- * transaction stays open while this process computes. The row is locked only if others keep winning.
+ * transaction stays open while this process computes. The row is locked only if others keep winning, or if the reply to
+ * a commit was lost.
  *
  * A process that writes a gate notifies all others in the same transaction. Any client can send a notification, so it
  * carries no information: nothing is sent until the row has been read again.
@@ -37,7 +38,7 @@ export class PostgresLimits extends StoredLimits {
   readonly #clock: Clock;
   /** When the state of each key was read: the generation of the wire, and the number of notifications until then. */
   readonly #asked = new Map<string, { readonly generation: number; readonly notices: number }>();
-  /** The name of this process in its requests. */
+  /** The name of this process in the requests in flight; undefined before it has asked for a permit. */
   #self: string | undefined;
   #notices = 0;
   #refreshing: Promise<void> | undefined;
@@ -58,8 +59,8 @@ export class PostgresLimits extends StoredLimits {
   }
 
   /**
-   * Returns the state. If the database has not replied for too long, the state shows no requests in flight, so that
-   * none may be sent.
+   * Returns the state. If it may be outdated (another process has sent a notification, or the database has not replied
+   * for too long), it shows no requests in flight, so that none may be sent.
    */
   peek(scope: string): KeyState {
     const known = this.known.get(scope);
@@ -186,7 +187,8 @@ export class PostgresLimits extends StoredLimits {
 }
 
 /**
- * Waits until everything written is on disk, and on the standby that commits wait for. Holds no lock meanwhile.
+ * Waits until everything written is on disk, and on the standby that commits wait for, but no longer than the time
+ * limit of a reply. Holds no lock meanwhile.
  * @throws the error of a lost connection: a crash may have lost the write
  */
 async function keepWritten(ask: Ask): Promise<void> {

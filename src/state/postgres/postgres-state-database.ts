@@ -15,7 +15,10 @@ export class PostgresStateDatabase implements StateDatabase {
   readonly time: PostgresConnection['time'];
   readonly #connection: PostgresConnection;
   readonly #clock: Clock;
-  /** How long a durable transaction waits for an unreachable database, in milliseconds; nothing is sent meanwhile. */
+  /**
+   * How long a durable transaction waits for a database that can no longer be reached, in milliseconds; nothing is sent
+   * meanwhile. Undefined for the default of 5 s.
+   */
   readonly #patience: number | undefined;
   /** Services known to have a row. */
   readonly #services = new Set<string>();
@@ -54,7 +57,9 @@ export class PostgresStateDatabase implements StateDatabase {
     return isNothing ? statements.map(() => []) : this.#connection.query(statements);
   }
 
-  /** Vacuums now, unless `isBrief` is set or the role may not do so. The server also vacuums by itself. */
+  /**
+   * Vacuums, unless `isBrief` is set. An error, as for a role that may not do so, is ignored: the server also vacuums.
+   */
   async reclaim({ isBrief = false } = {}): Promise<void> {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));

@@ -8,8 +8,8 @@ import { isMissing } from './postgres-errors.ts';
 const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 
 /**
- * Creates the tables if there are none, upgrades older tables, and starts listening for notifications. Needs no
- * transaction if there is nothing to do.
+ * Creates the tables if there are none, upgrades older tables, begins a new epoch after a crash or a failover, and
+ * starts listening for notifications. Locks nothing if there is nothing to do.
  * @returns the id of the database's epoch
  * @throws FailureError if this petstock can't use tables of that version, UnavailableError while a process of an older
  * version is using them
@@ -107,8 +107,9 @@ const selectPresent = statement(
 const listen = statement('LISTEN petstock');
 
 /**
- * Starts listening, and reads the version and epoch. Returns undefined without tables; the epoch is missing for tables
- * of an older version, and after a crash or a failover.
+ * Starts listening, and reads the version and epoch.
+ * @returns undefined if there are no tables; without `life` for tables of an older version, and after a crash or a
+ * failover
  * @throws FailureError if this petstock can't use tables of that version
  */
 async function read(ask: Ask, shown: string): Promise<{ readonly life: string | undefined } | undefined> {

@@ -21,7 +21,9 @@ export class Servers {
     this.#openWire = openWire;
   }
 
-  /** Whether another server may have taken over from one that does not respond. */
+  /**
+   * Whether the database has several servers, so that another one may have taken over from one that does not respond.
+   */
   get areSeveral(): boolean {
     return this.#servers.length > 1;
   }
@@ -33,7 +35,8 @@ export class Servers {
 
   /**
    * Connects to the first server that accepts writes.
-   * @throws the errors of `OpenWire`; if there are several servers, one error that lists the reason of each
+   * @throws the error of `OpenWire`; if none of several servers can be reached, one error that lists the reason of
+   * each. A server that can be reached but refuses the connection ends the search
    */
   async connect(onNotice: () => void): Promise<Wire> {
     const failures = new Map<DatabaseServer, unknown>();

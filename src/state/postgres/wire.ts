@@ -10,7 +10,8 @@ export interface Wire {
   /**
    * Sends statements in one round trip. Only one call may be pending.
    * @param answerWithin time limit in milliseconds
-   * @throws the first error of `pg` or of the network, unchanged
+   * @throws the first error of `pg` or of the network, with the SQL of the failed statement in `statement`;
+   * NotOnStandbyError
    */
   query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
   /** Whether the connection has ended. */
@@ -25,8 +26,9 @@ export interface Wire {
 export type OpenWire = (server: DatabaseServer, onNotice: () => void) => Promise<Wire>;
 
 /**
- * @throws the errors of `pg` and of the network unchanged; a similar Error if the server is read-only; FailureError for
- * a certificate that can't be read
+ * Connects to a server, without encryption if the server has none and its URL allows that.
+ * @throws the errors of `pg` and of the network unchanged; an Error without a code if the server is read-only;
+ * FailureError for a certificate that can't be read
  */
 export const openWire: OpenWire = async (server, onNotice) => {
   try {

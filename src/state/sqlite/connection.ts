@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts';
 type Database = InstanceType<Engine['DatabaseSync']>;
 type Statement = ReturnType<Database['prepare']>;
 
-/** How long a transaction waits for the lock of another process, in milliseconds. */
+/** How long one attempt waits for the lock of another process, in milliseconds. */
 const busyTimeout = 10_000;
 
 /** Suffixes of the files that SQLite keeps beside a database. */
@@ -168,7 +168,7 @@ const shortRead = 522;
 const damaged: readonly unknown[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];
 const unusable: readonly unknown[] = [sqliteCodes.readOnly, sqliteCodes.io, sqliteCodes.full, sqliteCodes.cantOpen];
 
-/** Thrown if the content of the file is invalid or ends too early. */
+/** Thrown if the content of the file is invalid or ends too early, or if the file was emptied. */
 export class DamagedState extends FailureError {
   constructor(file: string, why: string, cause?: unknown) {
     super(`The state in ${file} is damaged (${why})`, {
@@ -179,8 +179,8 @@ export class DamagedState extends FailureError {
 }
 
 /**
- * Returns SQLite's own error if the file can't be opened or written (disk full, read-only, no permission); undefined
- * otherwise.
+ * Returns SQLite's own error if the file can't be opened, read or written (disk full, read-only, no permission);
+ * undefined otherwise, and for a damaged file.
  */
 export function unusableBy(error: unknown): Error | undefined {
   if (error instanceof DamagedState) return undefined;
@@ -189,8 +189,8 @@ export function unusableBy(error: unknown): Error | undefined {
 }
 
 /**
- * Converts an error of SQLite to one of petstock.
- * @param present one phrase per present process
+ * Converts an error of SQLite to one of petstock; returns any other error unchanged.
+ * @param present returns one phrase per process that may hold the lock
  */
 export function toPetstockError(error: unknown, file: string, present: () => readonly string[]): unknown {
   const code = sqliteCodeOf(error);

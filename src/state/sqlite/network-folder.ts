@@ -19,9 +19,9 @@ const remoteTypes = new Set([
 ]);
 
 /**
- * Reports whether a folder is on another machine, where SQLite's locks are not reliable. On Linux, the kind of the file
- * system decides; on Windows, the path; on macOS, the table of mounts, because macOS numbers file systems dynamically.
- * A folder whose place can't be determined counts as local.
+ * Reports whether a folder is probably on another machine, where SQLite's locks are not reliable. On Linux, the kind of
+ * the file system decides (FUSE counts, too); on Windows, the path; on macOS, the table of mounts, because macOS
+ * numbers file systems dynamically. A folder about which this can't be found out counts as local.
  */
 export async function isOnNetwork(folder: string, system = realSystem): Promise<boolean> {
   try {

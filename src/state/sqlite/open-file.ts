@@ -11,12 +11,12 @@ import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
 
 export interface OpenFileOptions {
-  /** Whether the command only reads. A damaged state is then an error, and is not replaced by a new one. */
+  /** Whether the command only reads. If so, a damaged state is an error, and is not replaced by a new one. */
   readonly readOnly?: boolean | undefined;
   /** `limits`: the command needs no history, so it can continue with limits that are kept in another folder. */
   readonly need: 'limits' | 'history';
   readonly clock: Clock;
-  /** Prints a line on stderr: about a damaged state that was moved aside, or a folder that can't be used. */
+  /** Prints a line on stderr. */
   warn(line: string): void;
 }
 
@@ -29,11 +29,11 @@ const realSystem = {
 };
 export type StateSystem = typeof realSystem;
 
-/** Thrown if another folder might work. */
+/** Thrown if a folder can't be used, and another one might work. */
 export class UnusableFolder extends FailureError {}
 
 /**
- * Opens the `state.db` of a folder; creates it if it is missing.
+ * Opens the `state.db` of a folder; creates it if it is missing, and replaces a damaged one unless `readOnly` is set.
  * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process locks it
  * for too long
  */

@@ -47,7 +47,7 @@ function damageOf(connection: SqliteConnection): string[] {
 
 /**
  * Returns the other processes that may hold the lock of the file, each with a phrase for messages. A stopped process
- * may no longer have a lease.
+ * counts even if its lease has ended.
  */
 function others(connection: SqliteConnection, { clock, processes }: StateOptions) {
   const self = JSON.stringify(processes.self);
@@ -154,7 +154,7 @@ export class SqliteStateDatabase implements StateDatabase {
     const result =
       kind === 'bestEffort'
         ? connection.waitingAtMost(briefWait, () => connection.quick(run))
-        : await this.#patiently(() => (kind === 'durable' ? connection.durable(run) : connection.quick(run)));
+        : await this.#retryWhileBusy(() => (kind === 'durable' ? connection.durable(run) : connection.quick(run)));
     if (service !== undefined) this.#services.add(service);
     return result;
   }
@@ -177,8 +177,11 @@ export class SqliteStateDatabase implements StateDatabase {
     for (const pragma of ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)']) this.#connection.all(`PRAGMA ${pragma}`);
   }
 
-  /** Retries a busy transaction. SQLite blocks while it waits, so Ctrl-C takes effect between the attempts. */
-  #patiently<Result>(work: () => Result): Promise<Result> {
+  /**
+   * Retries a busy transaction, unless a stopped process may hold the lock. SQLite blocks while it waits, so Ctrl-C
+   * takes effect between the attempts.
+   */
+  #retryWhileBusy<Result>(work: () => Result): Promise<Result> {
     const mayHelp = (error: unknown) =>
       error instanceof UnavailableError && isBusy(error.cause) && !this.#isAnyStopped();
     return retryBusy(work, pauses, (ms) => this.#clock.sleep(ms), mayHelp);
