@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/service/index.ts';
-import { serve } from './serving.ts';
+import { prepareServing } from './serving.ts';
 import { NOON, start, TestClock, temporaryFile } from './support.ts';
 
 test('admits exactly the limit, and loses no update, with three processes on one file', {
@@ -10,6 +10,7 @@ test('admits exactly the limit, and loses no update, with three processes on one
   const key = generateKey();
   const limits = { minute: 300, day: 100_000 };
   const options = { file: temporaryFile(), key, limits, pets: 403, ban: false } as const;
+  const serve = await prepareServing();
   const processes = await Promise.all(Array.from({ length: 3 }, () => serve(options)));
   const petIds = Array.from({ length: 400 }, (_, index) => index + 1);
   const statuses = await Promise.all(petIds.map((petId) => processes[petId % 3]?.set(petId, 1_000 + petId)));
@@ -26,6 +27,7 @@ test('admits exactly the limit, and loses no update, with three processes on one
 
 test('keeps answered changes and used limits after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
+  const serve = await prepareServing();
   const { child, set } = await serve(options);
   for (let quantity = 1; quantity <= 20; quantity++) await set(1, quantity);
   child.kill('SIGKILL');

@@ -1,14 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { ServiceOptions } from '../../src/service/index.ts';
+import { bundled } from '../support/bundled.ts';
 import { clientOf } from './support.ts';
-
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-const SERVING = fileURLToPath(new URL('serving-process.ts', import.meta.url));
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -17,9 +13,15 @@ interface ServingOptions extends Omit<ServiceOptions, 'clock'> {
   readonly clockAheadMs?: number;
 }
 
+/** Prepares a test that serves stores. @returns a function that serves one */
+export async function prepareServing() {
+  const script = await bundled('test/service/serving-process.ts');
+  return (options: ServingOptions & { readonly key: string }) => serve(script, options);
+}
+
 /** Starts a process that serves a store with a key. @returns it, and how to ask it */
-export async function serve(options: ServingOptions & { readonly key: string }) {
-  const args = ['--import', TSX, SERVING, JSON.stringify(options)];
+async function serve(script: string, options: ServingOptions & { readonly key: string }) {
+  const args = [script, JSON.stringify(options)];
   const child: Child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = await once(child.stdout.setEncoding('utf8'), 'data');

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { configFile, emptyConfig, readConfig } from '../../src/settings/config-file.ts';
 import { setKey, setSetting, setUrl, unsetKey, unsetUrl } from '../../src/settings/write-config.ts';
 import { FailureError, UsageError } from '../../src/shared/errors.ts';
+import { bundled } from '../support/bundled.ts';
 import { newFolder, test } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
@@ -155,7 +156,7 @@ describe('writing the configuration', () => {
 test('loses no write of concurrent writers, and never exposes a broken file, even if one is killed', async ({
   folder,
 }) => {
-  const module = JSON.stringify(path.resolve('src/settings/write-config.ts'));
+  const module = JSON.stringify(await bundled('src/settings/write-config.ts'));
   const script = `
     const { setUrl } = await import(${module});
     const [folder, writer, rounds] = process.argv.slice(1);
@@ -164,7 +165,7 @@ test('loses no write of concurrent writers, and never exposes a broken file, eve
       await setUrl({ folder, store, env: 'staging' }, 'https://' + store + '.example/v1');
     }`;
   const start = (writer: number, count: number) =>
-    spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script, folder, `${writer}`, `${count}`], {
+    spawn(process.execPath, ['--input-type=module', '-e', script, folder, `${writer}`, `${count}`], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
   const firstWrite = once(watch(folder), 'change');

@@ -7,6 +7,7 @@ import { isMainThread } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { FailureError } from '../../src/shared/errors.ts';
 import { makePrivateFolder, requirePrivateFolder } from '../../src/shared/private-files.ts';
+import { bundled } from '../support/bundled.ts';
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -55,7 +56,7 @@ test('creates a missing folder with its parents, for this user only', () => {
 
 test('creates a missing folder in several processes at once', async () => {
   const parent = join(newFolder(), 'x', 'y');
-  const module = JSON.stringify(join(import.meta.dirname, '../../src/shared/private-files.ts'));
+  const module = JSON.stringify(await bundled('src/shared/private-files.ts'));
   const script = `
     const { makePrivateFolder } = await import(${module});
     process.stdin.resume().once('end', () => {
@@ -63,7 +64,7 @@ test('creates a missing folder in several processes at once', async () => {
       process.stdout.write('made');
     });
     process.stderr.write('ready');`;
-  const words = ['--import', 'tsx', '--input-type=module', '-e', script, parent];
+  const words = ['--input-type=module', '-e', script, parent];
   const children = Array.from({ length: 3 }, () => spawn(process.execPath, words));
   const made = children.map((child) => text(child.stdout));
   await Promise.all(children.map((child) => once(child.stderr, 'data')));

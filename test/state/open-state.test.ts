@@ -10,6 +10,7 @@ import type { RunLog } from '../../src/state/run-log.ts';
 import { type Engine, loadEngine } from '../../src/state/sqlite/engine.ts';
 import type { StateSystem } from '../../src/state/sqlite/open-file.ts';
 import type { State } from '../../src/state/state.ts';
+import { bundled } from '../support/bundled.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
 import { stateSql } from '../support/state-sql.ts';
 import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
@@ -397,8 +398,8 @@ describe('SQLite', () => {
 });
 
 it('opens a new state in several processes at once', async ({ folder }) => {
-  const program = new URL('opening-process.ts', import.meta.url).pathname;
-  const openAndBegin = () => promisify(execFile)(process.execPath, ['--import', 'tsx', program, folder]);
+  const program = await bundled('test/state/opening-process.ts');
+  const openAndBegin = () => promisify(execFile)(process.execPath, [program, folder]);
   const outputs = await Promise.all([1, 2, 3].map(openAndBegin));
   expect(outputs).toEqual(Array(3).fill({ stdout: 'begun 5\n', stderr: '' }));
   const state = await opened(opening(folder).options);

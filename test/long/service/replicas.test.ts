@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type ServiceOptions } from '../../../src/service/index.ts';
-import { serve } from '../../service/serving.ts';
+import { prepareServing } from '../../service/serving.ts';
 import { type clientOf, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 
@@ -76,6 +76,7 @@ test('admits exactly the limit with four processes that create the tables at the
   const key = generateKey();
   const database = await temporaryDatabase();
   const options = { database, key, limits: { minute: 100_000, day: 150 }, ban: false } as const;
+  const serve = await prepareServing();
   const processes = await Promise.all(SKEWS.map(() => serve(options)));
   const { counts } = await askAll(processes, 50);
   expect(counts['200']).toBe(150);
@@ -96,6 +97,7 @@ test.each(signals)('admits exactly the limit even if a replica gets %s in the mi
   // A window of a day, which no test outlasts.
   const limits = { minute: limit, day: 1_000 };
   const options = { database, key, limits, windowSeconds: 86_400, ban: false } as const;
+  const serve = await prepareServing();
   const processes = await Promise.all(SKEWS.map((seconds) => serve({ ...options, clockAheadMs: seconds * 1000 })));
   const struck = processes[1];
   for (let window = 0; window < 5; window++) {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService } from '../../../src/service/index.ts';
 import { sqlite } from '../../../src/shared/sqlite-engine.ts';
-import { serve } from '../../service/serving.ts';
+import { prepareServing } from '../../service/serving.ts';
 import { start, temporaryFile } from '../../service/support.ts';
 
 const { DatabaseSync } = sqlite();
@@ -35,7 +35,7 @@ test.runIf(process.platform === 'linux')(
   'streams lists to slow readers in little memory, and updates pets meanwhile',
   { timeout: 60_000 },
   async () => {
-    const key = generateKey();
+    const [key, serve] = [generateKey(), await prepareServing()];
     const peakWith = async (pets: number) => {
       const { child, url, set } = await serve({ file: temporaryFile(), key, pets });
       const slow = await Promise.all(Array.from({ length: readers }, () => slowlyReading({ url, key })));
