@@ -47,7 +47,10 @@ export function loadCached<Module>(name: string, words: readonly string[], requi
   return load(name) as Module;
 }
 
-/** Maximum number of files in the folder. Some belong to other versions, or to commands that are no longer used. */
+/**
+ * If the folder has this many files, the oldest are removed before new ones are written. Some belong to other versions,
+ * or to commands that are no longer used.
+ */
 const maxFiles = 48;
 /** Maximum length of a file's name in characters, without the suffix of an unfinished file. */
 const maxName = 200;
@@ -58,9 +61,9 @@ const maxName = 200;
 const maxUptime = 10;
 
 /**
- * Returns V8's code cache of a command, in the cache folder; undefined if the cache is switched off, or if the folder
- * belongs to another user, as with sudo.
- * V8 hardly checks a cache and crashes on a damaged one, so `read` checks each file.
+ * Returns V8's code cache of a command, in the cache folder; undefined if the cache is switched off, if there is no
+ * home folder, or if the folder belongs to another user, as with sudo.
+ * V8 hardly checks a cache and crashes on a damaged one, so `#read` checks each file.
  */
 function openCodeCache(words: readonly string[], env: NodeJS.ProcessEnv): CodeCache | undefined {
   if (env.PETSTOCK_NO_CACHE) return undefined;
@@ -109,7 +112,7 @@ export class CodeCache {
   compile(filename: string): Script {
     const file = openSync(filename, 'r');
     try {
-      // A script that is replaced differs at least in its modification time.
+      // A replaced script differs at least in its change time, even if an installer sets its modification time.
       const { dev, ino, size, mtimeMs, ctimeMs } = fstatSync(file);
       const key = [basename(filename), dev, ino, size, mtimeMs, ctimeMs, ...this.#facts].join('\n');
       // Files may share a name, so the key in the file decides.
@@ -127,9 +130,9 @@ export class CodeCache {
   }
 
   /**
-   * Returns the cached code for a key; undefined if the file is incomplete, belongs to another user, or was open to
-   * others. A file has the code twice and then the key: comparing the copies instead of computing a hash saves 16 M of
-   * the 147 M instructions of `--help` (Node 20), because Node's crypto is not loaded.
+   * Returns the cached code for a key; undefined if there is none, or if the file is incomplete, belongs to another
+   * user, or was open to others. A file has the code twice and then the key: comparing the copies instead of computing
+   * a hash saves 16 M of the 147 M instructions of `--help` (Node 20), because Node's crypto is not loaded.
    */
   #read(path: string, key: string): Buffer | undefined {
     let file: number | undefined;
@@ -152,9 +155,9 @@ export class CodeCache {
   }
 
   /**
-   * Writes the compiled code of the scripts that have no cache yet. Does nothing after `maxUptime`. Takes 10 to 20 ms
-   * and never throws. The cache has only the functions that the first run needed: `config list` as a table takes 8 %
-   * more CPU if the first run printed JSON.
+   * Writes the compiled code of the scripts whose code did not come from the cache. Does nothing after `maxUptime`.
+   * Takes 10 to 20 ms and never throws. The cache has only the functions that the first run needed: `config list` as a
+   * table takes 8 % more CPU if the first run printed JSON.
    * @param uptime how long this process has run, in seconds
    */
   keep(uptime = process.uptime()): void {
@@ -164,12 +167,13 @@ export class CodeCache {
       this.#makeFolder();
       for (const { script, path, key } of due) write(path, key, script.createCachedData());
     } catch {
-      // The disk is full, or another process is writing the same file.
+      // Such as a full disk, or a file that another process has removed. The next run compiles the scripts again.
     }
   }
 
   /**
-   * Creates the folder. Replaces it if others could read or write it. If the folder is full, removes the oldest files.
+   * Creates the folder if it is missing. Replaces anything there that is not a folder of this user alone. If the folder
+   * is full, removes the oldest files.
    */
   #makeFolder(): void {
     const folder = this.#folder;
@@ -207,8 +211,8 @@ function isOurFolder(stats: Stats): boolean {
 }
 
 /**
- * Reports whether a file or folder belongs to this user and is closed to others. Windows has neither owner nor mode,
- * and protects the folder by itself.
+ * Reports whether a file or folder belongs to this user and is closed to others. Always true on Windows: Node reports
+ * neither owner nor mode there, and the system protects the folders of a user.
  */
 function isOurs(stats: Stats): boolean {
   const user = process.geteuid?.();

@@ -7,7 +7,7 @@ import { isNullDevice } from './output.ts';
 type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRawMode?(raw: boolean): unknown };
 
 /**
- * Returns the input of this process.
+ * Creates the input of this process.
  * @param stream opens stdin; called only when needed, because Node takes a millisecond or two for it
  */
 export function createInput(stream: () => Stdin, interruption: Interruption): Input {
@@ -95,7 +95,7 @@ async function* rawKeysOf(stream: Stdin, interruption: Interruption): AsyncGener
 /** Ctrl-C is the same character as ETX, which ends a code that a scanner starts with STX. */
 const [stx, ctrlC] = [0x02, 0x03];
 
-/** Returns a function that finds Ctrl-C in keys. A scanned code may be split between two calls. */
+/** Creates a function that reports whether keys contain Ctrl-C. A scanned code may be split between two calls. */
 function ctrlCFinder(): (keys: Uint8Array) => boolean {
   /** Number of characters read inside a frame; undefined outside of one. */
   let framed: number | undefined;

@@ -2,8 +2,8 @@
 import { start } from './start.ts';
 
 /**
- * The entry point of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder, and their
- * compiled code is cached.
+ * The entry point of the npm package, built to `dist/petstock.cjs`. Its other scripts are in the same folder. The
+ * compiled code of the program is cached; that of completion is not.
  */
 const words = process.argv.slice(2);
 

@@ -28,15 +28,15 @@ export function isGone({ isTTY, fd = -1 }: { readonly isTTY?: boolean; readonly 
 
 export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt' | 'onHangup'>> {
   readonly signal: AbortSignal;
-  /** Has the same effect as Ctrl-C. */
+  /** Aborts the signal, like the first Ctrl-C. */
   abort(): void;
 }
 
 /**
- * Returns a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
- * or its connection was lost). The operating system handles the second Ctrl-C or SIGTERM and ends the process at once;
- * if a program reads stderr, it gets an error first. A second SIGHUP is ignored, because a closed terminal sends more
- * than one: from its shell, and from the system when that shell has exited.
+ * Creates a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
+ * or its connection was lost). The operating system handles the second signal of the same kind and ends the process at
+ * once; with `onSecondInterrupt`, a line is written to stderr first. A second SIGHUP is ignored, because a closed
+ * terminal sends more than one: from its shell, and from the system when that shell has exited.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();

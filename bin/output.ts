@@ -5,7 +5,8 @@ import type { Output } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
 /**
- * Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files have numbers to compare.
+ * Reports whether stdout and stderr are the same file, pipe or terminal. On Windows only files can be compared, so
+ * pipes and terminals count as different.
  */
 export function sharesOutput(): boolean {
   try {
@@ -38,12 +39,12 @@ export function openStderr(): OutputStream {
 type OutputStream = Socket & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 export interface ClosableOutput extends Output {
-  /** Closes the output, and drops the text that was not read yet. */
+  /** Closes the output, and drops the text that was not yet written. Does nothing for a file. */
   close(): void;
 }
 
 /**
- * Returns an output of this process.
+ * Creates an output of this process.
  * @param open opens the stream; not called for a file, because Node takes a millisecond or two for it
  */
 export function createOutput(descriptor: number, open: () => OutputStream): ClosableOutput {

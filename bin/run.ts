@@ -70,7 +70,7 @@ function openTransport(options: TransportOptions): Transport {
   return withPlainParser(async (request) => (await opening)(request));
 }
 
-/** Returns prompts that are loaded at the first question, because most commands ask none. */
+/** Creates prompts that are loaded at the first question, because most commands ask none. */
 function latePrompts(interrupted: AbortSignal): Context['prompts'] {
   const ask = async <Answer>(question: (prompts: Context['prompts']) => Promise<Answer>): Promise<Answer> => {
     const { createPrompts } = await import('../src/cli/prompts.ts');

@@ -26,7 +26,7 @@ export interface Context {
   onSecondInterrupt?(lineFor: (signal: EndingSignal) => string): void;
   /** Calls `listener` on each SIGHUP, which then no longer interrupts the command. */
   onHangup(listener: () => void): void;
-  /** Returns a function that sends one request without rate limiting. Only the HTTP layer calls it. */
+  /** Creates a function that sends a request without rate limiting. Only the HTTP layer calls that function. */
   openTransport(options: TransportOptions): Transport;
   /**
    * Starts a program that shows its input on the terminal. `Pager.ended` reports whether the program could be started.
@@ -45,7 +45,7 @@ export interface Input {
   readonly isTerminal: boolean;
   /** The bytes as they arrive. Nothing is read before the iterator is first called. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Yields the keys of a terminal as they are pressed, without echo. Absent if the terminal can't do that. */
+  /** Yields the keys of a terminal as they are pressed, without echo. Absent if the input can't do that. */
   keys?(): AsyncIterable<Uint8Array>;
   /** The descriptor, by which a file is recognized, as with `< counts.csv`. Absent if the input has none. */
   readonly descriptor?: number | undefined;
@@ -66,12 +66,13 @@ export interface Output {
   redact?(text: string): string;
 }
 
-/** Questions on the terminal. Used only if stdin and stderr are terminals. */
+/**
+ * Questions on the terminal. Used only if stdin and stderr are terminals.
+ *
+ * Each throws InterruptedError if the user cancels it, for example with Ctrl-C or Ctrl-D.
+ */
 export interface Prompts {
-  /**
-   * Asks without showing what is typed.
-   * @throws InterruptedError on Ctrl-C
-   */
+  /** Asks without showing what is typed. */
   password(question: string): Promise<string>;
   confirm(question: string): Promise<boolean>;
   text(question: string): Promise<string>;

@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 
 /**
  * Yields the bytes of a file that the user named; `-` is stdin.
- * @param nothing the clause to append to a message, such as `nothing was sent`
+ * @param nothing the sentence to append to a message, with a period before it, such as `. Nothing was sent`
  * @throws UsageError if the file can't be read; the reason of an interruption
  */
 export async function* readNamedFile(
@@ -56,8 +56,8 @@ function unreadableText(file: string, code: string, cause: unknown): string {
 }
 
 /**
- * Returns an error that lists problems of a file.
- * @param nothing the clause to append, such as `nothing was sent`
+ * Creates an error that lists problems of a file.
+ * @param nothing the clause to append as a sentence, such as `nothing was sent`
  */
 export function faultyFile(
   file: string,

@@ -21,7 +21,8 @@ export interface UnknownName {
 /**
  * Returns the pet that a word of the command line names, and prints the pet. Returns the parts of an error if no pet
  * has the name.
- * @throws UsageError that lists the pets if several have it
+ * @throws UsageError that lists the pets if several have it; UsageError if the shop has no names, or its codes file has
+ * errors
  */
 export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
   const { names } = await requireShopCodes(invocation, 'A pet name');
@@ -32,7 +33,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
     const line = near.length === 1 ? withWords(invocation.context.argv, [text], [`${near[0]}`]) : undefined;
     const message =
       petsWith(names, text).length > 0
-        ? `${quoted(text)} is too short for a name. Write a whole word of it, or three letters.`
+        ? `${quoted(text)} is too short. Write at least three letters, or a whole word of the name.`
         : `No pet has ${quoted(text)} in its name.`;
     return { message, question, lines, hint: line && petstock`${line}` };
   }
@@ -55,7 +56,7 @@ export async function petOfName(invocation: Invocation, text: string): Promise<b
 
 /**
  * Returns the pets of `--name`: all with a text in their name. If there are none, prints the most likely pets.
- * @throws UsageError if the shop has no names
+ * @throws UsageError if the shop has no names, or its codes file has errors
  */
 export async function petsOfName(invocation: Invocation, text: string): Promise<ReadonlySet<bigint>> {
   const { names } = await requireShopCodes(invocation, '--name');

@@ -2,7 +2,8 @@ import type { BarCodes } from '../inventory/bar-codes.ts';
 
 /**
  * The pets of the fresh practice shop. Their codes begin with 2, like those that a shop prints itself. Only pets with
- * much stock have a level, so in the fresh shop the setting `low-stock` selects the same pets with and without levels.
+ * much stock have a level, so in the fresh shop the default of `low-stock` selects the same pets with and without
+ * levels.
  */
 const pets: readonly (readonly [petId: bigint, name: string, code: string, low?: number])[] = [
   [1n, 'Goldfish', '2000000000015'],

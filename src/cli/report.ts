@@ -61,7 +61,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
     message: sentence(await explained(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
-  // A typed word appears only in a usage error. The text of any other error may come from the service.
+  // Typed keys are hidden only in a usage error. The text of any other error may come from the service.
   const facts = error instanceof UsageError ? withoutTypedKeys(texts, context.argv, env) : texts;
   // Printed before the error, because the error must be the last line on stderr.
   if (globals.debug === 'text' && error.cause instanceof Error) await sink.write(`${stackText(error.cause, sink)}\n`);
@@ -117,7 +117,10 @@ async function defect(thrown: unknown): Promise<PetstockError> {
   );
 }
 
-/** Returns the message with facts that are only known here: the time of day, and the source of the key. */
+/**
+ * Returns the message with facts that are only known here: whether nothing was written, the time of day, or the source
+ * of the key.
+ */
 async function explained(error: PetstockError, options: ReportOptions): Promise<string> {
   const { context, invocation } = options;
   if (error instanceof InterruptedError && (await hasWrittenNothing(error, options))) {
@@ -142,15 +145,18 @@ async function explained(error: PetstockError, options: ReportOptions): Promise<
 }
 
 /**
- * Reports whether a command that may change stock was interrupted before it sent a write. An interrupted run has a
- * message of its own.
+ * Reports whether a command that sends requests was interrupted before it sent a write. False for an interrupted run,
+ * which has a message of its own.
  */
 async function hasWrittenNothing({ message }: InterruptedError, { running, invocation }: ReportOptions) {
   if (!running.sendsRequests || (message !== 'Interrupted' && message !== interruptedAsking)) return false;
   return (await invocation?.connections.hasSentWrite()) === false;
 }
 
-/** Returns where the key came from, for the target that the error is about. */
+/**
+ * Returns where the key came from, for the target that the error is about; undefined if it has none, and for the
+ * sandbox.
+ */
 function keySource(error: PetstockError, invocation: Invocation): string | undefined {
   const { store, env } = error.target ?? invocation.target;
   const name = remoteEnvironmentNames.find((known) => known === env);

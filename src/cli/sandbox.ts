@@ -38,8 +38,8 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 }
 
 /**
- * Returns the result of `read` for a file that an option names. Turns a FailureError into a UsageError.
- * @throws UsageError for a file that may belong to another user
+ * Returns the result of `read` for a file that an option names.
+ * @throws UsageError in place of a FailureError, such as for a file that may belong to another user
  */
 export function named<Result>(read: () => Result): Result {
   try {
@@ -49,16 +49,17 @@ export function named<Result>(read: () => Result): Result {
   }
 }
 
-interface FailedStore extends Pick<ServiceOptions, 'file' | 'database'> {
+interface FailedStorage extends Pick<ServiceOptions, 'file' | 'database'> {
   /** Whether the file is the database of `--env sandbox`. */
   readonly isOwn?: boolean;
 }
 
 /**
- * Converts an error of the storage; returns any other error unchanged. The hint suggests a reset only if the sandbox is
- * damaged: any other file does not belong to petstock, and a sandbox of a later version still has its stock.
+ * Converts an error of the storage to an error of petstock; returns any other error unchanged. The hint suggests a
+ * reset only if the sandbox is damaged: any other file does not belong to petstock, and a sandbox of a later version
+ * still has its stock.
  */
-export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStore) {
+export async function storageError(cause: unknown, { file = '', database, isOwn = false }: FailedStorage) {
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {
@@ -71,7 +72,7 @@ export async function storageError(cause: unknown, { file = '', database, isOwn 
 }
 
 /**
- * Returns an error that says why the service can't listen; undefined for any other cause. The port comes from the
+ * Creates an error that says why the service can't listen; undefined for any other cause. The port comes from the
  * system's error, because the service may listen on two ports.
  */
 function listenError(
@@ -98,7 +99,7 @@ function listenError(
 
 /**
  * Returns the path of the database and the key that are kept between commands. The key is created on first use.
- * @throws FailureError for a folder that is not private to this user
+ * @throws FailureError if the folder or the key belongs to another user, or others can write to it
  */
 export async function openSandbox(stateFolder: string) {
   makePrivateFolder(stateFolder);
@@ -117,8 +118,8 @@ export function ownKey(stateFolder: string): string | undefined {
 
 /**
  * Makes the sandbox's key private if other users could read it.
- * @returns a warning for the user; undefined if the key was private
- * @throws FailureError if the file belongs to another user
+ * @returns a warning for the user; undefined if the key was private, or is missing
+ * @throws FailureError if the file belongs to another user, or others can write to it
  */
 export function narrowSandbox(stateFolder: string): string | undefined {
   return readPrivateFile(keyFileIn(stateFolder))?.warning;

@@ -42,8 +42,7 @@ function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>)
 }
 
 /**
- * Returns the path of the codes file; undefined if there is none. Creates the practice shop's own file if it is
- * missing.
+ * Returns the path of the codes file; undefined if none is set. Creates the practice shop's own file if it is missing.
  */
 export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
   const file = codesFile(invocation);
@@ -63,7 +62,10 @@ export async function resetPracticeCodes({ folders }: Context, codes: 'as it ope
   if (codes === 'none') await createFileAtomically(file, 'code,petId,name,low\n');
 }
 
-/** Returns the bar codes, names and levels of the shop; undefined if there are none, or if the file can't be read. */
+/**
+ * Returns the bar codes, names and levels of the shop; undefined if none are set, or if the file can't be read or has
+ * errors and was never read before.
+ */
 export async function openShopCodes(use: CodesUse): Promise<BarCodes | undefined> {
   const file = codesFile(use);
   if (file === undefined) return undefined;
@@ -99,8 +101,9 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
 }
 
 /**
- * Returns the bar codes of a file.
- * @throws UsageError with every error in the file
+ * Returns the bar codes, names and levels of a file.
+ * @param nothing the clause to append to a message, such as `nothing was sent`
+ * @throws UsageError with every error in the file, or if it can't be read
  */
 export async function readCodesFile(file: string, context: Context, nothing?: string): Promise<BarCodes> {
   return (await readWhole(file, context, nothing)).codes;
@@ -163,7 +166,7 @@ export async function petIdOfBarCode(invocation: CodesKeeper, text: string): Pro
 /**
  * Returns the codes of the shop.
  * @param option the option or command that needs the codes, for the message
- * @throws UsageError if there are none, or with every error in the file
+ * @throws UsageError if none are set, with every error in the file, or if the file can't be read
  */
 export async function requireShopCodes(invocation: CodesKeeper, option: string): Promise<BarCodes> {
   const file = requireCodesFile(invocation, option);

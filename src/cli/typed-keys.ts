@@ -2,20 +2,23 @@ import { type PetstockError, UsageError } from '../shared/errors.ts';
 
 const hidden = '[not shown]';
 /**
- * Matches a word that begins like a key. After "test" or "prod", a letter and a digit distinguish a key from a name,
- * because stores and files have such names.
+ * Matches a word that begins like a key. After "live", "test" or "prod", a letter and a digit distinguish a key from a
+ * name, because stores and files have such names.
  */
 const keyPrefix = /^(?:p?sk[-_][\w-]{8,}|[a-z]{2,8}[-_](?:live|test|prod)[-_](?=\d*[a-z])(?=\D*\d)[^\W_]{12,})$/i;
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const keyPath = /^p?sk\//i;
-/** Matches `exports/` and `StockExports/` before the last slash. Random letters, as in Base64, are not such a name. */
+/**
+ * Matches a path with a folder that is named with words, such as `exports/` or `StockExports/`. Random letters, as in
+ * Base64, are not such a name.
+ */
 const folderName = /(?:^|\/)(?:[A-Z]{2,}|[A-Z]?[a-z]{2,}(?:[A-Z][a-z]{2,})*)\//;
 const runId = /^\d{8}-?T?\d{6}Z?(-[0-9a-z]{4})?$/;
 
 /**
- * Reports whether a word of the command line may be a key: it begins like one, or a long part of it mixes letters and
- * digits. With a slash it is more likely a path, unless it mixes letters of both cases and has neither an extension nor
- * a folder named with a word.
+ * Reports whether a word of the command line may be a key: it begins like one, is a UUID, or a long part of it mixes
+ * letters and digits. The id of a run is not a key. A word with a slash is more likely a path, unless it mixes letters
+ * of both cases, does not begin like a path, and has neither an extension nor a folder named with words.
  */
 export function looksLikeKey(word: string): boolean {
   if (keyPrefix.test(word) || uuid.test(word)) return true;

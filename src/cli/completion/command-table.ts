@@ -46,10 +46,10 @@ export type ValueKind =
   | { readonly kind: 'command'; readonly topics: readonly Word[] };
 
 /**
- * The sources of words. Incomplete runs can be resumed. Places are environments, alone or with a store:
+ * The sources of words. Incomplete runs can be resumed. Targets are environments, alone or with a store:
  * `north/staging`.
  */
-export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'places';
+export type Known = 'runs' | 'incomplete-runs' | 'pets' | 'stores' | 'sessions' | 'targets';
 
 export type Word = readonly [word: string, about: string];
 

@@ -29,13 +29,13 @@ const noStateUrl = 'none';
 const unnamedStore = 'default';
 
 /**
- * Creates the source of the runs, pets, stores and sessions that are known on this machine. Each kind is read on
- * demand, and nothing is written.
+ * Creates the source of the runs, pets, stores, targets and sessions that are known on this machine. Each kind is read
+ * on demand, and nothing is written.
  */
 export function createKnowledge(sources: KnowledgeSources): Knowledge {
   return async (what, typed) => {
     if (what === 'stores') return storeWords(sources);
-    if (what === 'places') return placeWords(sources);
+    if (what === 'targets') return targetWords(sources);
     if (what === 'sessions') return sessionWords(sources);
     const runs = await recentRuns(sources);
     if (what === 'pets') return petWords(runs, sources.now);
@@ -103,7 +103,7 @@ async function storeWords({ folders }: KnowledgeSources): Promise<readonly Word[
   return [...words, [unnamedStore, 'the store without a name']];
 }
 
-async function placeWords({ folders }: KnowledgeSources): Promise<readonly Word[]> {
+async function targetWords({ folders }: KnowledgeSources): Promise<readonly Word[]> {
   const { stores } = await storedConfig(folders);
   const ofStores = Object.entries(stores).flatMap(([name, store]) =>
     Object.keys(store?.urls ?? {}).map((environment): Word => [`${name}/${environment}`, '']),
@@ -150,8 +150,8 @@ async function recentRuns({ folders, env }: KnowledgeSources) {
 const timeout = 200;
 
 /**
- * Returns rows of this machine's state; none if the state can't be read at once. The state is opened read-only: nothing
- * is created, moved or imported.
+ * Returns rows of this machine's state; none if another process keeps it busy for longer than `timeout`, or if it can't
+ * be read. The state is opened read-only: nothing is created, moved or imported.
  * @param sql has a parameter for the maximum number of rows
  */
 async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> {
@@ -169,7 +169,7 @@ async function rowsAtOnce(folder: string, sql: string): Promise<readonly Row[]> 
   }
 }
 
-/** Reports whether a file belongs to this user. Other files are ignored. */
+/** Reports whether a path is a file of this user. On Windows, where files have no such owner, any file is. */
 function isOurs(file: string): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && (effectiveUser() ?? stats.uid) === stats.uid;

@@ -104,8 +104,8 @@ const grain = 500;
 const first = 500;
 
 /**
- * Measures rows per second over the last ten seconds in which rows could be sent; waits for the rate limit don't count.
- * Times are in milliseconds and never decrease.
+ * Creates a meter of the rows per second over the last ten seconds in which rows could be sent; waits for the rate
+ * limit don't count. Times are in milliseconds and never decrease.
  */
 export function createRateMeter(begin: number) {
   /** Samples of the rows done, by the time in which rows could be sent. */

@@ -43,7 +43,7 @@ test.each([
   ['config set ca-file ', 'files '],
   ['inventory apply ', 'files .csv .tsv .tab .txt .json .ndjson .jsonl'],
   ['inventory count --to=', 'files --to=.csv'],
-  ['inventory diff ', 'a-places files .csv .json .ndjson .jsonl'],
+  ['inventory diff ', 'a-targets files .csv .json .ndjson .jsonl'],
   ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
   ['help sandbox keys ', ['create', 'list', 'revoke']],
   ['help no such ', []],

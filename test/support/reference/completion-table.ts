@@ -82,7 +82,7 @@ const bySetting = settingNames.map((name): readonly [string, ValueKind] => {
   const { values } = definitionOf(name);
   return [name, values.startsWith('<') ? (byPlaceholder[values.slice(1, -1)] ?? words([])) : words(values.split('|'))];
 });
-const placesAndLists: ValueKind = { kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'places' };
+const targetsAndLists: ValueKind = { kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'targets' };
 
 /** What completes a value, by the command with its option or operand, or by the option of all commands. */
 const byName: Readonly<Record<string, ValueKind>> = {
@@ -104,8 +104,8 @@ const byName: Readonly<Record<string, ValueKind>> = {
   'inventory apply --column': words(rowFields.map((field) => `${field}=`)),
   'inventory apply --resume': { kind: 'incomplete-runs' },
   'inventory diff --only': words(['quantity', 'status']),
-  'inventory diff left': placesAndLists,
-  'inventory diff right': placesAndLists,
+  'inventory diff left': targetsAndLists,
+  'inventory diff right': targetsAndLists,
   'inventory count --codes': files('.csv'),
   'inventory count --to': files('.csv'),
   'history list --state': words(runStates),
