@@ -16,13 +16,16 @@ import type { HttpRequest } from './transport.ts';
 /** The result of one request. */
 export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
-  /** The response was a 429. */
+  /** The service or its proxy returned a 429. */
   | { readonly kind: 'refused'; readonly error: PetstockError }
   /** The permit had expired, so the request was not sent. */
-  | { readonly kind: 'superseded'; readonly error: PermitExpiredError }
+  | { readonly kind: 'expired'; readonly error: PermitExpiredError }
   /** The response was a redirect to `url`, below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
-  /** The network or a gateway failed. `retryAfter`: the wait that the gateway asked for, in milliseconds. */
+  /**
+   * The network failed, or a gateway or proxy returned 502, 503 or 504. `retryAfter`: the wait that it asked for, in
+   * milliseconds; a minute if the head of the response can't be read.
+   */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
 
 export interface AttemptOptions extends ExchangeOptions {
@@ -36,7 +39,8 @@ const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
 /**
  * Sends one request and uses up its permit.
  * @param use reads any response that is not handled here
- * @throws what `use` throws, CertificateError, FailureError for a redirect that can't be followed, and the reason of
+ * @throws what `use` throws (except a NetworkFailure), CertificateError, NonRetryableError for a proxy that requires a
+ * password, FailureError for a redirect that can't be followed or a head of more than 64 KiB, and the reason of
  * `interrupted`. Errors tell whether the request was certainly not carried out (`notCarriedOut`) and whether it still
  * may be (`mayBeInFlight`)
  */
@@ -64,12 +68,12 @@ export async function attempt<T>(
     return await exchange({ method, url, headers, body, leaving: permit.beginSend, arriving }, options, observe);
   } catch (error) {
     if (certainlyUnsent(error)) hasLeft = false;
-    if (error instanceof PermitExpiredError) return { kind: 'superseded', error };
+    if (error instanceof PermitExpiredError) return { kind: 'expired', error };
     const isUpgrade = error instanceof NetworkFailure && error.isUpgrade;
     const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft && !isUpgrade };
     const isForeign = isUpgrade || (error instanceof NetworkFailure && error.isForeign);
     const isGarbled = hasArrived && noted === undefined && !isForeign;
-    const asked = isGarbled ? garbledAnswer : askedByProxy(error);
+    const asked = isGarbled ? garbledAnswer : proxyRefusal(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
     return afterFault(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
@@ -79,24 +83,29 @@ export async function attempt<T>(
 }
 
 /**
- * Returns a proxy's refusal as a response, so that a proxy that was asked too often, or can't reach the service, is not
- * asked again too early. The proxy's other headers are not about the key.
+ * Returns a proxy's 429, 502, 503 or 504 as a response to record, so that the proxy is not asked again too early. Its
+ * other headers are left out, because they are not about the key. Undefined for any other error.
  */
-function askedByProxy(error: unknown): ResponseHead | undefined {
+function proxyRefusal(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
   if (refusal === undefined || !(refusal.status === 429 || isOfGateway(refusal.status))) return undefined;
   return { status: refusal.status, headers: { 'retry-after': refusal.headers['retry-after'] } };
 }
 
 interface FailedAttempt {
-  /** Whether a response began to arrive, but its head can't be read. */
+  /**
+   * Whether a response began to arrive, but its head is incomplete or not valid. Not for a response that is not HTTP at
+   * all.
+   */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
   /** Adds to an error what is certain about the request. */
   withFacts(failure: PetstockError): PetstockError;
 }
 
-/** @throws an error for which another attempt would be pointless */
+/**
+ * @throws what is not a NetworkFailure; CertificateError, or NonRetryableError for a proxy that requires a password
+ */
 function afterFault(
   error: unknown,
   url: string,
@@ -171,8 +180,9 @@ function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
 }
 
 /**
- * Returns the target of a redirect.
- * @throws FailureError if following it would reveal the key outside the base URL, or change the method of a write
+ * Returns the target of a redirect, an absolute URL below the base URL.
+ * @throws FailureError if there is no valid Location, if following it would reveal the key outside the base URL, or if
+ * a client might repeat the request with another method
  */
 function redirectTarget(
   request: Pick<HttpRequest, 'method' | 'url'>,

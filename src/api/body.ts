@@ -8,9 +8,9 @@ const KiB = 1024;
  * items are limited.
  */
 export const maxBodyBytes = {
-  /** One item (also of a list), or the body of an error. */
+  /** One item, or the body of an error. An item of a list is measured in characters. */
   item: 1024 * KiB,
-  /** Any other body that is held as a whole. */
+  /** Any other body that is held as a whole, and any body that `Client.request` returns. */
   payload: 16 * 1024 * KiB,
   /** The head of a response. */
   headers: 64 * KiB,
@@ -18,6 +18,7 @@ export const maxBodyBytes = {
 
 /** The limit of a body, and its request, for messages. */
 export interface BodyBound {
+  /** In bytes. */
   readonly most: number;
   /** The request, like `GET /store/orders`. */
   readonly of: string;
@@ -105,7 +106,7 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
 
 /**
  * Returns the body as it arrives, decoded by its `content-encoding`.
- * @throws FailureError for an encoding that was not requested; later, errors of the network and of zlib
+ * @throws FailureError for an encoding other than gzip, deflate and br; later, errors of the network and of zlib
  */
 export function decodedChunks({ body, headers }: HttpResponse): AsyncIterable<Uint8Array> {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();

@@ -25,11 +25,11 @@ export interface Payload {
   readonly headers: HttpResponse['headers'];
 }
 
-/** The status and headers of a response of any status. */
+/** The head of a response of any status. */
 export interface CheckedHead {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
-  /** The error for a status that means failure; undefined for success. */
+  /** The error for a status other than 2xx; undefined for success. */
   readonly failure: PetstockError | undefined;
 }
 
@@ -47,14 +47,14 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
 export interface ScanOptions extends ReadOptions {
   /**
    * Called for pets whose quantity can't be represented exactly; the list then leaves them out. Without this callback,
-   * such a pet makes the list fail.
+   * such a pet makes the list fail. More than 1,000 of them make it fail in any case.
    */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
 export interface UpdateOptions {
   /**
-   * If set, exactly one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
+   * If set, at most one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
    * admitted, and repeated only if it was certainly not carried out (after a 429, or if it was not sent); the client's
    * own signal aborts it.
    */
@@ -65,14 +65,14 @@ export interface UpdateOptions {
 export interface Client {
   /**
    * Sends `GET /inventory`. Yields the items in batches, in the service's order, while the response streams in.
-   * Stopping early closes the connection. An error after the first batch is not retried; its message says that the list
-   * is incomplete.
+   * Stopping early closes the connection. A network error after the first batch is not retried; its message says that
+   * the list is incomplete.
    */
   scanInventory(options?: ScanOptions): ColumnBatches;
   /**
    * Sets the stock of one pet with `PATCH /inventory/{petId}`. The request is never repeated after an unknown outcome.
    * @returns the item that the service returned
-   * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise errors that tell what is
+   * @throws PermitExpiredError if the given permit has expired and nothing was sent; otherwise errors that tell what is
    * certain: `notCarriedOut`, `status` (there was a response), `mayBeInFlight`
    */
   updateInventory(petId: bigint, quantity: number, options?: UpdateOptions): Promise<InventoryItem>;
@@ -80,13 +80,16 @@ export interface Client {
   getPet(petId: bigint): Promise<Payload>;
   /** Sends `GET /store/orders`. */
   listOrders(): Promise<Payload>;
-  /** Sends `GET /inventory`, but reads only the headers of the response. */
+  /**
+   * Sends `GET /inventory`, but reads only the headers of a response with status 200.
+   * @throws the error for any other status
+   */
   probe(): Promise<void>;
   /**
    * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no
    * retry is left or allowed.
    * @param path the path below the base URL, with a leading slash
-   * @throws FailureError for a body of more than 16 MiB
+   * @throws FailureError for a body of more than 16 MiB, or a redirect that can't be followed
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**

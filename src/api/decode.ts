@@ -29,7 +29,7 @@ export interface Operation {
   readonly experimental?: boolean;
 }
 
-/** @throws FailureError that names the operation, if the text is not JSON */
+/** @throws FailureError that names the operation, if the text is not JSON or exceeds the bounds */
 export function decodeJson(text: string, operation: Operation, bounds?: JsonBounds): Json {
   try {
     return parseJson(text, bounds);
@@ -41,7 +41,7 @@ export function decodeJson(text: string, operation: Operation, bounds?: JsonBoun
   }
 }
 
-/** @throws FailureError that names the first item and field that is missing or of the wrong type */
+/** @throws FailureError if the value is not a list, or an item is not valid; the message names the first such item */
 export function decodeItems(value: Json, operation: Operation): InventoryItem[] {
   if (!Array.isArray(value)) throw nonsense(operation, 'is not an array of inventory items');
   return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
@@ -53,10 +53,10 @@ const maxUnreadable = 1000;
 const maxNumber = 40;
 
 /**
- * Returns the decoder for items that the list scanner can't read by itself. It also decodes whole responses and
- * describes what is invalid.
- * @param onUnreadable called for items whose quantity can't be represented exactly; without this callback, such items
- * are errors
+ * Returns the decoder for items that the list scanner can't read by itself. It also creates the errors for a list that
+ * is not valid.
+ * @param onUnreadable called for items whose quantity can't be represented exactly. Without this callback, such items
+ * are errors; with it, more than 1,000 of them are
  */
 export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
   let unreadable = 0;
@@ -89,10 +89,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
       onUnreadable(item);
       return { item: undefined, end };
     },
-    /**
-     * Throws the error for a body that is not a list.
-     * @throws FailureError always
-     */
+    /** Throws the FailureError for a body that is not a list. */
     other(text: string): never {
       decodeItems(decodeJson(text, operation), operation);
       throw nonsense(operation, 'is not an array of inventory items');
@@ -110,20 +107,23 @@ export type ExactDecoder = ReturnType<typeof exactDecoder>;
 
 /**
  * Decodes a response that is a single item.
- * @throws FailureError if the response is not a single item
+ * @throws FailureError if the response is not UTF-8, not JSON, or not a valid item
  */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
   return decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
 }
 
-/** @throws FailureError that names a field that is missing, of the wrong type, or out of range */
+/** @throws FailureError if the value is not an object, or a field is missing, of the wrong type, or out of range */
 function decodeItem(value: Json, operation: Operation, where = ''): InventoryItem {
   const item = readItem(value, operation, where);
   if ('problem' in item) throw unreadableQuantity(item, operation, where);
   return item;
 }
 
-/** @throws FailureError that names a field that is missing or of the wrong type */
+/**
+ * Returns the item; an UnreadableItem if its quantity is a number, but not a safe integer.
+ * @throws FailureError if the value is not an object, or a field is missing or of the wrong type
+ */
 function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value))
     throw nonsense(operation, `is not valid: ${where === '' ? 'it' : where.replace(/ of $/, '')} is not an object`);

@@ -10,7 +10,7 @@ export interface ReceivedResponse {
   readonly headers: HttpResponse['headers'];
   /**
    * Yields the body as it arrives; call this once.
-   * @throws NetworkFailure, and the reason of `interrupted`
+   * @throws NetworkFailure, FailureError for an encoding that was not requested, and the reason of `interrupted`
    */
   chunks(): AsyncIterable<Uint8Array>;
   /** Runs `work` while the timeout is paused, because something other than the service is awaited. */
@@ -37,7 +37,7 @@ export interface ReceivedResponse {
 export interface ExchangeOptions {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Time limit from sending a request to the end of the response body, in milliseconds. */
+  /** Time limit of a request in milliseconds, from connecting to the end of the response body, without pauses. */
   readonly timeout: number;
   /** Undefined if only the timeout aborts the request. */
   readonly interrupted: AbortSignal | undefined;
@@ -49,7 +49,8 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 
 /**
  * Sends one request and lets `use` read the response, all within the timeout.
- * @throws NetworkFailure if the network fails or the timeout passes
+ * @throws NetworkFailure if the network fails or the timeout passes; FailureError for a head of more than 64 KiB, or if
+ * there is no free memory
  * @throws the reason of `interrupted`, and whatever `leaving` and `use` throw
  */
 export async function exchange<T>(
@@ -145,7 +146,7 @@ class Exchange implements ReceivedResponse {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** Converts an error of the network, the timeout or an interruption. A bug in the program is returned unchanged. */
+  /** Converts an error of the network, the timeout or an interruption. Any other error is returned unchanged. */
   #fault(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const answered = this.#response !== undefined;
@@ -153,9 +154,9 @@ class Exchange implements ReceivedResponse {
     if (this.#timeLimit.hasPassed) {
       return new NetworkFailure(`no response within ${timeout / 1000} s`, { cause: error, answered });
     }
-    // Errors of the network, undici and zlib have a code, except the error for a response that is not HTTP. Any other
-    // error is a bug in the program.
     if (error instanceof PetstockError) return error;
+    // Errors of the network, undici and zlib have a code, except that of the HTTP parser. An error without a code is a
+    // bug in the program, or a lack of memory.
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The response header', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;

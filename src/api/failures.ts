@@ -16,7 +16,10 @@ import type { HttpResponse } from './transport.ts';
 /** The response of a proxy that refused a tunnel to the service. */
 export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 
-/** Thrown if there was no response, or only a part: the connection failed, broke, or timed out. */
+/**
+ * Thrown if there was no response, or only a part (the connection failed, broke, or timed out), or if it is not valid
+ * HTTP.
+ */
 export class NetworkFailure extends Error {
   override readonly name = 'NetworkFailure';
   /** Whether the head of a response had arrived. */
@@ -30,7 +33,7 @@ export class NetworkFailure extends Error {
     this.answered = answered;
   }
 
-  /** Whether nothing was sent, because there was no connection, or the certificate was not trusted. */
+  /** Whether certainly nothing was sent, because there was no connection, or the certificate was not trusted. */
   get unconnected(): boolean {
     const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     // An open connection may fail with the same codes after something was sent.
@@ -48,7 +51,7 @@ export class NetworkFailure extends Error {
     return this.code === 'EPROXYAUTH';
   }
 
-  /** The response of a proxy that refused a tunnel. */
+  /** The response of a proxy that refused a tunnel; undefined for a 407, which has the code `EPROXYAUTH`. */
   get refusal(): ProxyRefusal | undefined {
     return ((this.cause ?? {}) as { readonly refusal?: ProxyRefusal }).refusal;
   }
@@ -64,14 +67,14 @@ export class NetworkFailure extends Error {
     return this.code === upgradeCode;
   }
 
-  /** The code by Node or OpenSSL, like `ECONNREFUSED` or `CERT_HAS_EXPIRED`. */
+  /** The code of the cause, like `ECONNREFUSED`, `CERT_HAS_EXPIRED` or `UND_ERR_SOCKET`; empty if it has none. */
   get code(): string {
     const { code = '' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     return code;
   }
 }
 
-/** The code of a response that switches to another protocol. */
+/** The code of the error for a response that switches to another protocol. */
 export const upgradeCode = 'EUPGRADE';
 
 const unconnectedCodes = new Set([
@@ -83,7 +86,7 @@ const unconnectedCodes = new Set([
   'EPROXY',
   'EPROXYAUTH',
 ]);
-/** Certificate errors. They occur before anything is sent. */
+/** Matches the codes of certificate errors. They occur before anything is sent. */
 const untrusted =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 
@@ -168,7 +171,7 @@ export function errorOfAnswer(
   if (status === 429) return new RateLimitedError(says, details);
   if (status >= 500) return new UnavailableError(says, details);
   if (status < 300) return new FailureError(`${says} instead of 200`, details);
-  // A redirect without a target, or a "not modified" that was not requested.
+  // A 300, 304, 305 or 306, because other redirects are followed or have errors of their own.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }

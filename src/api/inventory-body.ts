@@ -11,20 +11,24 @@ const operation = { name: 'GET /inventory' };
 export interface ReadInventoryOptions {
   /** @returns whether to continue */
   give(batch: ItemColumns): Promise<boolean>;
-  /** Called before the next batch, for items that are left out because their quantity can't be represented. */
+  /**
+   * Called before the next batch or at the end, for items that are left out because their quantity can't be represented
+   * exactly.
+   */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
 
 /**
  * Reads the body of `GET /inventory` and passes its items on in batches, until `give` resolves with false. Before the
  * first batch, a NetworkFailure may be retried; later a retry would start the list again.
- * @throws FailureError for an invalid body, UnavailableError if the body broke off after the first batch
+ * @throws FailureError for an invalid body; NetworkFailure if the body breaks off before the first batch,
+ * UnavailableError if it does later
  */
 export async function readInventory(
   answer: ReceivedResponse,
   { give, onUnreadable }: ReadInventoryOptions,
 ): Promise<void> {
-  // Unreadable items are reported only with the first batch, because until then the list may be read again.
+  // Unreadable items are not reported before the first batch, because until then the list may be read again.
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);
@@ -64,7 +68,7 @@ function notWhole(cause: unknown, received: number): unknown {
  * @param run must end once `give` has resolved with false
  */
 export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {
-  type Step = { readonly value: T; goOn(wanted: boolean): void } | undefined;
+  type Step = { readonly value: T; resume(wanted: boolean): void } | undefined;
   let step: (step: Step) => void = () => {};
   let fail: (reason: unknown) => void = () => {};
   const nextStep = () =>
@@ -72,7 +76,7 @@ export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>)
       step = resolve;
       fail = reject;
     });
-  const give = (value: T) => new Promise<boolean>((goOn) => step({ value, goOn }));
+  const give = (value: T) => new Promise<boolean>((resume) => step({ value, resume }));
   let next = nextStep();
   // These functions change with each step, so they are read when `run` has ended.
   const ended = run(give).then(
@@ -88,7 +92,7 @@ export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>)
       yield current.value;
       wanted = true;
     } finally {
-      current.goOn(wanted);
+      current.resume(wanted);
       // Errors no longer matter when no more values are wanted.
       if (!wanted) await Promise.allSettled([ended, next]);
     }

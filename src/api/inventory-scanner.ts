@@ -61,10 +61,10 @@ export class InventoryScanner {
   /** Number of bytes of the body that precede the text. */
   #before = 0;
   #state: State = 'list';
-  /** Number of items before this batch, including those left out. */
+  /** Number of items in earlier batches, and of all items that were left out so far. */
   #earlier = 0;
   /**
-   * An incomplete item is read again once the text has this length, so that a long item does not take quadratic time.
+   * An incomplete item is read again once this much of it is there, so that a long item does not take quadratic time.
    */
   #needed = 0;
   /** Number of bytes received. */
@@ -76,8 +76,8 @@ export class InventoryScanner {
   }
 
   /**
-   * Yields batches of the items that end in these bytes. Each batch is valid until the next one is requested; until
-   * then, the reader may reduce it.
+   * Yields the batches that these bytes fill, and at the end of the body the last one. Each batch is valid until the
+   * next one is requested; until then, the reader may reduce it.
    * @param chunk undefined once the body has ended
    * @throws FailureError if the body is not a list of items
    */

@@ -32,8 +32,8 @@ export interface SendOptions extends AttemptOptions {
   readonly retries?: number | undefined;
   random(): number;
   /**
-   * Called before a retry.
-   * @param retry `reason` is a clause without a period; `attempt` counts from 1
+   * Called before a retry after a network error, 500, 502, 503 or 504.
+   * @param retry `reason` is a sentence without its period; `attempt` counts from 1
    */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
 }
@@ -44,7 +44,8 @@ const maxRedirects = 5;
  * Sends a request through the governor until there is a response. Waits after a 429, and follows redirects below the
  * base URL. Retries requests that were certainly not carried out, and, if the request is repeatable, after a network
  * error, 500, 502, 503 or 504.
- * @param use reads any other response; its errors are rethrown, unless the network failed while it read
+ * @param use reads any other response; its errors are rethrown, except a network error, and for a repeatable request a
+ * 500
  * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `notCarriedOut` and
  * `mayBeInFlight` cover all attempts together
  */
@@ -69,8 +70,8 @@ export async function send<T>(
 }
 
 /**
- * Sends a request once, with a permit acquired before.
- * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise like `send`
+ * Sends a request once, with a permit acquired before. Retries nothing, and follows no redirect.
+ * @throws PermitExpiredError if the permit has expired and nothing was sent; otherwise the errors of `send`
  */
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
@@ -89,11 +90,11 @@ class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
   #permit: Permit | undefined;
-  /** The error of the last response. Its message is used if there is no further attempt. */
+  /** The error of the last attempt. It has the message if no further attempt is admitted. */
   #last: PetstockError | undefined;
   #retries = 0;
   #redirects = 0;
-  #isExposed = false;
+  #mayBeCarriedOut = false;
   #mayBeInFlight = false;
   url: string;
 
@@ -106,7 +107,7 @@ class Tries {
 
   /** Adds to an error what is certain about all attempts. */
   withFacts(error: unknown): unknown {
-    const [notCarriedOut, mayBeInFlight] = [!this.#isExposed, this.#mayBeInFlight];
+    const [notCarriedOut, mayBeInFlight] = [!this.#mayBeCarriedOut, this.#mayBeInFlight];
     const isRight =
       !(error instanceof PetstockError) ||
       (error.notCarriedOut === notCarriedOut && error.mayBeInFlight === mayBeInFlight);
@@ -119,12 +120,15 @@ class Tries {
     try {
       return permit ?? (await this.#options.governor.admit(this.#options.interrupted));
     } catch (error) {
-      throw this.#withLastWords(error);
+      throw this.#withReason(error);
     }
   }
 
-  /** Returns an error with the service's message about why nothing may be sent, if the service sent one. */
-  #withLastWords(error: unknown): unknown {
+  /**
+   * Converts the governor's refusal of another attempt: the message is that of the last attempt, because it is the
+   * reason. Any other error is returned unchanged.
+   */
+  #withReason(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
     if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
     const { retryAfterSeconds } = error;
@@ -135,7 +139,7 @@ class Tries {
   async watch<T>(run: () => Promise<AttemptResult<T>>): Promise<AttemptResult<T>> {
     try {
       const end = await run();
-      if (end.kind === 'moved') this.#isExposed = true;
+      if (end.kind === 'moved') this.#mayBeCarriedOut = true;
       else if (end.kind === 'refused' || end.kind === 'failed') this.#note(end.error);
       return end;
     } catch (error) {
@@ -155,7 +159,7 @@ class Tries {
 
   #note(error: unknown): void {
     const isKnown = error instanceof PetstockError;
-    if (!isKnown || !error.notCarriedOut) this.#isExposed = true;
+    if (!isKnown || !error.notCarriedOut) this.#mayBeCarriedOut = true;
     if (isKnown && error.mayBeInFlight) this.#mayBeInFlight = true;
   }
 
@@ -171,7 +175,7 @@ class Tries {
   #follow(url: string): void {
     this.#redirects += 1;
     if (this.#redirects > maxRedirects)
-      throw new FailureError(`The service redirects in a loop, last to ${shownUrl(url)}`);
+      throw new FailureError(`The service redirected more than ${maxRedirects} times, last to ${shownUrl(url)}`);
     this.url = url;
   }
 

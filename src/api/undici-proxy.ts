@@ -36,7 +36,7 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
 class TunnelError extends Error {
   /** `EPROXYAUTH` if the proxy requires a name and a password. */
   readonly code: string = 'EPROXY';
-  /** The response of the proxy, if any. */
+  /** The response of the proxy, if it sent one other than a 407. */
   readonly refusal: ProxyRefusal | undefined;
 
   constructor(message: string, { cause, refusal }: { readonly cause?: unknown; readonly refusal?: ProxyRefusal } = {}) {
@@ -76,7 +76,7 @@ class Proxies extends Pool {
     this.#connecting.connected(socket as Socket);
     if (statusCode === 200) return answer;
     socket.on('error', () => {}).destroy();
-    const words = `the proxy ${this.#shown} refused with status ${statusCode}`;
+    const words = `the proxy ${this.#shown} refused to connect, with status ${statusCode}`;
     if (statusCode !== 407) throw new TunnelError(words, { refusal: { status: statusCode, headers } });
     throw new TunnelRefusal(`${words}, because it requires a name and a password`);
   }

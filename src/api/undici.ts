@@ -31,7 +31,7 @@ export function createUndiciTransport(
     return createProxyAgent({ ...options, proxy, tls, connecting });
   };
   const opening = open();
-  // The first request rejects with the same error.
+  // Every request rejects with the same error.
   opening.catch(() => {});
   const send = async (request: HttpRequest): Promise<HttpResponse> => {
     const dispatcher = await opening;
@@ -98,7 +98,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: HttpResponse['headers']): void {
-    // A status from 100 to 199 only announces the response.
+    // A status from 100 to 199 precedes the response.
     if (status < 200) return;
     const body = new BodyQueue(controller);
     this.#body = body;

@@ -64,7 +64,8 @@ export class AdmissionWaiter {
   /**
    * Resolves when another attempt may succeed.
    * @param state the result of the last attempt
-   * @throws RateLimitedError or UnavailableError if the command may not wait that long, or after too many 429s in a row
+   * @throws RateLimitedError or UnavailableError if the command may not wait that long, or after too many 429s in a
+   * row; the signal's reason once it is aborted
    */
   async wait(state: KeyState, wish: AdmissionRequest, signal: AbortSignal): Promise<void> {
     const { clock, limits, scope } = this.#options;
@@ -76,7 +77,7 @@ export class AdmissionWaiter {
       // own clock. Try again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
-      const heldUp = decision.retryAt === undefined ? this.#lastForeignLeaseEnd(current) : undefined;
+      const heldUp = decision.retryAt === undefined ? this.#lastForeignExpiry(current) : undefined;
       if (decision.retryAt !== undefined) await this.#waitUntil(decision.retryAt, maxSlice, current, signal);
       else if (heldUp !== undefined) await this.#waitUntil(heldUp, poll.longest, current, signal);
       else await this.#waitForCompletion(pause, current, signal);
@@ -92,7 +93,7 @@ export class AdmissionWaiter {
     const retryAfterSeconds = Math.ceil(wait / 1000);
     const isDown = at < state.gate.at && until <= state.gate.at && state.gate.reason === 'unavailable';
     if (isDown && (total > maxWait || wait > maxGateWait)) {
-      const message = `The service is unavailable. petstock calls it again in ${retryAfterSeconds} s at the earliest`;
+      const message = `The service is unavailable. Requests are possible again in ${retryAfterSeconds} s`;
       throw new UnavailableError(message, { retryAfterSeconds });
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
@@ -113,19 +114,19 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Returns when the last lease of another process ends, if other processes have blocked this one for longer than
-   * `announceAfter`; otherwise undefined.
+   * Returns when the last permit of another process expires, if this process has no request in flight and has waited
+   * for longer than `announceAfter`; otherwise undefined.
    */
-  #lastForeignLeaseEnd({ inFlight }: KeyState): number | undefined {
+  #lastForeignExpiry({ inFlight }: KeyState): number | undefined {
     const at = this.#options.clock.monotonic();
     if (this.#own.size > 0 || at - this.#began < announceAfter) return undefined;
-    const leases = [...inFlight.values()].map(({ expires }) => expires).filter((expires) => expires > at);
-    return leases.length === 0 ? undefined : Math.max(...leases);
+    const expiries = [...inFlight.values()].map(({ expires }) => expires).filter((expires) => expires > at);
+    return expiries.length === 0 ? undefined : Math.max(...expiries);
   }
 
   /**
    * Marks the requests of processes that are certainly gone as lost. Requests of other dead processes stay in flight
-   * until their leases end.
+   * until their permits expire.
    * @returns whether the buffer has records to write
    */
   #expireDeadRequests({ inFlight }: KeyState): boolean {
@@ -141,8 +142,8 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Resolves when one of this process's requests has ended, or after `pause` milliseconds if other processes have
-   * requests in flight.
+   * Resolves when one of this process's requests has ended, when the signal is aborted, or after `pause` milliseconds
+   * if other processes have requests in flight.
    */
   async #waitForCompletion(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {
     const ended = new AbortController();

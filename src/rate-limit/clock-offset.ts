@@ -6,11 +6,11 @@
 export interface ClockOffset {
   readonly least: number;
   readonly most: number;
-  /** The monotonic time at which the offset was last narrowed. */
+  /** The monotonic time at which the offset was last determined. */
   readonly at: number;
   /**
-   * Whether the offset was taken from this machine's wall clock because no response had a `Date` yet. The first `Date`
-   * replaces it.
+   * Whether the offset was taken from this machine's wall clock, because no response had a `Date` yet, or because the
+   * machine has restarted since. The first `Date` replaces it.
    */
   readonly guessed: boolean;
   /** Whether the offset is based on a single response, so that another backend may be behind. */
@@ -69,7 +69,7 @@ export function guess(wall: number, at: number): ClockOffset {
   return { least: wall - at, most: wall + 1000 - at, at, guessed: true };
 }
 
-/** Returns how far apart the clocks of backends were in this window, in milliseconds. */
+/** Returns how far apart the clocks of backends can be in this window, in milliseconds; 0 if they agreed. */
 export function disagreement({ least, most, disputed = false }: ClockOffset): number {
   return disputed ? most - least : 0;
 }

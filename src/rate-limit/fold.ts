@@ -17,7 +17,7 @@ import { closesGate } from './observation.ts';
 import { decide } from './rules.ts';
 import { countDown, foreignRate, observe, resetJitter, type Window } from './window.ts';
 
-/** How long to wait after a 429 that asks for no particular time, in milliseconds. */
+/** How long to wait after a 429 that has neither a Retry-After nor a valid end of its window, in milliseconds. */
 const standardWait = 60_000;
 /** A window that ends more than this many milliseconds from now is the daily window. */
 const maxMinute = 62_000;
@@ -154,7 +154,7 @@ function isFirstOfWindow(state: KeyState, { reset, at }: ResponseRecord): boolea
 
 /**
  * Updates the windows from the headers. The window that the headers don't describe is counted down, or dropped if it
- * has ended.
+ * has ended. Without valid headers every window is counted down.
  */
 function updateWindows(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { at, wall, limit, remaining, reset } = record;

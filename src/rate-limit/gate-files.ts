@@ -16,7 +16,7 @@ export type CopyKind = (typeof copyKinds)[number];
 /** A gate as stored in a file. */
 export interface GateCopy {
   readonly kind: CopyKind;
-  /** The epoch of the database that the gate came from. */
+  /** The epoch of the database that a `told` gate came from, if it is known. */
   readonly life: string | undefined;
   /** A state that holds only the gate, by the clocks of this boot. */
   readonly state: KeyState;
@@ -63,7 +63,7 @@ export class GateFiles {
   }
 
   /**
-   * Removes all copies.
+   * Removes all copies of a key, except those that can't be read.
    * @throws the error of `node:fs` if a copy can't be removed
    */
   clear(scope: string): void {
@@ -75,7 +75,7 @@ export class GateFiles {
   }
 
   /**
-   * Writes a gate to disk.
+   * Writes a gate to disk. In a folder with a later gate, that one stays.
    * @returns the error of the last folder if no folder accepted the gate; otherwise undefined
    */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {
@@ -176,7 +176,8 @@ type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'> & { readonly life
  * @throws an error of any kind for other invalid content
  */
 function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
-  // Version 0.2.0 did not store the boot time, so after a restart its copies rely on the wall clock.
+  // Version 0.2.0 did not store the boot time. Under another boot id its copies rely on the wall clock, even without a
+  // restart (in another container).
   const { boot, bootedAt = Number.NaN, env, at, wall, length, reason, life } = JSON.parse(text) as Copy;
   const areNumbers = [at, wall, length].every(Number.isFinite);
   if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;

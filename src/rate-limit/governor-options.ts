@@ -23,12 +23,12 @@ export interface GovernorOptions {
   /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk?: boolean;
   /**
-   * Whether to send one request at a time, among all processes that share the state, because others use the key without
-   * being visible in the state.
+   * Whether to send one request at a time (or two that belong together), among all processes that share the state,
+   * because others use the key without being visible in the state.
    */
   readonly exclusive?: boolean;
   readonly self: ProcessIdentity;
-  /** See `Processes`. Without this method, a dead process is only noticed when the leases of its requests end. */
+  /** See `Processes`. Without this method, a dead process is only noticed when its permits expire. */
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
   /** Called before an admission waits for the first time, with the length of that wait in milliseconds. */

@@ -91,7 +91,7 @@ export function copyOf(state: KeyState): KeyState {
 /**
  * Encodes the state as JSON. Requests that were admitted together share one object, which is encoded once. The owner is
  * omitted if it is the same as the previous request's, so that hundreds of requests need little space. A version that
- * does not know this format waits until the leases of the requests end.
+ * does not know this format waits until the permits expire.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();
@@ -197,7 +197,7 @@ export function processOf(owner: string): ProcessIdentity | undefined {
   return startedAt === undefined ? undefined : { host, namespace, boot, pid: Number(pid), startedAt };
 }
 
-/** Returns a name for a key at a service: a hash, because the key itself is stored only in the configuration. */
+/** Returns a name for a key at a service: a hash, because the state must not contain the key itself. */
 export function scopeOf(service: string, key: string): string {
   return hash('sha256', `${service}\n${key}`).slice(0, 32);
 }

@@ -108,14 +108,14 @@ export function estimate(requests: number, limits: readonly LimitSummary[], now:
     waiting: Math.max(0, requests - free(day)),
     resetAt: day.resetAt,
   };
-  return { seconds: (lastLeaves(requests, windows, now) - now) / 1000, perMinute: minute?.limit, day: quota };
+  return { seconds: (lastSendTime(requests, windows, now) - now) / 1000, perMinute: minute?.limit, day: quota };
 }
 
 /**
  * Returns when the last request may be sent.
  * @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all
  */
-function lastLeaves(requests: number, limits: readonly LimitSummary[], now: number): number {
+function lastSendTime(requests: number, limits: readonly LimitSummary[], now: number): number {
   if (requests > 0 && limits.some(({ limit }) => bulkReserve(limit) >= limit)) return Number.POSITIVE_INFINITY;
   let [at, left, windows] = [now, requests, limits];
   for (;;) {

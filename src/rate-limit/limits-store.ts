@@ -12,7 +12,8 @@ export interface LimitsStore {
   /**
    * Folds the records into the state of a key, in order and in one transaction, and returns the result. The result is
    * visible to every other process at once, but a power cut may lose it, unless it closes the gate.
-   * @throws UnavailableError if another process locks the limits for too long, FailureError if they can't be written
+   * @throws UnavailableError if another process locks the limits for too long or the database can't be reached,
+   * FailureError if they can't be read or written
    */
   fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState>;
   /**

@@ -74,7 +74,7 @@ export class LimitsWithGateFiles implements LimitsStore {
   async list(): Promise<readonly KnownKey[]> {
     const keys = new Map((await this.#limits.list()).map((key) => [key.scope, key.state]));
     for (const scope of this.#files.scopes()) {
-      await this.#askOfTold(scope);
+      await this.#refreshTold(scope);
       const [first, ...others] = this.#counting(scope);
       if (first !== undefined) keys.set(scope, later(keys.get(scope) ?? first.state, [first, ...others]));
     }
@@ -106,7 +106,7 @@ export class LimitsWithGateFiles implements LimitsStore {
 
   /** Returns the gate that only the copies have, as a response that closes it again. */
   async #missingGate(scope: string): Promise<ResponseRecord[]> {
-    await this.#askOfTold(scope);
+    await this.#refreshTold(scope);
     const { gate } = later(emptyState(), this.#counting(scope));
     const { clock } = this.#options;
     const known = this.#limits.peek(scope);
@@ -121,7 +121,7 @@ export class LimitsWithGateFiles implements LimitsStore {
    * Reads the shared state again if a gate came from it, because it may have been repaired since. If it can't be
    * reached, the gate holds.
    */
-  async #askOfTold(scope: string): Promise<void> {
+  async #refreshTold(scope: string): Promise<void> {
     const hasTold = this.#counting(scope).some(({ kind }) => kind === 'told');
     if (hasTold) await this.#limits.read?.(scope).catch(() => {});
   }

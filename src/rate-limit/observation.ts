@@ -42,7 +42,7 @@ export function closesGate(record: LimitRecord): boolean {
   return status === 429 || (isOfGateway(status) && retryAfter > 0);
 }
 
-/** Returns the rate limit that a response reports, for display. */
+/** Returns the rate limit that a response reports, for display; undefined if it reports none. */
 export function seenIn({ limit, remaining, reset, date, wall }: ResponseRecord): SeenRateLimit | undefined {
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
   // Uses the service's own clock if possible, because the local clock may be wrong.
@@ -54,7 +54,8 @@ const endOfDates = 253_402_300_799;
 
 /**
  * Parses the three rate limit headers.
- * @returns undefined unless each of them is present once, as a plain decimal number
+ * @returns undefined unless each of them is present once, as a plain decimal number, and the window ends before the
+ * year 10000
  */
 export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const limit = digits(headers['x-ratelimit-limit']);
@@ -140,7 +141,7 @@ function secondsOf(value: number): number {
 
 /**
  * Returns the service's time when it responded, from `Date`: milliseconds since the Unix epoch, truncated to whole
- * seconds, so at most a second early.
+ * seconds, so at most a second early. Undefined if it is missing or not valid.
  */
 export function parseDate(headers: Headers, now: number): number | undefined {
   const value = headers.date;

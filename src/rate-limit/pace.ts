@@ -18,8 +18,8 @@ const dayOfPlan: ReadonlyMap<number, number> = new Map([
   [1000, 100_000],
 ]);
 const maxDoublings = 6;
-/** After this many successful checks, the interval is halved again. */
-const looksToRecover = 10;
+/** After this many successful checks, an interval that 429s have doubled is halved. */
+const checksToRecover = 10;
 
 /**
  * Computes how long to wait between two checks of a service: the requested interval, or longer if the checks would use
@@ -30,7 +30,7 @@ export class Pace {
   readonly #wanted: number;
   /** How many of the day's requests may be used now; undefined until the daily limit is known. */
   #credit: { left: number; at: number } | undefined;
-  #looks = 0;
+  #checks = 0;
   #doublings = 0;
   #good = 0;
 
@@ -46,14 +46,14 @@ export class Pace {
 
   /** Call this for each check. */
   looked(): void {
-    this.#looks += 1;
+    this.#checks += 1;
     if (this.#credit !== undefined) this.#credit.left -= 1;
   }
 
   /** Call this after a successful check. */
   answered(): void {
     this.#good += 1;
-    if (this.#doublings === 0 || this.#good < looksToRecover) return;
+    if (this.#doublings === 0 || this.#good < checksToRecover) return;
     this.#doublings -= 1;
     this.#good = 0;
   }
@@ -77,7 +77,7 @@ export class Pace {
   #byDay(limit: number, now: number): number {
     const half = (limit * share) / 2;
     const most = Math.max(1, half);
-    const credit = this.#credit ?? { left: most - this.#looks, at: now };
+    const credit = this.#credit ?? { left: most - this.#checks, at: now };
     credit.left = Math.min(most, credit.left + ((now - credit.at) * half) / day);
     credit.at = now;
     this.#credit = credit;

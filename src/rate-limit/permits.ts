@@ -69,7 +69,8 @@ export interface ObservationResult {
 export type Permits = readonly [Permit, ...Permit[]];
 
 /**
- * The permit expired before the request was sent: a gate closed, or the permit's time ran out. Admit the request again.
+ * The permit expired before the request was sent: a gate closed, or the permit's time ran out. The request has to be
+ * admitted again. A dispatcher also throws this for a row that may no longer be sent.
  */
 export class PermitExpiredError extends Error {
   override readonly name = 'PermitExpiredError';

@@ -43,7 +43,7 @@ function maxInFlightOnSharedKey(permits: number): number {
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
  * - With other users of the key, a sixteenth of the rest may be in flight, or four requests if that is more. If the
- * others are not visible, only one request may be, or two that belong together.
+ * others are not visible, only one request may be in flight, or two that belong together.
  * @param at the time by the monotonic clock
  */
 export function decide(

@@ -14,7 +14,7 @@ import { isBlank } from '../shared/sanitize.ts';
  * The meaning of a failed request for its row:
  *
  * - `refused`: the service has rejected it; it was not carried out and will not be
- * - `notSent`: it was never sent, or was refused with a 429; it may be sent again
+ * - `notSent`: it was not carried out, because it was never sent, or because of a 401 or 429; it may be sent again
  * - `unknown`: it may have been carried out; the stock must be read before it is sent again
  */
 export interface Failure {

@@ -10,7 +10,7 @@ interface PreparedRow {
   readonly permit: Permit;
   /**
    * The latest time to send the row, by the monotonic clock, so that its request is over by the time stated in its
-   * intent.
+   * intent, and the stock of a delta is recent.
    */
   readonly sendBy: number;
 }
@@ -30,12 +30,12 @@ const maxHold = { alone: 1000, inGroup: 5000 };
 /** Maximum age of the stock, in milliseconds, when the permit for a delta is requested. */
 const maxAge = 1000;
 /** Maximum wait for the permit of a delta, in milliseconds; after a longer wait the stock is read again. */
-const maxWaitOfIncrement = 100;
+const maxWaitOfDelta = 100;
 /**
  * Maximum age of a stock in milliseconds when its delta is sent, unless the group of the delta was begun less than
  * `maxHold.alone` ago.
  */
-const maxAgeAtLeaving = 2000;
+const maxAgeWhenSent = 2000;
 
 /**
  * Sends each row of a queue at most once, several at a time. Rows are admitted, leased and logged in groups right
@@ -51,15 +51,17 @@ export class Dispatcher {
   #isGroup: boolean;
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
-  /** Whether the last permit was used to read the stock. */
+  /** Whether the last admission returned a single permit, and reading the stock used it. */
   #spentPermitOnRead = false;
-  /** Whether the stock of the queued rows was read before a long wait. */
+  /**
+   * Whether the next admission must read the stock again: it was too old, but the single permit was used to send a row.
+   */
   #isStale = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
   /** Why no more rows can be prepared. Rows that are already prepared are still sent. */
   #prepareFailure: { readonly cause: unknown } | undefined;
-  /** Rows that were taken from the queue and certainly not carried out, in order. */
+  /** Rows that were taken from the queue and certainly not carried out. */
   readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
   /** Rows with a delta whose stock another run has written since it was read. */
@@ -145,7 +147,7 @@ export class Dispatcher {
 
   /**
    * Returns as many permits as are available, at most `most`. If the stock is too old by then, uses the first of them
-   * to read it.
+   * to read it, and may return none.
    */
   async #admit(most: number): Promise<Permit[]> {
     if (this.#reserved !== undefined) return [this.#reserved];
@@ -167,7 +169,7 @@ export class Dispatcher {
       needsRead ||
       this.#isStale ||
       waited > staleAfter ||
-      (waited > maxWaitOfIncrement && next.some(({ delta }) => delta !== undefined));
+      (waited > maxWaitOfDelta && next.some(({ delta }) => delta !== undefined));
     // If the limit allows only one request per window, one row is sent based on the old stock, and the others after
     // another read.
     this.#isStale = isStale && this.#spentPermitOnRead;
@@ -177,7 +179,10 @@ export class Dispatcher {
     return permits;
   }
 
-  /** Reads the stock of all rows that depend on it, with the first permit. */
+  /**
+   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that can't be sent
+   * any more.
+   */
   async #readAgain(permits: Permit[]): Promise<void> {
     const relying = this.#queue.filter(dependsOnStock);
     if (relying.length === 0) return;
@@ -191,7 +196,10 @@ export class Dispatcher {
     this.#isGroup = this.#queue.length > this.#options.concurrency;
   }
 
-  /** @param permits at least one per row; used permits are taken from the front */
+  /**
+   * Leases the pets of the rows, and writes their intents. Rows that get no lease are left out.
+   * @param permits at least one per row; used permits are taken from the front
+   */
   async #intend(rows: readonly QueuedRow[], permits: Permit[]): Promise<void> {
     const { clock, log, timeout, reserved } = this.#options;
     const began = clock.monotonic();
@@ -209,9 +217,9 @@ export class Dispatcher {
       const [grant, permit] = [grants[index], permits.shift()];
       if (permit === undefined || grant === undefined) throw new Error('a row has no permit or no grant');
       if (grant.kind === 'granted') {
-        const ofStock = Math.max(queued.basis.readAt + maxAgeAtLeaving, began + maxHold.alone);
-        const isIncrement = queued.delta !== undefined;
-        this.#prepared.push({ queued, permit, sendBy: isIncrement ? Math.min(sendBy, ofStock) : sendBy });
+        const ofStock = Math.max(queued.basis.readAt + maxAgeWhenSent, began + maxHold.alone);
+        const isDelta = queued.delta !== undefined;
+        this.#prepared.push({ queued, permit, sendBy: isDelta ? Math.min(sendBy, ofStock) : sendBy });
       } else {
         await permit.release();
         this.#refuse(queued, grant);
@@ -246,8 +254,8 @@ export class Dispatcher {
     } catch (error) {
       if (error instanceof PermitExpiredError) this.#outcomes.notSent(queued);
       else this.#outcomes.failed(queued, error, sendBy + timeout);
-      const isOpen = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
-      if (!isOpen) this.toResend.push(queued);
+      const hasOutcome = this.#outcomes.unknown.has(queued.row) || this.#outcomes.settled.has(queued.row);
+      if (!hasOutcome) this.toResend.push(queued);
     }
   }
 

@@ -27,7 +27,7 @@ export class GroupSize {
     this.#size = this.#least;
   }
 
-  /** Once no more than this many rows are left, the next group is prepared, so that it is ready in time. */
+  /** Once no more than this many prepared rows are left, the next group is prepared, so that it is ready in time. */
   get low(): number {
     return this.#size / 2;
   }
@@ -44,7 +44,8 @@ export class GroupSize {
 
   /**
    * Returns the size of the next group: as many rows as can be sent within the span at the rate since the last group.
-   * It is at least four rows per concurrent request, and at most 512 rows and four times the size of the last group.
+   * It is at most 512 rows and four times the size of the last group, but always at least four rows per concurrent
+   * request.
    * @param now the time by the monotonic clock; it may not have advanced since the last call
    */
   next(now: number): number {

@@ -18,7 +18,8 @@ import { recheck, type ZeroAllowance } from './verdict.ts';
 const applied: FinalOutcome = { result: 'applied' };
 
 /**
- * Records the outcomes of rows, in memory and in the log of the run, and ends the run if no other row would succeed.
+ * Records the outcomes of rows, in memory and in the log of the run, and ends the run if no other row would succeed, or
+ * on the first row that does not succeed (`failFast`).
  */
 export class OutcomeTracker implements WriteProgress {
   readonly settled = new Map<number, FinalOutcome>();
@@ -31,10 +32,11 @@ export class OutcomeTracker implements WriteProgress {
   /** The last failure that left its row open, and the pet of that row. */
   lastFailure: unknown;
   lastFailedPet: bigint | undefined;
-  /** The last response, if it was a 429. */
+  /** The error of the last request, if that was refused with a 429. */
   #refusal: PetstockError | undefined;
   /**
-   * Numbers of failures in this round that left their rows open: all of them, and those since a row was last settled.
+   * Numbers of failures in this round that left their rows open: all of them, and those since a response last settled a
+   * row.
    */
   failures = 0;
   consecutiveFailures = 0;
@@ -184,7 +186,10 @@ export class OutcomeTracker implements WriteProgress {
     this.settle(write, { result: 'conflict', error }, found);
   }
 
-  /** Returns the rows that may be sent, given the stock that was just read, and settles the others. */
+  /**
+   * Returns the rows that may be sent, given the stock that was just read, with deltas added to that stock. Settles the
+   * others.
+   */
   recheck(rows: readonly RowWrite[], { quantities, ...basis }: StockSnapshot): readonly QueuedRow[] {
     return rows.flatMap((write): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);

@@ -83,9 +83,12 @@ export interface WriteProgress {
    * change, that request may still be carried out.
    */
   readonly everUnanswered: ReadonlySet<number>;
-  /** The first failure of a row; it determines the exit code. */
+  /**
+   * The first rejection, or response with another quantity than requested. It determines the exit code if nothing was
+   * written and no error ended the run.
+   */
   readonly firstFailure: PetstockError | undefined;
-  /** Why the run ended before all rows were settled, if an error ended it. */
+  /** Why the run ended before all rows were settled, if an error or an interruption ended it. */
   readonly stoppedBy: unknown;
 }
 

@@ -43,7 +43,7 @@ export function settleUnknown(
       outcomes.applied(write, write.after, mayBeInFlight && !isShown);
     } else if (mayBeInFlight) inFlightUntil = Math.max(inFlightUntil ?? 0, unknown.inFlightUntil);
     else if (verdict.kind === 'conflict') outcomes.conflict(write, verdict.message, found);
-    else if (write.before !== undefined) again.push(...refuted(outcomes, unknown, stock, isLast));
+    else if (write.before !== undefined) again.push(...returnToPending(outcomes, unknown, stock, isLast));
     else if (!isLast) again.push(sendAgain(outcomes, unknown, stock));
   }
   return { again, inFlightUntil };
@@ -55,8 +55,11 @@ function sendAgain(outcomes: OutcomeTracker, { write }: UnknownRow, { readAt }: 
   return { ...write, basis: { readVersion: undefined, readAt } };
 }
 
-/** Returns the row to pending: the stock is still the same, so the row was not carried out. */
-function refuted(
+/**
+ * Returns the row to pending: the stock is still the same, so the row was not carried out.
+ * @returns the row to send again; none at the end of the run, or if its delta can't be added to the stock
+ */
+function returnToPending(
   outcomes: OutcomeTracker,
   unknown: UnknownRow,
   stock: StockSnapshot,

@@ -6,7 +6,7 @@ import type { RowWrite } from './row-write.ts';
 /** A row without a final outcome, and what is known about its pet. */
 export interface UnansweredRow {
   readonly write: Pick<RowWrite, 'petId' | 'before' | 'after' | 'delta'>;
-  /** Whether a request of the row was sent and its response was lost. */
+  /** Whether a request of the row was sent and its outcome is not known. */
   readonly wasSent: boolean;
   /** Whether the run is resumed after its process has ended: the stock may have been changed on purpose since. */
   readonly isResumed: boolean;
@@ -26,7 +26,7 @@ const applied: Verdict = { kind: 'applied' };
 /** Decides the outcome of a row from the history and the stock that was read after the row was sent. */
 export function verdictOn(row: UnansweredRow): Verdict {
   const found = row.stock.get(row.write.petId);
-  return row.write.delta === undefined ? absolute(row, found) : increment(row, found);
+  return row.write.delta === undefined ? verdictOnQuantity(row, found) : verdictOnDelta(row, found);
 }
 
 /**
@@ -41,7 +41,7 @@ export function verdictOn(row: UnansweredRow): Verdict {
  * - The stock is the same as before: `open`.
  * - Otherwise: a conflict.
  */
-function absolute(
+function verdictOnQuantity(
   { write, wasSent, isResumed, stock, laterWrites }: UnansweredRow,
   found: number | undefined,
 ): Verdict {
@@ -66,7 +66,7 @@ function absolute(
  * stock before. Without such a write, the current stock shows the same. If neither value is found, the outcome can't be
  * known: a conflict.
  */
-function increment({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
+function verdictOnDelta({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
   if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
   const [later] = laterWrites;
   const seen = later === undefined ? found : later.before;

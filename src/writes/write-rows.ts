@@ -45,7 +45,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
   const count = queue.length;
   let permit = options.reserved?.permit;
   let fruitless = 0;
-  let patience: BusyWaits = new Map();
+  let busyWaits: BusyWaits = new Map();
   const givenUp: BusyRow[] = [];
   for (;;) {
     const settledBefore = outcomes.settled.size;
@@ -55,12 +55,12 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const { toResend, busy, superseded } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
-    const [hopeless, hopeful] = partedBy(busy, patience, options);
+    const [hopeless, hopeful] = partedBy(busy, busyWaits, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNone(givenUp);
     // Rows that depend on a stock are never resent based on the old one: the process may have been stopped since.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
-    patience = await waitForOthers(hopeful, patience, options);
+    busyWaits = await waitForOthers(hopeful, busyWaits, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(triedAgain)];
     if (queue.length === 0 && outcomes.unknown.size === 0) return requireNone(givenUp);
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.failures > 0;
@@ -154,9 +154,9 @@ type BusyWaits = ReadonlyMap<number, number>;
  * Separates the rows that have waited too long for their pet from the others. A row that is blocked by a request of a
  * dead process is not given up before that request can no longer be in flight.
  */
-function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: WriteOptions) {
+function partedBy(busy: readonly BusyRow[], busyWaits: BusyWaits, { clock }: WriteOptions) {
   const at = clock.monotonic();
-  const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (patience.get(row) ?? 0) > maxBusyWait && until < at;
+  const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (busyWaits.get(row) ?? 0) > maxBusyWait && until < at;
   return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
 }
 
@@ -166,20 +166,20 @@ function partedBy(busy: readonly BusyRow[], patience: BusyWaits, { clock }: Writ
  */
 async function waitForOthers(
   busy: readonly BusyRow[],
-  patience: BusyWaits,
+  busyWaits: BusyWaits,
   { clock, interrupted, onDelay }: WriteOptions,
 ): Promise<BusyWaits> {
   const [first] = busy;
   if (first === undefined) return new Map();
   const at = clock.monotonic();
   const known = Math.max(...busy.map(({ until }) => until ?? 0));
-  if (patience.size === 0 && known - at > 1000) {
+  if (busyWaits.size === 0 && known - at > 1000) {
     const seconds = Math.ceil((known - at) / 1000);
     void onDelay(`A request of ${writerOf(first)} may still reach the service; continuing in ${seconds} s`);
   }
   const wait = Math.max(busyPoll, known - at);
   await clock.sleep(wait, interrupted);
-  return new Map(busy.map(({ queued: { row } }) => [row, (patience.get(row) ?? 0) + wait]));
+  return new Map(busy.map(({ queued: { row } }) => [row, (busyWaits.get(row) ?? 0) + wait]));
 }
 
 /**

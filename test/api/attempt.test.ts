@@ -233,7 +233,7 @@ describe('one request that fails', () => {
       throw new PermitExpiredError();
     };
     const sent = attempt(get, { ...permit, beginSend }, options, use);
-    expect(await sent).toEqual({ kind: 'superseded', error: expect.any(PermitExpiredError) });
+    expect(await sent).toEqual({ kind: 'expired', error: expect.any(PermitExpiredError) });
     expect(told).toEqual(['release']);
   });
 
@@ -294,7 +294,7 @@ describe('the facts about all attempts of a request', () => {
       'too many redirects',
       get,
       [moved],
-      { message: `The service redirects in a loop, last to ${baseUrl}/stock/7`, ...neither },
+      { message: `The service redirected more than 5 times, last to ${baseUrl}/stock/7`, ...neither },
       6,
     ],
     ['a 500', patch, [answer(500)], { status: 500, ...neither }, 1],

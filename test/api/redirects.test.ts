@@ -61,7 +61,7 @@ describe('redirects to a URL below the base URL', () => {
 
   test('follows at most 5 redirects', async () => {
     const { server, list } = await openClient([redirect(302, '/v1/inventory')]);
-    await expect(list()).rejects.toThrow(`The service redirects in a loop, last to ${server.url}/inventory`);
+    await expect(list()).rejects.toThrow(`The service redirected more than 5 times, last to ${server.url}/inventory`);
     expect(server.requests).toHaveLength(6);
   });
 });

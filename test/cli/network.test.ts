@@ -185,8 +185,12 @@ describe('a proxy', () => {
 
   test.for([
     ['429 Too Many Requests\r\nRetry-After: 200', 6, 'the proxy http://'],
-    ['429 Too Many Requests', 6, 'refused with status 429. Nothing was written. Requests are possible again in 1 min'],
-    ['503 Down\r\nRetry-After: 200', 5, 'petstock calls it again in 202 s at the earliest. Nothing was written'],
+    [
+      '429 Too Many Requests',
+      6,
+      'refused to connect, with status 429. Nothing was written. Requests are possible again in 1 min',
+    ],
+    ['503 Down\r\nRetry-After: 200', 5, 'Requests are possible again in 202 s. Nothing was written'],
   ] as const)('does not call a proxy again after %j, whichever command follows', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
