@@ -26,6 +26,8 @@ export interface PostgresServerOptions {
    * that server.
    */
   readonly following?: PostgresServer;
+  /** The result of `initialData()`, which is copied. Default: the server makes its own. */
+  readonly initial?: string;
   /**
    * The folder that contains the server's own: in memory, unless a benchmark needs a disk. Its path must be short,
    * because the path of a socket may have only 107 bytes.
@@ -39,27 +41,41 @@ const identity = isRoot ? { uid: nobody, gid: nobody } : {};
 /** Settings that are fast and lose data with the machine. Tests that cut the power set `fsync` on. */
 const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];
 
+/** Creates a folder for a server. @throws Error if there is no PostgreSQL, with what would help */
+async function prepare(within = foldersOfTests() === memory ? memory : '/tmp') {
+  const folder = await mkdtemp(join(within, 'petstock-pg-'));
+  if (isRoot) await chown(folder, nobody, nobody);
+  const binaries = await findBinaries(folder);
+  const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+  const start: Start = (name, args) =>
+    spawn(join(binaries, name), args, { ...identity, cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const data = join(folder, 'data');
+  const initialise = () =>
+    ended(start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']));
+  return { folder, data, start, initialise };
+}
+
+/**
+ * Makes the data of a server that has not been started yet. Servers that copy it need much less CPU to start.
+ * @returns the folder of the data, which is all that is in the folder above
+ */
+export async function initialData(): Promise<string> {
+  const { data, initialise } = await prepare();
+  await initialise();
+  return data;
+}
+
 /**
  * Starts a PostgreSQL server in a folder of its own. It is reached by a Unix socket, and also by TCP if that is
  * requested.
  * @throws Error if there is no PostgreSQL, with what would help
  */
 export async function startPostgres(options: PostgresServerOptions = {}) {
-  const folder = await mkdtemp(join(options.within ?? (foldersOfTests() === memory ? memory : '/tmp'), 'petstock-pg-'));
-  if (isRoot) await chown(folder, nobody, nobody);
-  const binaries = await findBinaries(folder);
+  const { folder, data, start, initialise } = await prepare(options.within);
   const port = options.tcp === undefined ? 5432 : await freePort();
-  const data = join(folder, 'data');
-  const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
-  const start = (name: string, args: readonly string[]) =>
-    spawn(join(binaries, name), args, {
-      ...identity,
-      cwd: folder,
-      env: environment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
   if (options.following === undefined) {
-    await ended(start('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']));
+    if (options.initial === undefined) await initialise();
+    else await copyFiles(options.initial, data);
     await configure(data, folder, port, options);
   } else await copyBase(options.following, data, folder);
   let postmaster = await begin(start, data);
@@ -123,8 +139,7 @@ async function copyBase({ folder: from, url }: PostgresServer, data: string, fol
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query("SELECT pg_backup_start('standby', true)");
-  // Files that appear or disappear meanwhile are no failure.
-  await once(spawn('cp', ['-a', join(from, 'data'), data], { ...identity, stdio: 'ignore' }), 'close');
+  await copyFiles(join(from, 'data'), data);
   const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
   await client.end();
   await rm(join(data, 'postmaster.pid'), { force: true });
@@ -134,6 +149,11 @@ async function copyBase({ folder: from, url }: PostgresServer, data: string, fol
     'postgresql.auto.conf': `primary_conninfo = 'host=${from} user=postgres'\nunix_socket_directories = '${folder}'\n`,
   };
   for (const [name, content] of Object.entries(files)) await addFile(data, name, content);
+}
+
+/** Copies a folder with its owner. Files that appear or disappear meanwhile are no failure. */
+async function copyFiles(from: string, to: string): Promise<void> {
+  await once(spawn('cp', ['-a', from, to], { ...identity, stdio: 'ignore' }), 'close');
 }
 
 async function addFile(data: string, name: string, content: string): Promise<void> {

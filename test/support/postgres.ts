@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { inject, onTestFinished, TestRunner } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { initialData, type PostgresServer, type PostgresServerOptions, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The Unix socket at which tests ask for the PostgreSQL of this run. */
+    /** The Unix socket at which tests ask for the PostgreSQL of this run, and for the initial data of their own. */
     readonly postgres: string;
   }
 }
@@ -31,10 +31,13 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   }
   const folder = mkdtempSync(join(tmpdir(), 'petstock-pg-asked-'));
   const socket = join(folder, 'socket');
+  let initial: Promise<string> | undefined;
   let started: Promise<PostgresServer> | undefined;
-  const asked = createServer(async (_request, response) => {
-    started ??= startPostgres();
+  const asked = createServer(async ({ url }, response) => {
     try {
+      initial ??= initialData();
+      if (url === '/initial') return void response.end(await initial);
+      started ??= initial.then((data) => startPostgres({ initial: data }));
       response.end((await started).url);
     } catch (error) {
       response.writeHead(500).end((error as Error).message);
@@ -49,6 +52,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     asked.close();
     asked.closeAllConnections();
     await started?.then((server) => server.stop()).catch(() => {});
+    await initial?.then((data) => rmSync(dirname(data), { recursive: true })).catch(() => {});
     rmSync(folder, { recursive: true, force: true });
   };
 }
@@ -65,10 +69,14 @@ function skipWithoutPostgres(): void {
  * Returns the URL of the PostgreSQL of this run, for its superuser.
  * @throws Error if there is none
  */
-async function serverUrl(): Promise<string> {
+function serverUrl(): Promise<string> {
+  return askRun('/');
+}
+
+async function askRun(path: '/' | '/initial'): Promise<string> {
   skipWithoutPostgres();
   // The request has a connection of its own, because the other side may just be closing one that is kept alive.
-  const asking = request({ socketPath: inject('postgres'), path: '/', agent: false }).end();
+  const asking = request({ socketPath: inject('postgres'), path, agent: false }).end();
   const [answer] = await once(asking, 'response');
   let text = '';
   for await (const chunk of answer) text += chunk;
@@ -105,9 +113,8 @@ export async function temporaryDatabase(): Promise<string> {
  * Starts a PostgreSQL server for a test that stops it, freezes it or needs TLS. The server ends when the test is
  * finished.
  */
-export async function temporaryPostgres(...options: Parameters<typeof startPostgres>): Promise<PostgresServer> {
-  skipWithoutPostgres();
-  const server = await startPostgres(...options);
+export async function temporaryPostgres(options?: PostgresServerOptions): Promise<PostgresServer> {
+  const server = await startPostgres({ initial: await askRun('/initial'), ...options });
   onTestFinished(() => server.stop());
   return server;
 }
