@@ -23,7 +23,7 @@ export const defineApi = define({
   operands: { '<method>': methods.join(', '), '<path>': 'the part of the URL after /v1, such as /inventory' },
   description:
     'Sends any request to the chosen environment, with its key, and prints the body of the response unchanged. ' +
-    'Takes one request.',
+    'Sends one request.',
   options: [
     ['--data <json>', 'the body; @file reads it from a file, - from stdin'],
     ['-H, --header <header>', "an additional header, 'name: value'; may be given several times", collect],
@@ -74,7 +74,10 @@ export const defineApi = define({
   },
 });
 
-/** Adds to the error of an unanswered write that the service may have carried it out. */
+/**
+ * Adds to the error of a write without a response that the service may have carried it out. Returns any other error
+ * unchanged.
+ */
 function unsure(error: unknown, request: string): unknown {
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
   if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
@@ -158,8 +161,8 @@ const maxShown = 16 * 1024 * 1024;
 const lineFeed = 10;
 
 /**
- * Prints a body unchanged, as the bytes arrive. On a terminal, prints the text as a whole at the end, because a control
- * sequence may be split between two chunks.
+ * Creates a printer of a body, which prints the bytes unchanged as they arrive. On a terminal, it prints the text as a
+ * whole at the end, because a control sequence may be split between two chunks.
  */
 function bodyPrinter({ context, results }: Invocation) {
   const { isTerminal } = context.stdout;

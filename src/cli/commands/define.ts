@@ -42,7 +42,7 @@ export type Example = readonly [command: string, does?: string];
 export interface Definition<Rows extends readonly OptionRow[]> extends CommandTraits<OptionsOf<Rows>> {
   /** The operands in the usage line. Default: as Commander shows them. */
   readonly usage?: string;
-  /** The description of each operand, by its name: `'<petId>'`, `'[file]'`. */
+  /** The description of each operand, by its name: `'<petId>'`, `'[file]'`. The operands are in this order. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly description: string;
   readonly options?: Rows;
@@ -98,7 +98,7 @@ export function outlineName({ usage }: Outline): string {
 }
 
 /**
- * Returns a parser that keeps its first error until all options are read, because `--json` and `--log` determine how
+ * Creates a parser that keeps its first error until all options are read, because `--json` and `--log` determine how
  * the error is shown.
  */
 function keepingError(command: { invalid: unknown }, read: NonNullable<OptionRow[2]>) {

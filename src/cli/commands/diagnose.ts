@@ -18,8 +18,8 @@ import { sharedStateOf, withExistingState } from '../invocation/state-access.ts'
 
 /**
  * Returns everything that a bug report needs, as JSON and as rows of `status`. Variables are only named, because their
- * values may be secret. A null stands for an unknown or absent value.
- * @param head the head of the latest response; undefined if there was none
+ * values may be secret. In JSON, null stands for an unknown or absent value.
+ * @param head the `Date` of the latest response; undefined if none had one
  */
 export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
   const { env, folders } = invocation.context;
@@ -86,7 +86,7 @@ function programFacts() {
 
 /**
  * Returns facts about a folder. `rights` are the rights of this user, or `missing` if the folder will be created when
- * needed. `free` is the number of free bytes on its disk.
+ * needed. `free` is the number of free bytes on its disk. On Windows, `mode` and `isOwn` are null.
  */
 function folderFacts(path: string) {
   const nothing = { path, mode: null, isOwn: null, free: null, problem: null };
@@ -130,8 +130,8 @@ function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof fo
 }
 
 /**
- * Describes and checks the whole state. An error is listed as a problem. `source` says where the URL of a shared state
- * comes from.
+ * Describes and checks the whole state. An error of petstock is listed as a problem. `source` says where the URL of a
+ * shared state comes from; null for this machine's own.
  */
 async function stateFacts(invocation: Invocation) {
   const shared = sharedStateOf(invocation);

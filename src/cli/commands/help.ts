@@ -65,14 +65,16 @@ export const topics = {
       indent: 0,
       terms: {
         '  0  ok': '',
-        '  1  failure': 'an invalid response, a full disk, a bug, a missing setting',
+        '  1  failure': 'an invalid response, a full disk, a bug, or a value that `config get` does not find',
         '  2  usage': 'arguments, settings, an invalid file, a confirmation that was refused or is missing',
-        '  3  changes': 'only with --exit-code: a dry run or a comparison found changes',
+        '  3  changes':
+          'with --exit-code: a dry run or a comparison found changes; with `inventory watch --first`: --for ended without a change',
         '  4  auth': 'no key, or the service did not accept it (401)',
         '  5  unavailable': 'network, time-out, or 5xx after all retries',
         '  6  rate-limited': "the wait would be longer than --max-wait, the day's quota is spent, or the key is banned",
         '  7  conflict':
-          'the stock is not the expected one, or a run of the same file is unfinished (nothing was written)',
+          'the stock is not the expected one, a run of the same file is unfinished, or the run, pet or counting session is ' +
+          'in use by another command (nothing was written)',
         '  8  partial':
           'only some rows were written, it is not known whether some were written (unknown), or the service wrote another ' +
           'quantity than requested (differs). Also for single writes',
@@ -91,8 +93,8 @@ export const topics = {
         '    "message":"…","status":404,"exitCode":9,"hint":"…"}}',
       ],
     },
-    'stdout then stays empty, except for the report of a bulk run or of `petstock status`. A long list that breaks off has ' +
-      'no closing bracket.',
+    'stdout then stays empty, except for a report (of a run, `petstock status` or `petstock state check`) and for the ' +
+      'pets that were found. A long list that breaks off has no closing bracket.',
     '"Nothing was written" appears only if that is certain. "No change has reached the stock so far" means that an ' +
       'unanswered request may still be carried out. After exit code 8, `petstock history show <run>` shows the ' +
       'result of each row, and `petstock inventory apply --resume <run>` checks the unknown ones again.',
@@ -145,8 +147,8 @@ export const topics = {
       },
     },
     '--header and --no-header apply to csv, tsv and table. --fields chooses the columns and may be repeated. stdout contains only the result; ' +
-      'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings and errors.',
-    'A command refuses a format that it does not support (exit code 2). PETSTOCK_OUTPUT and the setting output are only defaults, so they never cause an error. ' +
+      'banner, rate limit, warnings, questions and errors go to stderr. --quiet leaves only warnings, questions and errors.',
+    'A command refuses a format that it does not support (exit code 2). PETSTOCK_OUTPUT (except html) and the setting output are only defaults: a command without that format ignores them. ' +
       'The format of an exported file follows its extension, unless -o is given.',
     'The result of a row:',
     {
@@ -158,6 +160,7 @@ export const topics = {
         conflict: 'the stock was not the expected one; not written, unless its error says that this is not known',
         notAttempted: 'it was not sent (pending in the history)',
         unknown: 'it is not known whether it was written',
+        skipped: 'the service has no such pet, and --skip-unknown was given',
         differs: 'the service wrote another quantity (the row shows it)',
       },
     },
@@ -169,8 +172,8 @@ export const topics = {
     {
       terms: {
         'state.db':
-          'one SQLite database with the rate limits of each key, the pets that commands are changing, and every ' +
-          'stock change made by this machine (petstock history list). While it is in use, state.db-wal and ' +
+          'one SQLite database with the rate limits of each key, the pets that commands are changing, and the runs of ' +
+          'this machine (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'the content of the codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':
@@ -206,7 +209,7 @@ export const topics = {
         'delta (or adjust)': 'instead of quantity: what to add to the stock',
         expected: 'write only if the stock is this',
         'reason, ref': 'for the history',
-        'status, name': 'for the reader, not written; any other column is an error',
+        'status, name': 'for the reader, not written; any other column is an error, unless --ignore-columns is given',
       },
     },
     'Columns may be in any order; upper and lower case, spaces, _ and - make no difference. In a spreadsheet, save as ' +

@@ -90,7 +90,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list, show, add up, discard, export and prune past runs',
     group: 'Stock',
     description:
-      'Shows and manages the history. Every write of this machine is a run in the history, with all of its rows.',
+      'Shows and manages the history. Each command that changes stock, except `petstock api`, adds a run with its rows.',
     commands: [
       verb('list', 'list the runs, latest first', historyShow, 'defineHistoryList'),
       verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),
@@ -104,10 +104,10 @@ export const commandOutlines: readonly Outline[] = [
   verb('status', 'check the environment, its address and its key', status, 'defineStatus', 'Service and setup'),
   {
     usage: 'state',
-    summary: 'show or check what petstock keeps on this machine',
+    summary: 'show or check the limits, locks and history that petstock keeps',
     group: 'Service and setup',
     description:
-      'The data that petstock keeps on this machine for its commands: the limits of each key, the pets that commands are changing, and the history.',
+      'The data that petstock keeps for its commands, on this machine or in a shared database: the limits of each key, the pets that commands are changing, and the history.',
     facts: { needsConfig: false },
     commands: [
       verb('info', 'show where the state is, its size, and who uses it', state, 'defineStateInfo'),

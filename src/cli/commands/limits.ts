@@ -28,7 +28,7 @@ export const defineLimits: Define = (command, run) => {
 const limits = define({
   description:
     'Shows the known rate limits of each key, as of its last responses, and the time before which nothing may be sent with it. ' +
-    'Covers every environment, unless --env names one. Sends nothing.',
+    'Covers every key, unless --env, --store or their variables select some. Sends nothing, unless --refresh is given.',
   options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
@@ -76,7 +76,7 @@ async function withLimits<Result>(invocation: Invocation, look: (store: LimitsSt
 const clear = define({
   description:
     'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
-    'every key of this configuration, unless --env names an environment. Pending requests stay counted. Sends nothing.',
+    'every key of this configuration, unless --env, --store or their variables select some. Requests without a response yet stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
     const { messages, questions, target, context } = invocation;

@@ -33,6 +33,7 @@ export function partsOf(texts: readonly string[]): string[] {
 
 /**
  * Returns the pet with an id, or with a name if the shop has names.
+ * @param what the option that begins the message about an invalid id
  * @throws UsageError for an invalid id, or for a name that no pet or several pets have
  */
 export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
@@ -55,7 +56,7 @@ async function findPet(invocation: Invocation, text: string, what?: string): Pro
 /**
  * Returns the pets of ids and names, followed by those of bar codes, and an error for each name that no pet has.
  * @param coded the pets of bar codes
- * @throws UsageError for a name that several pets have; NotFoundError if no pet is left
+ * @throws UsageError for an invalid id, or for a name that several pets have; NotFoundError if no pet is left
  */
 export async function petIdsOf(
   invocation: Invocation,

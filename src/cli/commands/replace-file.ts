@@ -24,10 +24,10 @@ export interface ReplacingOptions {
 
 /**
  * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
- * work; `force` replaces it without a question. Files without rows, pipes and other special files are written without a
- * question.
+ * work. `force`, or `--yes` on a terminal, replaces it without a question. Files without rows, pipes and other special
+ * files are written without a question.
  * @throws UsageError if the answer is no, if there is no terminal to ask on, or if such a file is an input file or in a
- * folder of petstock; FailureError for a link of another user
+ * folder of petstock; FailureError if there is no such folder, or for a symbolic link that others may have created
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafePlace(file);
@@ -157,8 +157,8 @@ export async function writeReplaceable(
 }
 
 /**
- * Notes the content of a file that petstock has written, so that the file may be replaced without a question as long as
- * it is unchanged.
+ * Notes a hash of a file that petstock has written, so that the file may be replaced without a question as long as it
+ * is unchanged. Does nothing for a pipe. Ignores errors.
  */
 export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;

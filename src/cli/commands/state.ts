@@ -65,7 +65,7 @@ function infoView(
   return factsView(flat, lines, { ...facts, present, ...(clockAhead !== undefined && { clockAhead, warnings }) });
 }
 
-/** Returns a text like `1.2 s ahead of this machine's`. */
+/** Returns the state's clock as a text like `1.2 s ahead of this machine's`. */
 function clockText(ms: number): string {
   if (Math.abs(ms) < 100) return "the same as this machine's";
   return `${(Math.abs(ms) / 1000).toFixed(1)} s ${ms > 0 ? 'ahead of' : 'behind'} this machine's`;
@@ -91,7 +91,7 @@ export const defineStateCheck = define({
 });
 
 /**
- * Checks the state in use, this machine's own state if a shared one is in use, and the sessions of counts.
+ * Checks the state in use; if that is shared, also this machine's own state; and the sessions of counts.
  * @throws the error of a state that can't be opened
  */
 async function findingsOf(invocation: Invocation) {
@@ -131,7 +131,7 @@ function checkView(problems: readonly string[]): View {
 
 export const defineStateInit = define({
   description:
-    'Creates the tables of the shared state in the setting state-url, if they are missing. The role that runs this command owns them; ' +
+    'Creates the tables of the shared state (PETSTOCK_STATE_URL or the setting state-url), if they are missing. The role that runs this command owns them; ' +
     '`petstock state grant` then prints the rights that other roles need. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
   action: async (invocation) => {

@@ -82,7 +82,10 @@ function describeSettings({ environment, store, context, config }: Invocation) {
   };
 }
 
-/** Returns the limits that the service last reported for this key, without a request. */
+/**
+ * Returns the window of this key that the service reported last, without a request. Null if none is known, if a command
+ * prints the key, and for the sandbox.
+ */
 async function rememberedLimits(invocation: Invocation): Promise<StatusReport['rateLimit']> {
   const { environment, context, config } = invocation;
   if (environment.value === 'sandbox') return null;
@@ -126,8 +129,9 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 }
 
 /**
- * Adds a hint to an error about the connection or the address, unless the error has one. The hint of other commands is
- * `petstock status`; `status` itself suggests first `--verbose`, then how to check or change the address.
+ * Adds a hint to an error about the connection or the address, unless the error has one or is about the sandbox. The
+ * hint of other commands is `petstock status`; `status` itself suggests first `--verbose`, then how to check or change
+ * the address.
  */
 function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;

@@ -72,7 +72,7 @@ export const defineUndo = define({
 
 type UndoOptions = PlanOptions & UndoNote;
 
-/** Maximum number of skipped runs that are listed, and of pets in a hint. */
+/** Maximum number of skipped runs that are described, and of pets in a hint. */
 const maxNamed = 5;
 
 /**
@@ -97,8 +97,8 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 
 /**
  * Returns the latest run of this service that can be undone, or that is still running, and a sentence for each run that
- * was skipped. A running run is not skipped, because it is the latest, although it can't be undone yet. Undo runs are
- * left out.
+ * was skipped, of which at most `maxNamed` are described. A running run is not skipped, because it is the latest,
+ * although it can't be undone yet. Undo runs are left out.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
@@ -109,15 +109,16 @@ async function findLast(invocation: Invocation, state: State | undefined) {
   const service = serviceNow(invocation);
   const passed: string[] = [];
   let more = 0;
+  const described = () => (more === 0 ? passed : [...passed, `And ${more} more.`]);
   if (state === undefined) return { run: undefined, passed };
   for await (const run of state.history.runs(filter)) {
     if (run.undoes !== undefined) continue;
     const why = await whyPassed(state, run, service);
-    if (why === undefined) return { run, passed: more === 0 ? passed : [...passed, `And ${more} more.`] };
+    if (why === undefined) return { run, passed: described() };
     if (passed.length === maxNamed) more += 1;
     else passed.push(skippedText(run, why));
   }
-  return { run: undefined, passed };
+  return { run: undefined, passed: described() };
 }
 
 /** Returns why `undo --last` skips a run, as a clause that begins with a verb; undefined if it does not. */

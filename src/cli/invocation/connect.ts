@@ -48,9 +48,9 @@ export interface ServiceConnection extends RunContext {
   readonly store: string | undefined;
   /** The key, masked except for its last 4 characters. */
   readonly maskedKey: string;
-  /** Returns the head of the latest response that had a `Date` header. */
+  /** Returns the `Date` of the latest response that had one; undefined if none had. */
   seenHead(): SeenHead | undefined;
-  /** Reports whether a request was sent that may have changed something. */
+  /** Reports whether a request other than a GET was sent, so that something may have changed. */
   hasSentWrite(): boolean;
   /**
    * Opens a connection that uses the configured state instead of the fallback. Closing the new connection closes this
@@ -85,7 +85,8 @@ interface Endpoint {
 
 /**
  * Opens a connection to the service of a target.
- * @throws UsageError if no base URL is set, AuthError if no key is set; the hint is the command that sets it
+ * @throws UsageError if no base URL is set, AuthError if no key is set; the hint is the command that sets it. AuthError
+ * for a stored key of another origin
  */
 export async function connect(
   options: ConnectOptions,

@@ -66,8 +66,9 @@ export function targetOf({ store, environment }: ResolvedTarget): Target {
 }
 
 /**
- * Returns the target chosen by `--env` and `--store`.
- * @throws UsageError for an invalid store or environment
+ * Returns the target of a command: from `--env` and `--store`, their variables, or settings. The sandbox has no store,
+ * so a store that is not from `--store` is ignored for it.
+ * @throws UsageError for an invalid store or environment, or for `--store` with the sandbox
  */
 export function resolveTarget(
   { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
@@ -110,9 +111,7 @@ export function isNarrowed(invocation: Named): boolean {
   return env !== undefined || store !== undefined;
 }
 
-/**
- * Reports whether a target is among those that options and variables name. If they name none, every target is included.
- */
+/** Reports whether a target is among those that options and variables name. True for every target if they name none. */
 export function isNamed(invocation: Named, { env, store }: Target): boolean {
   const named = namedTarget(invocation);
   return (

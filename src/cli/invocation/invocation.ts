@@ -36,16 +36,16 @@ export interface Invocation extends ResolvedTarget {
   /** Whether pets may have names: the setting `codes` is set, or this is the sandbox, which has its own codes. */
   readonly hasCodes: boolean;
   /**
-   * Returns the bar codes, names and levels of the shop; undefined if there are none, or if they can't be read. They
-   * are read once.
+   * Returns the bar codes, names and levels of the shop; undefined if none are set, or if the file can't be read or has
+   * errors and was never read before. They are read once.
    */
   shopCodes(): Promise<BarCodes | undefined>;
-  /** Returns the names of the pets, for a person to read; undefined if there are none. */
+  /** Returns the store's own names of pets, for a person to read; undefined if there are none. */
   petNames(): Promise<PetNames | undefined>;
   lowLevels(): Promise<LowLevels>;
   /**
-   * Returns the levels and the names that a result shows beside the stock. Those that are built into the sandbox appear
-   * only in tables and HTML pages: output for programs has them only if the setting `codes` is set.
+   * Returns the levels and the names that a result shows beside the stock. Without the setting `codes`, the sandbox has
+   * its own, which only tables and HTML pages show: output for programs then has no names and no levels of single pets.
    */
   stockRemarks(): Promise<{ readonly low: LowLevels; readonly names: PetNames | undefined }>;
 }
@@ -56,7 +56,7 @@ export type Action<Options extends object> = (
   ...operands: string[]
 ) => Promise<void>;
 
-/** Converts an action for Commander's `.action()`: `.action(run(async (invocation, options, petId) => …))`. */
+/** Converts an action to the function that Commander calls: `.action(run(async (invocation, options, petId) => …))`. */
 export type Run = <Options extends object>(action: Action<Options>) => (...args: unknown[]) => Promise<void>;
 
 /**
@@ -68,8 +68,8 @@ export interface CommandTraits<Options extends object = object> {
   /** The formats of the result; empty if the command prints its own text. Default: all except `html`. */
   readonly formats?: readonly Format[];
   /**
-   * Whether the command sends requests. If it is interrupted before a write, the message then says that nothing was
-   * written.
+   * Whether the command sends requests. If it is interrupted before a write was sent, the message then says that
+   * nothing was written.
    */
   readonly sendsRequests?: boolean;
   /**

@@ -103,7 +103,7 @@ export class Messages {
   /**
    * Shows why a command waits and what it does next. On a terminal, the line is replaced by the next one.
    * @param sentence without a period
-   * @param attempt the number of the attempt, from 1; without a terminal, only the first is printed
+   * @param attempt the number of the attempt, from 1; if no line can be redrawn, only the first is printed
    */
   delayed(sentence: string, attempt = 1): void {
     if (this.options.quiet) return;
@@ -155,7 +155,7 @@ export class Messages {
   }
 
   /**
-   * Shows the progress of a bulk write until it is stopped.
+   * Shows the progress of a bulk write until it is stopped. Returns undefined with `--quiet`.
    * @param limitSeconds returns for how many seconds the rate limits delay a number of requests
    */
   async startProgress(total: number, limitSeconds: (requests: number) => number): Promise<Progress | undefined> {

@@ -16,7 +16,7 @@ export interface NetworkUse {
 
 /**
  * Returns the proxy and the trusted authorities for a service.
- * @throws UsageError if they can't be used, or before a write if certificates are not checked
+ * @throws UsageError if they can't be used, or if certificates are not checked and the command writes
  */
 export async function networkFor(baseUrl: string, use: NetworkUse): Promise<TransportOptions> {
   await requireCertificateCheck(use);
@@ -30,8 +30,8 @@ export async function networkFor(baseUrl: string, use: NetworkUse): Promise<Tran
 }
 
 /**
- * Warns if certificates are not checked, or refuses to write. Node's own warning can be switched off and does not
- * mention the key.
+ * Warns if certificates are not checked. Node's own warning can be switched off and does not mention the key.
+ * @throws UsageError before a write if certificates are not checked
  */
 async function requireCertificateCheck({ context, messages, writes }: NetworkUse): Promise<void> {
   if (context.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;

@@ -28,7 +28,7 @@ const maxRepeated = 1024 * 1024;
 /**
  * Shows a table on a terminal. If the table does not fit on the screen, it is shown through a pager, if one can be run.
  * @param pieces the table in pieces of whole lines
- * @throws ClosedPipeError once the user has quit the pager; the reason of an interruption
+ * @throws ClosedPipeError if the user quits the pager before it has the whole table; the reason of an interruption
  */
 async function showPaged(pieces: Pieces, output: PagedOutput): Promise<void> {
   const { columns, rows } = output;
@@ -96,8 +96,8 @@ function linesOf(text: string, columns: number, room: number): number {
 }
 
 /**
- * Rejects when the user has quit the pager, or on Ctrl-C; never resolves. It stays pending if the pager is missing; the
- * next write detects that.
+ * Returns a promise that rejects when the user has quit the pager, or on Ctrl-C, and never resolves. It stays pending
+ * if the pager is missing; the next write detects that.
  */
 function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
@@ -111,7 +111,7 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
 }
 
 /**
- * Returns a function that shows a table that may be longer than the terminal; undefined if a pager is not wanted or
+ * Creates a function that shows a table that may be longer than the terminal; undefined if a pager is not wanted or
  * can't be used.
  */
 export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink'>, place: string) {

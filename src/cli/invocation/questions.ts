@@ -19,7 +19,7 @@ export interface Question {
   readonly notDone?: string | undefined;
 }
 
-/** Asks for confirmation before a write. `--yes` answers every question but `text`. */
+/** Asks questions on the terminal. `--yes` answers all of them but `text`. */
 export class Questions {
   /** Whether the command reads its file from stdin, so that no question can be answered there. */
   stdinIsTaken = false;

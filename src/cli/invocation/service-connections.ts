@@ -31,7 +31,8 @@ export class ServiceConnections {
   constructor(private readonly options: ServiceConnectionsOptions) {}
 
   /**
-   * Returns the connection to the chosen target; the first call opens it. Sends nothing yet.
+   * Returns the connection to the chosen target. The first call opens it, with its `use`; later calls return the same
+   * connection. Sends nothing yet.
    * @throws UsageError without a base URL, AuthError without a key
    */
   connect(use: ConnectionUse = {}): Promise<ServiceConnection> {
@@ -95,7 +96,7 @@ export class ServiceConnections {
     return connected;
   }
 
-  /** Runs `work` with the connection to another target. Errors name that target. */
+  /** Runs `work` with the connection to a target that an operand names. Errors name that target. */
   async at<Result>(named: NamedTarget, work: (connection: ServiceConnection) => Promise<Result>): Promise<Result> {
     const { configFile, chosen } = this.options;
     const resolved = resolveNamedTarget(named, chosen, configFile);
@@ -135,7 +136,7 @@ export class ServiceConnections {
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   }
 
-  /** Reports whether a request was sent that may have changed something. */
+  /** Reports whether any connection has sent a request other than a GET. */
   async hasSentWrite(): Promise<boolean> {
     return (await this.#opened()).some((connection) => connection.hasSentWrite());
   }

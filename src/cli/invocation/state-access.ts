@@ -19,11 +19,11 @@ interface StateUse extends Omit<ResolvedTarget, 'store'> {
 type Need = OpenStateOptions['need'];
 
 /**
- * Opens the state for a command that only reads, and closes it afterwards.
+ * Opens the state for a command that must not create one, and closes it afterwards.
  * @param look receives undefined if there is no state yet
  * @param options with `need: 'limits'`, a state in the runtime folder is found, too; with `isOwn`, this machine's state
  * is opened even if a shared one is configured
- * @throws FailureError if the state can't be used
+ * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
 export async function withExistingState<T>(
   use: StateUse,

@@ -81,7 +81,7 @@ async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: 
 }
 
 /**
- * Returns a function that estimates how long a number of requests takes, by the reported limits and the measured round
+ * Creates a function that estimates how long a number of requests takes, by the reported limits and the measured round
  * trip.
  */
 function createEstimator({ invocation, connection }: RunAccess, concurrency: number) {
@@ -132,7 +132,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
       onInterrupt = () => {
         // Printed at once, because a second Ctrl-C ends the process without further output.
         const resume = petstock`inventory apply --resume ${run} ${targetWords(target)}`;
-        stopping = messages.note(`Stopping after the requests in flight. To resume later: ${resume}`);
+        stopping = messages.note(`Stopping after the current requests. To resume later: ${resume}`);
       };
       context.interrupted.addEventListener('abort', onInterrupt, { once: true });
     },
@@ -152,7 +152,7 @@ function createHooks(access: RunAccess, job: PlanJob, options: PlanOptions): Run
 
 /**
  * Shows the plan on stderr, and how long it takes under the limits. Shows nothing if the question already shows a
- * single row, or if there is nothing to write and the report on a terminal shows the reasons.
+ * single row. Shows only the counts if there is nothing to write and the report on a terminal shows the reasons.
  * @param options with `asks`, a question follows, so the plan is shown even with `--quiet`
  */
 async function showPreview(

@@ -23,9 +23,11 @@ import {
 /**
  * Resumes a run.
  * @param text the id of the run, its last four characters, or `latest`
- * @param onBegun called before the first request of the run, if anything is left to write
+ * @param onBegun called before the first write of the run, if anything is left to write
  * @param whenEnded receives the error of the run, or undefined, and returns the error to throw instead; not called
  * after a dry run
+ * @throws UsageError if the run belongs to another target or service; ConflictError if it was discarded or is still
+ * running
  */
 export async function resumeRun(
   invocation: Invocation,

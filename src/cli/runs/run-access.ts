@@ -15,8 +15,8 @@ export interface RunAccess {
 }
 
 /**
- * Carries out `run`. If it is interrupted before its first request, the error says that nothing was written, and its
- * hint starts the command again. After the first request, the error of the run already says how to resume.
+ * Carries out `run`. If it is interrupted before its first write, the error says that nothing was written, and its hint
+ * starts the command again. Later, the error of the run already says how to resume.
  * @param command the words of a command that does the same
  * @param notDone the sentence about what was not done
  */

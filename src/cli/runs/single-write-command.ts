@@ -25,8 +25,8 @@ export interface SingleOptions {
 }
 
 /**
- * A change of this many units or more needs confirmation on a terminal, because a bar code is easily scanned in place
- * of a quantity.
+ * On a terminal, a change of this many units or more needs confirmation if the stock was read, because a bar code is
+ * easily scanned in place of a quantity.
  */
 const largeJump = 1000;
 
@@ -69,8 +69,8 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
 }
 
 /**
- * Returns hooks that ask for confirmation if the setting `confirm` is `always`, the stock goes below zero, or the
- * change is large.
+ * Creates hooks that, on a terminal, ask for confirmation if the setting `confirm` is `always`, the stock goes below
+ * zero, or the change is large. Elsewhere they only warn of a stock below zero.
  */
 function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   const { context, messages, questions, config, target } = access.invocation;
@@ -92,7 +92,7 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
     ask: async (row) => {
       const known = row.before === undefined ? await knownBefore(access, row.petId) : undefined;
       const facts = isLarge(row) ? ['a large change'] : [];
-      if (known !== undefined) facts.push('according to the history of this machine');
+      if (known !== undefined) facts.push('according to the history');
       const asked = { ...row, before: row.before ?? known };
       const names = await access.invocation.petNames();
       const { planQuestion } = await import('../../output/preview.ts');
@@ -113,7 +113,8 @@ function isLarge({ before, after = 0 }: BulkRow): boolean {
 }
 
 /**
- * Prints the item. If that fails, the error says that the stock was written, so that a script does not write it again.
+ * Prints the item that the service returned, if there is one. If that fails, the error says that the stock was written,
+ * so that a script does not write it again.
  */
 async function printItem(
   invocation: Invocation,

@@ -24,9 +24,7 @@ plain('shows the stock from the history when a plain set asks for confirmation',
   await shop.run('inventory set 4 20 --yes');
   const { asked, prompts } = confirming(true);
   const result = await shop.run('inventory set 4 12 --no-read-first', { terminal: 80, prompts });
-  expect(asked).toEqual([
-    'Pet 4 in staging: 20 → 12 (-8), according to the history of this machine. Write this change?',
-  ]);
+  expect(asked).toEqual(['Pet 4 in staging: 20 → 12 (-8), according to the history. Write this change?']);
   expect(result.sent).toEqual(['PATCH /v1/inventory/4 {"quantity":12}']);
 });
 

@@ -78,6 +78,7 @@ test('empties the --failed-out file of an earlier run even if the new run fails 
 describe('undo --last', () => {
   test("undo --last skips and reports runs that it can't or need not undo", async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
+    for (const repeated of [1, 2]) await shop.run(`inventory set 8 32 --expect 32 --ref ${repeated}`);
     await shop.run('inventory adjust 4 +5');
     await shop.run('inventory set 8 32 --expect 32');
     await shop.run('inventory set 5 3');
@@ -86,7 +87,11 @@ describe('undo --last', () => {
     for (const why of ['wrote nothing.', 'changed nothing.', 'set a stock without reading it first'])
       expect(stderr.replace(/run \S+ \(/g, 'run (')).toContain(`Skipped: run (inventory set) ${why}`);
     expect((await stockOf(shop)).get('4')).toBe(39);
-    await shop.exits('undo --last --yes', 9, /Nothing to undo in staging\.(.|\n)*was already undone/);
+    await shop.exits(
+      'undo --last --yes',
+      9,
+      /Nothing to undo in staging\.(.|\n)*was already undone(.|\n)*And 1 more\./,
+    );
   });
 
   test('undo --last skips a run that changed nothing, and undoes the one before', async ({ shop }) => {

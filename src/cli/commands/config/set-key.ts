@@ -134,7 +134,7 @@ function commandAgain(
 
 /**
  * Returns the command that prints the key; undefined if none was given.
- * @throws UsageError for a command that can't be run
+ * @throws UsageError for a command that is not valid, or for `--shell` without one
  */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {

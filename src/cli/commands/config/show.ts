@@ -30,7 +30,7 @@ export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNam
 const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
 
 /**
- * Returns the entry with a typed name; `url` and `key` refer to the chosen environment.
+ * Returns the name of an entry that was typed; `url` and `key` stand for those of the chosen environment.
  * @throws UsageError for an unknown name, or for `url` or `key` of the sandbox
  */
 export function entryName(text: string, invocation: Invocation): EntryName {
@@ -47,7 +47,7 @@ export function isSetting(name: EntryName): name is SettingName {
   return settingNames.some((known) => known === name);
 }
 
-/** Returns the environment of `url.staging` or `key.staging`. */
+/** Returns the environment of an entry such as `url.staging`; staging for a setting. */
 export function environmentOf(name: EntryName): RemoteEnvironmentName {
   return name.endsWith('.production') ? 'production' : 'staging';
 }
@@ -59,13 +59,13 @@ export function environmentOf(name: EntryName): RemoteEnvironmentName {
 export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
   const remote = remoteEnvironmentNames.find((known) => known === environment.value);
   if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
-  const words = `The sandbox makes its own ${thing}, so it can't be set. Choose another environment with --env`;
+  const words = `The sandbox makes its own ${thing}, which is not in the configuration. Choose another environment with --env`;
   throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
 }
 
 /**
  * Returns where settings are stored. They apply to all stores unless `--store` is given; a variable that chooses a
- * store doesn't limit a guard to that store.
+ * store doesn't limit a setting to that store.
  */
 export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
   return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
@@ -75,7 +75,7 @@ export function settingsTarget({ context, globals, store }: Invocation): ConfigT
  * Maximum size of a key or URL on stdin, in bytes. A key is much shorter, and a file that was piped by mistake is
  * usually longer.
  */
-const maxBodyBytes = 64 * 1024;
+const maxSecretBytes = 64 * 1024;
 
 /**
  * Returns the answer to a hidden prompt, or all of stdin if there is no terminal.
@@ -88,7 +88,7 @@ export async function readSecret({ stdin, stderr, prompts }: Context, question: 
   let bytes = 0;
   for await (const chunk of stdin.chunks) {
     bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new UsageError('The input is too long to be a key or a URL. Nothing was stored.');
+    if (bytes > maxSecretBytes) throw new UsageError('The input is too long to be a key or a URL. Nothing was stored.');
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

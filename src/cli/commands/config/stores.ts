@@ -25,7 +25,7 @@ export const defineStores = define({
   ],
   action: async ({ context, configFile, globals, target, messages, results }) => {
     const rows: Row[] = [];
-    for (const { store, env } of places(context.env, configFile)) {
+    for (const { store, env } of targetsIn(context.env, configFile)) {
       if (globals.store !== undefined && store !== target.store) continue;
       if (globals.env !== undefined && env !== target.env) continue;
       const config = configOf(configFile, store);
@@ -44,7 +44,7 @@ export const defineStores = define({
   },
 });
 
-function places(env: Environment, { stores }: ConfigFile) {
+function targetsIn(env: Environment, { stores }: ConfigFile) {
   const named = [...new Set([...Object.keys(stores), ...storesOfVariables(env)])].sort();
   return [undefined, ...named].flatMap((store) => remoteEnvironmentNames.map((name) => ({ store, env: name })));
 }

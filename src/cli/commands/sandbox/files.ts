@@ -19,9 +19,9 @@ import { chosenStorage, type StorageChoice, storageName, storeOptions, withStora
 export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
   description:
-    'Replaces the stock with your own, atomically, even while it is served. CSV has the columns petId, ' +
+    'Replaces the stock with your own, as a whole or not at all, even while it is served. CSV has the columns petId, ' +
     'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}, whose pets and orders are the responses to GET /pets/{petId} and ' +
-    'GET /store/orders, unchanged. Keys and their usage stay. The names of the practice pets are removed.',
+    'GET /store/orders, unchanged. Keys and their usage stay. Without --merge, the names of the practice pets are removed.',
   options: [...storeOptions, ['--merge', 'keep the stock, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],
@@ -128,8 +128,9 @@ export const defineBackup = define({
 });
 
 /**
- * Copies a database. The copy has another name until it is complete, so that a failure leaves nothing that looks like a
- * backup.
+ * Copies a database, and returns how many pets it has. The copy has another name until it is complete, so that a
+ * failure leaves nothing that looks like a backup.
+ * @throws UsageError if the database can't be read or the copy can't be written
  */
 async function copy(file: string, target: string): Promise<number> {
   const { backupDatabase } = await import('../../../service/index.ts');

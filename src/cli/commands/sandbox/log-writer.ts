@@ -6,9 +6,9 @@ import type { Output } from '../../context.ts';
 const maxWaiting = 1_000_000;
 
 /**
- * Returns a function that writes a line of the log as JSON. The server never waits for a slow reader. If too many bytes
- * wait, the oldest lines are dropped, because the newest lines describe the current situation. Once the reader takes
- * lines again, the log says how many were dropped. A closed log does not stop the server.
+ * Creates a function that writes an entry to the log, as a line of JSON. The server never waits for a slow reader. If
+ * too many bytes wait, the oldest lines are dropped, because the newest lines describe the current situation. Once the
+ * reader takes lines again, the log says how many were dropped. A closed log does not stop the server.
  */
 export function logWriter(stderr: Pick<Output, 'write'>, now: () => number): (entry: object) => void {
   let waiting: string[] = [];

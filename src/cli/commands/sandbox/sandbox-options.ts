@@ -52,7 +52,7 @@ const file: Read<string> = (given, option) => {
 export const options = {
   file: [
     'path',
-    'database file; :memory: stores nothing (default: the file of --env sandbox, or :memory: if a stock, key or limits are given)',
+    'database file; :memory: stores nothing (default: the file of --env sandbox, or :memory: with options for the stock, key, plan, limits or bans)',
     file,
   ],
   database: [
@@ -155,7 +155,10 @@ export function sandboxOptions(
   });
 }
 
-/** Returns the limits of an enterprise key; undefined if neither is given. */
+/**
+ * Returns the limits of an enterprise key; undefined if neither is given. If only one is given, there is no other
+ * limit.
+ */
 export function limitsOf({ limitMinute, limitDay }: Pick<Values, 'limitMinute' | 'limitDay'>) {
   if (limitMinute === undefined && limitDay === undefined) return undefined;
   return { minute: limitMinute ?? unlimited, day: limitDay ?? unlimited };

@@ -15,8 +15,8 @@ import {
 const hint = 'petstock sandbox serve --help';
 
 /**
- * Pairs of options that exclude each other. An option on the command line takes precedence over the variable of the
- * other.
+ * Pairs of options of which only one can have an effect. If one is on the command line, the variable of the other is
+ * ignored.
  */
 const alternatives: readonly (readonly [Name, Name])[] = [
   ['file', 'database'],
@@ -35,7 +35,7 @@ const alternatives: readonly (readonly [Name, Name])[] = [
  * Returns the value of each option from the command line, or else from its variable `PETSTOCK_SERVE_…`.
  * @param flags as parsed by Commander: `windowSeconds`, and `ban: false` for `--no-ban`
  * @param warn receives a message for each variable that belongs to no option
- * @throws UsageError for an invalid value, or options that exclude each other
+ * @throws UsageError for an invalid value, or for options that can't be used together
  */
 export function serveValues(
   flags: Readonly<Record<string, unknown>>,

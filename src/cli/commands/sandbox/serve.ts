@@ -24,7 +24,7 @@ export const defineServe = define({
   formats: ['json', 'ndjson'],
   logs,
   description:
-    'Serves the sandbox on a port, for any client, until Ctrl-C. The options apply to this server only: with its own stock, key or limits it works in memory, unless --file or --database is given. Each option is also a variable, PETSTOCK_SERVE_<NAME>.',
+    'Serves the sandbox on a port, for any client, until Ctrl-C. The options apply to this server only: with options for the stock, key, plan, limits or bans it works in memory, unless --file or --database is given. Each option is also a variable, PETSTOCK_SERVE_<NAME>.',
   options: sandboxOptions(optionNames),
   examples: [
     ['petstock sandbox serve'],
@@ -42,9 +42,10 @@ export const defineServe = define({
     const options = await serviceOptions(invocation, values, teller);
     const service = await startSandbox(context, options);
     try {
+      const storage = values.database === undefined ? ['--file', options.file ?? ''] : ['--database', '<url>'];
       if (values.import !== undefined && !service.hasNewStore) {
         await teller.warn(
-          'The existing stock is kept, because --import only fills a new sandbox. To replace it: petstock sandbox import',
+          `The existing stock is kept, because --import only fills a new sandbox. To replace it: ${petstock`sandbox import ${values.import} ${storage}`}`,
         );
       }
       if (service.isKeyRevoked) {
@@ -53,9 +54,8 @@ export const defineServe = define({
         );
       }
       for (const id of service.replacedKeys) {
-        const store = values.database === undefined ? ['--file', options.file ?? ''] : ['--database', '<url>'];
         await teller.warn(
-          `${values.keyFile} contained another key before, which is still valid. To revoke it: ${petstock`sandbox keys revoke ${id} ${store}`}`,
+          `${values.keyFile} contained another key before, which is still valid. To revoke it: ${petstock`sandbox keys revoke ${id} ${storage}`}`,
         );
       }
       // Without a certificate, SIGHUP has its usual meaning: the terminal was closed, so the server ends.
@@ -131,8 +131,9 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
 }
 
 /**
- * Returns the key in a file. Creates the file if it is missing.
- * @throws UsageError for an invalid key, without repeating it
+ * Returns the key in a file; undefined if no file is given. Creates the file if it is missing. Warns if others could
+ * read it.
+ * @throws UsageError for an invalid key, without repeating it, or for a file that can't be used
  */
 async function keyOfFile(file: string | undefined, teller: Teller): Promise<string | undefined> {
   if (file === undefined) return undefined;
@@ -175,8 +176,8 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
 }
 
 /**
- * Prints the address. The key and the token are printed only on a terminal, and as JSON on stdout, because stderr may
- * otherwise be stored as a log.
+ * Prints the address. The key and the token are printed only if stderr is a terminal and not a log, and as JSON on
+ * stdout, because stderr may otherwise be stored as a log. A key in a file is never printed.
  */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;

@@ -115,6 +115,8 @@ function grantOf(options: CreateOptions): KeyGrant {
     return { minute: BigInt(limits.minute), day: BigInt(limits.day) };
   }
   const message =
-    limits === undefined ? 'A key needs a plan' : "--plan and limits of its own can't be used together. Leave one out";
+    limits === undefined
+      ? 'A key needs a plan, or limits of its own'
+      : "--plan and limits of its own can't be used together. Leave one out";
   throw new UsageError(message, { hint: 'petstock sandbox keys create --plan pro' });
 }

@@ -89,7 +89,7 @@ class StockCollector {
     if (this.#count === 0) return;
     const more = this.#count > maxFaults ? [`and ${this.#count - maxFaults} more`] : [];
     const errors = this.#count === 1 ? 'an error' : `${this.#count} errors`;
-    throw new UsageError(`${file} has ${errors}. Nothing was imported`, { lines: [...this.#faults, ...more] });
+    throw new UsageError(`${nameOf(file)} has ${errors}. Nothing was imported`, { lines: [...this.#faults, ...more] });
   }
 }
 
@@ -165,9 +165,11 @@ function parsed(file: string, text: string): JsonObject {
   } catch (cause) {
     const isPlaced = cause instanceof JsonSyntaxError;
     const where = isPlaced ? `: line ${text.slice(0, cause.at).split('\n').length} is wrong` : '';
-    throw new UsageError(`${file} is not JSON${where}`);
+    throw new UsageError(`${nameOf(file)} is not JSON${where}`);
   }
 }
+
+const nameOf = (file: string): string => (file === '-' ? 'stdin' : file);
 
 function objectOf(value: Json): JsonObject {
   return isJsonObject(value) ? value : {};

@@ -19,7 +19,8 @@ export const storeOptions = sandboxOptions(['file', 'database'], {
 
 /**
  * Returns the chosen file or database.
- * @throws UsageError if both are given, if the file is `:memory:`, or if it does not exist and is not the sandbox's own
+ * @throws UsageError if both are given, if the file is `:memory:`, if it does not exist and is not the sandbox's own,
+ * or if it may belong to another user
  */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);

@@ -90,7 +90,7 @@ describe('Ctrl-C in apply', () => {
       ctrlCAt: ({ method }) => method === 'PATCH',
       onStderr: (text) => said.push(text),
     });
-    const at = said.findIndex((text) => text.startsWith('Stopping after the requests in flight.'));
+    const at = said.findIndex((text) => text.startsWith('Stopping after the current requests.'));
     expect(said[at]).toMatch(/To resume later: petstock inventory apply --resume \S+ --env staging\n$/);
     expect(at).toBeLessThan(said.findIndex((text) => text.includes('Interrupted.')));
   });
