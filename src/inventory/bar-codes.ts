@@ -48,7 +48,7 @@ type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])
   readonly lows?: readonly (readonly [string, number])[];
 };
 
-/** Returns the codes that `barCodesText` has encoded. Throws for any other text. */
+/** Returns the codes that `barCodesText` has encoded. Throws if the text has another structure. */
 export function parseBarCodes(text: string): BarCodes {
   // Version 0.2 wrote no levels.
   const { pets, names, lows = [] } = JSON.parse(text) as StoredCodes;

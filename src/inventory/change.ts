@@ -13,7 +13,7 @@ export interface Change {
   readonly ref: string | undefined;
 }
 
-/** Why a row could not be written, in the words of the service or of petstock. */
+/** Why a row did not succeed, in the words of the service or of petstock. */
 export interface RowError {
   /** A code in lower snake case, like `pet_not_found`. */
   readonly code: string;
@@ -69,7 +69,7 @@ export interface BulkRow {
 export type BulkCounts = Readonly<Record<RowResult, number>>;
 
 export interface BulkReport {
-  /** The run in the history; null if there was nothing to write. */
+  /** The id of the run; null if it is not in the history. */
   readonly run: string | null;
   readonly env: string;
   readonly dryRun: boolean;
@@ -83,7 +83,10 @@ export function owedDelta({ delta, expected }: Pick<BulkRow, 'delta' | 'expected
   return expected === undefined ? delta : undefined;
 }
 
-/** Reports whether a row needs no change, so that tables and counts of changes leave it out. */
+/**
+ * Reports whether nothing is to be written for a row, because it needs no change or its pet does not exist. Tables and
+ * counts of changes leave it out.
+ */
 export function isIdle({ result }: Pick<BulkRow, 'result'>): boolean {
   return result === 'unchanged' || result === 'notEdited' || result === 'skipped';
 }

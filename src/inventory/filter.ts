@@ -92,7 +92,7 @@ export function mayMeet(
 
 /**
  * Calls `onItem` for the items of some pets in a list, and reads the list to its end.
- * @throws FailureError if the list contains a pet twice, because it is not known which item has its stock
+ * @throws FailureError if the list contains one of these pets twice, because it is not known which item has its stock
  */
 export async function eachPicked(
   batches: AsyncIterable<ItemColumns>,

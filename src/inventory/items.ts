@@ -71,7 +71,7 @@ const largestPetId = 2n ** 63n - 1n;
 
 /** Matches more digits than any int64 has, not counting leading zeros. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
-/** Matches a number whose digits after the 15th are all zeros, because spreadsheets keep 15 digits. */
+/** Matches a number of at least 18 digits whose digits after the 15th are all zeros: spreadsheets keep 15 digits. */
 const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
 /**
@@ -103,7 +103,7 @@ export function parseQuantity(text: string): Parsed<number> {
   return parseInteger(text, 'quantity');
 }
 
-/** Reports whether a text is a number with a plus sign, in any notation: `+5`, `+1,200`, `+5.0`. */
+/** Reports whether a text is a whole number with a plus sign, like `+5`, `+1,200` or `+5.0`. */
 export function isAddition(text: string): boolean {
   return text.startsWith('+') && (/^\+\d+$/.test(text) || separated.test(text) || wholeWithDecimals.test(text));
 }

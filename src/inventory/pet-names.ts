@@ -4,10 +4,10 @@ import { isWord } from './count/scan-line.ts';
 /** The store's names by the ids of their pets. */
 type Names = ReadonlyMap<bigint, string>;
 
-/** Matches a number in a notation with a letter. */
+/** Matches a number in a notation with a letter, like `1e5` or `0x1f`. */
 const numeric = /^[+-]?(?:[\d.,]+e[+-]?\d+|0[xob][\da-f]*)$/i;
 
-/** Reports whether a word may be a name. A number, in any notation, can't be one. */
+/** Reports whether a text may be a name: it contains a letter and is not a number. */
 export function mayBeName(text: string): boolean {
   return /\p{L}/u.test(text) && !numeric.test(text.trim());
 }
@@ -40,8 +40,8 @@ function petsCalled(names: Names, text: string): bigint[] {
 }
 
 /**
- * Returns the pets that a word means: those with exactly this name, otherwise all whose name contains it. One or two
- * letters must be a whole word of the name.
+ * Returns the pets that a text means: those with exactly this name, otherwise all whose name contains it. One or two
+ * letters (a to z) must be a whole word of the name.
  */
 export function petsNamed(names: Names, text: string): bigint[] {
   const [called, having, wanted] = [petsCalled(names, text), petsWith(names, text), plainText(text)];

@@ -119,8 +119,12 @@ export function guardProblems(
 }
 
 export interface PlanTotals {
+  /** Number of rows that are planned. */
   readonly changes: number;
-  /** Number of units that these rows add, and number of units that they remove; neither is negative. */
+  /**
+   * Number of units that these rows add, and number of units that they remove; neither is negative. Rows without a known
+   * stock don't count.
+   */
   readonly added: bigint;
   readonly removed: bigint;
   /** How many of these rows set a stock to 0, and how many set it below 0. */
@@ -128,7 +132,6 @@ export interface PlanTotals {
   readonly belowZero: number;
 }
 
-/** Returns the totals of the planned rows; other rows don't count. */
 export function planTotals(rows: Iterable<BulkRow>): PlanTotals {
   let [changes, toZero, belowZero, added, removed] = [0, 0, 0, 0n, 0n];
   for (const { result, before, after } of rows) {

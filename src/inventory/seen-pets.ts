@@ -9,8 +9,8 @@ interface IdSequence {
 
 /**
  * The pets seen so far in a list. As long as ids increase in equal steps, as they usually do, only the start and end of
- * each sequence is kept, so that five million ids take hardly any memory. Decreasing ids are kept one by one, which
- * takes about 70 bytes each.
+ * each sequence is kept, so that five million ids take hardly any memory. An id below an earlier one is kept by itself,
+ * which takes about 70 bytes.
  */
 export class SeenPets {
   /** In ascending order. */

@@ -32,7 +32,7 @@ export class StockList {
     for (let at = 0; at < this.size; at += 1) yield this.#items.petIdAt(this.#indexAt(at));
   }
 
-  /** The id with the most digits; 0 if there is none. */
+  /** The id that is longest when written; 0 if the list is empty. */
   get longestId(): bigint {
     const [first = 0n, last = 0n] = [0, this.size - 1].map((at) =>
       this.size === 0 ? undefined : this.#items.petIdAt(this.#indexAt(at)),

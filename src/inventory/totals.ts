@@ -6,6 +6,7 @@ export interface PetTotals {
   readonly env: string;
   readonly store: string | undefined;
   readonly petId: bigint;
+  /** How many units came in and went out, besides what was counted. */
   in: bigint;
   out: bigint;
   /** How many units stock-takes found above or below the expected stock. */
@@ -28,9 +29,9 @@ export class Totals {
 
   /** Yields the pets, ordered by environment, store, service and id. */
   *pets(): Generator<PetTotals> {
-    const places = ({ serviceName, env, store = '' }: PetTotals) => `${env} ${store} ${serviceName}`;
+    const sortKey = ({ serviceName, env, store = '' }: PetTotals) => `${env} ${store} ${serviceName}`;
     yield* [...this.#pets.values()].sort(
-      (one, other) => places(one).localeCompare(places(other)) || Number(one.petId - other.petId),
+      (one, other) => sortKey(one).localeCompare(sortKey(other)) || Number(one.petId - other.petId),
     );
   }
 
@@ -43,13 +44,13 @@ export class Totals {
     if (change === undefined || takesBack === undefined) totals.unknown += 1;
     else if (isCount) totals.counted += change;
     else if (change > 0n) {
-      const back = least(change, -takesBack);
-      totals.out -= back;
-      totals.in += change - back;
+      const cancelled = cancelledPart(change, -takesBack);
+      totals.out -= cancelled;
+      totals.in += change - cancelled;
     } else {
-      const back = least(-change, takesBack);
-      totals.in -= back;
-      totals.out -= change + back;
+      const cancelled = cancelledPart(-change, takesBack);
+      totals.in -= cancelled;
+      totals.out -= change + cancelled;
     }
   }
 
@@ -75,7 +76,7 @@ export function changeOf({ result, before, after, quantity = after }: RecordedRo
  * Returns how much of an undone change a row cancels: at most what the row itself has changed, in its direction,
  * because other writers may have changed the stock meanwhile.
  */
-function least(change: bigint, undone: bigint): bigint {
+function cancelledPart(change: bigint, undone: bigint): bigint {
   if (undone < 0n) return 0n;
   return change < undone ? change : undone;
 }

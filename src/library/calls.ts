@@ -70,7 +70,8 @@ export class Calls {
 }
 
 /**
- * Serializes a client's writes to each pet, in the order of the calls. The state also serializes them, but by polling.
+ * Serializes the writes of a client that change a single pet, for each pet in the order of the calls. The state also
+ * serializes them, but by polling.
  */
 export class PetQueue {
   readonly #last = new Map<bigint, Promise<unknown>>();

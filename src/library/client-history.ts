@@ -47,7 +47,7 @@ export interface HistoryRun {
   readonly changes: number;
   /** Total number of units that the rows add and remove. A row whose previous stock is not known does not count. */
   readonly units: bigint;
-  /** Number of rows with each result. */
+  /** Number of rows with each result, including rows that needed no change or were left out, which are not recorded. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
   /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
   readonly state: 'running' | 'done' | 'incomplete';
@@ -62,7 +62,7 @@ export interface HistoryRow {
   /** The stock before the write, if it was read. */
   readonly before: number | undefined;
   readonly after: number;
-  /** The number added to the stock; undefined for a row that sets the stock. */
+  /** The number added to whatever the stock is; undefined for a row that sets the stock or expects a certain stock. */
   readonly delta?: number | undefined;
   /** `pending`: certainly not carried out so far. `unknown`: it is not known whether the row was carried out. */
   readonly result: 'pending' | 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown';

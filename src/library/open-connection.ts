@@ -35,7 +35,7 @@ function limitsOfThread(): MemoryLimits {
   return limits;
 }
 
-/** Minimum time between two attempts to open a state that could not be used, in milliseconds. */
+/** Minimum time that a client goes without its state before it tries to open it again, in milliseconds. */
 const stateRetryInterval = 60_000;
 
 /** The connection of a client. The first call opens it; if that fails, the next call tries again. */
@@ -52,7 +52,7 @@ export class LazyConnection {
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
 
-  /** @throws FailureError or UnavailableError if the state can't be used */
+  /** @throws FailureError or UnavailableError if the state can't be used and `onFallback` is not set */
   async open(): Promise<LibraryConnection> {
     this.#opening ??= this.#connect({ ...this.#options, need: 'limits' }).catch((error) => {
       this.#opening = undefined;

@@ -32,13 +32,16 @@ export interface ApplyOptions {
   readonly failFast?: boolean | undefined;
   /** Maximum number of requests in flight; default 4. */
   readonly concurrency?: number | undefined;
-  /** Stops the run after the requests in flight; the remaining rows are `notAttempted`. */
+  /**
+   * Stops the run after the requests in flight. The remaining rows are `notAttempted`, and `error` is an
+   * InterruptedError. Before the run begins, the call rejects with the signal's reason.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The outcome of a run. */
 export interface RunReport {
-  /** The id of the run in the history; undefined if nothing was recorded. */
+  /** The id of the run; undefined if it is not in the history. */
   readonly run: string | undefined;
   readonly dryRun: boolean;
   /**
@@ -65,6 +68,7 @@ export interface WrittenItem extends InventoryItem {
 /** A write operation of the client. */
 export type RunOperation = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
+/** @throws UsageError if the changes themselves are invalid; the operation throws it if they don't fit the stock */
 export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
   const changes = readChanges(inputs);
   return async (context, options) => {
@@ -80,8 +84,8 @@ export function applyChanges(inputs: Iterable<ChangeInput>): RunOperation {
 }
 
 /**
- * Returns an operation that undoes a run. The operation throws UsageError if nothing can be undone, NotFoundError if
- * there is no such run, and ConflictError if the run is still running.
+ * Returns an operation that undoes a run. The operation throws the errors of `requireRun`, UsageError if nothing can be
+ * undone, and ConflictError if the run is still running.
  */
 export function undoRun(text: string): RunOperation {
   return async (context, options) => {
@@ -92,8 +96,8 @@ export function undoRun(text: string): RunOperation {
 }
 
 /**
- * Returns an operation that resumes a run. The operation throws NotFoundError if there is no such run, and
- * ConflictError if another process is writing the run or it was discarded.
+ * Returns an operation that resumes a run. The operation throws the errors of `requireRun`, and ConflictError if a process
+ * is writing the run or it was discarded (not in a dry run).
  */
 export function resumeRun(text: string): RunOperation {
   return async (context, options) => {

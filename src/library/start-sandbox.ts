@@ -62,7 +62,7 @@ export interface Sandbox {
   reset(): Promise<void>;
   /**
    * Bans the key.
-   * @param seconds the length of the ban; null lifts it
+   * @param seconds the length of the ban; null lifts it and clears the strikes
    */
   ban(seconds: number | null): Promise<void>;
   /** Returns the stock and the usage of the key, for `restore`. */

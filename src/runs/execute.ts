@@ -1,4 +1,4 @@
-import { type BulkReport, type BulkRow, countRows } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, isIdle } from '../inventory/change.ts';
 import type { InventoryItem } from '../inventory/items.ts';
 import { type Guards, guardProblems, planTotals } from '../inventory/plan.ts';
 import type { RunHead } from '../inventory/run-records.ts';
@@ -20,23 +20,23 @@ import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './ru
 
 /** The changes that a command wants to write. */
 export interface RunPlan {
-  /** The head of a new run, without its target and user. */
+  /** The fields of a new run's head that the command determines. A resumed run keeps its head. */
   readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;
   /**
-   * The rows of the plan. Rows with the result `planned` are written; the others are final. Each row is replaced in
-   * place by its outcome.
+   * The rows of the plan. Rows with the result `planned` are written, and then replaced in place by their outcomes; the
+   * others are final.
    */
   readonly rows: BulkRow[];
-  /** The stock that the rows depend on; undefined for a plain set. */
+  /** The read version and the time of the stock that the rows depend on; undefined for a plain set. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
   /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
   /**
-   * Set if the plan changes the stock of one pet. `reserved` is set, too, if the stock was read under a permit and a
-   * pet lock. Messages are then about that pet, and the run can be resumed only if its outcome is unknown.
+   * Set for a command that changes a single pet. Messages are then about that pet, and the run can be resumed only if
+   * its outcome is unknown. `reserved` is set, too, if the stock was read first.
    */
   readonly single?: { readonly reserved?: WriteOptions['reserved'] } | undefined;
-  /** Called right before the run is recorded; see `History.begin`. */
+  /** Called right before a new run is recorded, unless `single` is set; see `History.begin`. */
   requireNotDuplicate?(): Promise<string | undefined>;
 }
 
@@ -47,7 +47,9 @@ export interface ResumedRun {
   /** The number of each row in the run. */
   readonly numbers: readonly number[];
   /**
-   * Outcomes of rows that are not written again. They are final, so they are recorded only after the plan is confirmed.
+   * Outcomes of rows that turned out not to be written, such as conflicts. They are final, so they are recorded only
+   * after the guards have accepted the plan and the user has confirmed it. Rows that turned out to be applied are not
+   * among them, because they are recorded already.
    */
   readonly outcomes: readonly Outcome[];
   readonly uncounted: BulkReport['uncounted'];
@@ -66,7 +68,7 @@ export interface RunOptions {
 export interface RunHooks {
   /** Shows the plan, before anything else. */
   onPlan?(rows: readonly BulkRow[]): Promise<void>;
-  /** Asks for confirmation; throws if it is denied. */
+  /** Asks for confirmation; throws if it is denied. Not called in a dry run, or if no row is planned. */
   confirm?(rows: readonly BulkRow[]): Promise<void>;
   /**
    * Called right before rows are written.
@@ -77,7 +79,7 @@ export interface RunHooks {
   onSettled?(settlement: FinalOutcome): void;
   /** Called with each item that the service returns. */
   onItem?(item: InventoryItem): void;
-  /** Called when nothing more will be written. */
+  /** Called after `onBegin`, when nothing more will be written. */
   onEnd?(): Promise<void>;
 }
 
@@ -90,19 +92,21 @@ export interface RunResult {
 }
 
 /**
- * Maximum age of the stock when a plan is confirmed, and maximum wait for the rate limit after that, in milliseconds.
- * If either is exceeded, the stock is read again.
+ * Maximum age of the stock when the plan of several pets is confirmed, and maximum wait for the rate limit after that,
+ * in milliseconds. If either is exceeded, the stock is read again.
  */
 const maxAge = 5000;
 /**
- * Maximum time between reading and writing the stock of one pet, in milliseconds; after a longer wait it is read again.
+ * Maximum wait for the rate limit between reading and writing the stock of a single pet, in milliseconds. After a
+ * longer wait the stock is read again.
  */
 export const maxGap = 1000;
 
 /**
  * Carries out a plan: shows it, checks the guards, asks for confirmation, records the run, writes the rows, and reports
- * their outcomes. All writes of the program go through this function.
- * @throws UsageError if a guard rejects the plan; whatever the hooks throw
+ * their outcomes. All writes of the command line go through this function, except `petstock api`.
+ * @throws UsageError if a guard rejects the plan; the errors of `History.begin` and of the hooks. Any other error is
+ * returned
  */
 export async function execute(
   context: RunContext,
@@ -138,7 +142,7 @@ function endLog(log: RunLog | undefined): Promise<unknown> {
   return log === undefined ? Promise.resolve() : log.end().catch((error: unknown) => error);
 }
 
-/** @throws UsageError if a plan exceeds `--max-changes` or `--max-zero` */
+/** @throws UsageError if a plan exceeds `maxChanges` or `maxZero` */
 export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, isResumed = false): void {
   const problems = guardProblems({ rows }, guards);
   if (problems.length === 0) return;
@@ -150,9 +154,6 @@ export function requireWithinGuards(rows: readonly BulkRow[], guards: Guards, is
 function reportOf({ target }: RunContext, { rows, resumed }: RunPlan, run: string | null, dryRun: boolean): BulkReport {
   return { run, env: target.env, dryRun, rows, uncounted: resumed?.uncounted };
 }
-
-/** Results of rows for which nothing is left to do. */
-const settled: readonly BulkRow['result'][] = ['applied', 'unchanged', 'skipped'];
 
 /** Returns how many deltas may bring a stock to 0, besides those in the plan; undefined if any number may. */
 function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | undefined {
@@ -191,7 +192,7 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const isOver =
     unclosed === undefined &&
     stoppedBy instanceof UnavailableError &&
-    rows.every((row) => settled.includes(row.result));
+    rows.every((row) => row.result === 'applied' || isIdle(row));
   const cause = isOver ? undefined : (stoppedBy ?? unclosed);
   // A run that is no longer in the history can't be resumed.
   const isLost = run !== null && cause !== undefined && (await isLostRun(context, run));

@@ -10,7 +10,8 @@ import type { RunContext } from './run-context.ts';
 import { StockReader } from './stock-reader.ts';
 
 /**
- * Plans the rest of a run: rows with an outcome stay, and the stock of the others is read before they are sent.
+ * Plans the rest of a run. Rows with a final outcome stay as they are. The stock of the others is read, to decide which
+ * of them are to be sent.
  * @param log undefined in a dry run, because that does not take the run over
  */
 export async function planResume(context: RunContext, run: RunRecord, log: RunLog | undefined): Promise<RunPlan> {
@@ -105,7 +106,10 @@ function settledRow(recorded: RecordedRow, settlement: FinalOutcome & Pick<BulkR
   return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settlement } };
 }
 
-/** Plans a row again, without its last error. A delta is added to the current stock. */
+/**
+ * Plans a row again, without its last error. A delta is added to the current stock; if that is not possible, the row is
+ * a conflict.
+ */
 function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   const isOwed = recorded.delta !== undefined && found !== undefined;
   // The preview shows the new sum before it is confirmed, and the guards count it.

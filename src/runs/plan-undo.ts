@@ -24,9 +24,9 @@ export interface Undoable {
   readonly petIds: ReadonlySet<bigint>;
   /** Whether some row can't be undone, because the stock before it is not known. */
   readonly isBlind: boolean;
-  /** Whether no row has changed a stock, as far as is known. */
+  /** Whether it is certain that none of the rows that were not undone yet has changed a stock. */
   readonly isIdle: boolean;
-  /** Number of rows that can't be undone, because it is not known whether they were written. */
+  /** Number of conflicts that can't be undone, because it is not known whether they were written. */
   readonly unclear: number;
 }
 
@@ -80,8 +80,9 @@ export async function requireUndoable(state: Recorded, run: RunRecord): Promise<
 }
 
 /**
- * Plans the undo of a run, given the current stock. Leaves out rows whose previous stock is not known. Reads the rows
- * of the run again, so that they need not stay in memory while the stock is read.
+ * Plans the undo of a run: reads the stock and compares it with what the run wrote. Leaves out rows that wrote nothing,
+ * were undone already, or whose previous stock is not known. Reads the rows of the run again, so that they need not
+ * stay in memory while the stock is read.
  * @param note the reason of each row, and the ref of rows without one
  */
 export async function planUndo(
@@ -118,7 +119,7 @@ async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGe
 
 /**
  * Returns the stock before each row. For a plain set, that is the last stock that the history knew before it; undefined
- * if there was none.
+ * if none is certain.
  */
 async function targetsOf(
   { petWrites }: Recorded,
@@ -140,8 +141,8 @@ export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>,
 
 /**
  * Plans the undo of a row: unchanged if the pet already has its earlier stock; otherwise a conflict unless the stock is
- * still what the row wrote and no other run has changed it since. `line` is the number of the row in the undone run. If
- * adding a delta would resolve the conflict, returns it as `delta`.
+ * still what the row wrote and no other run has changed it since. `line` is the number of the row in the undone run.
+ * `delta` is set for a conflict if the row and all later writes added deltas: adding this number undoes the row.
  */
 export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;

@@ -7,7 +7,10 @@ import { execute, maxGap, type RunHooks, type RunOptions, type RunPlan, type Run
 import type { RunContext } from './run-context.ts';
 import { rethrowAsNothingWritten, StockReader } from './stock-reader.ts';
 
-/** A stock that was read and may be written at once: the write has its permit, and the pet is locked. */
+/**
+ * A stock that was read and may be written at once, because the write has its permit. The pet is locked, unless there
+ * was a wait after it was read.
+ */
 interface LockedStock {
   readonly stock: StockSnapshot;
   readonly reserved: { readonly permit: Permit; readonly lock: PetLock };
@@ -17,9 +20,9 @@ interface LockedStock {
 const busyWait = { first: 10, most: 250 };
 
 /**
- * Reads the stock of one pet and writes a change based on it. Both requests are admitted before the first is sent, so
- * that no wait for the rate limit separates them. Commands that share the state lock the pet one after the other, first
- * come, first served.
+ * Reads the stock of one pet and writes a change based on it. If the limits allow, both requests are admitted before
+ * the first is sent, so that no wait for the rate limit separates them. Commands that share the state lock the pet one
+ * after the other, first come, first served.
  * @param planOf called while the pet is locked; returns undefined to write nothing for now
  * @returns undefined if `planOf` returned undefined
  * @throws ConflictError if another command has locked the pet for more than 90 s
@@ -72,7 +75,10 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
   }
 }
 
-/** Admits both requests and locks the pet. The lock is not held while waiting for the rate limit. */
+/**
+ * Admits both requests, or only the first if a second permit is not available, and locks the pet. The lock is not held
+ * while waiting for the rate limit.
+ */
 async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
   const { governor, interrupted } = context;
   let isEntered = false;

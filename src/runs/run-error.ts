@@ -20,15 +20,15 @@ import type { WriteProgress } from '../writes/row-write.ts';
 /** The report of a run and the facts needed to describe its failure. */
 export interface RunErrorContext {
   readonly report: BulkReport;
-  /** Undefined if nothing was sent. */
+  /** Undefined in a dry run, and if no row was to be written. */
   readonly progress: WriteProgress | undefined;
-  /** Why the run ended before all rows were settled, if an error ended it. */
+  /** The error that ended the run early, or because of which the history may lack outcomes; undefined if none did. */
   readonly cause: unknown;
   /** The store and environment that hints name. */
   readonly target: Target;
   /**
-   * Whether the run changes the stock of one pet: messages are then about that pet, and it can be resumed only if its
-   * outcome is unknown.
+   * Whether a command for a single pet began the run: messages are then about that pet, and the run can be resumed only
+   * if its outcome is unknown.
    */
   readonly isSingle?: boolean;
   /** Whether the run is resumed: requests of its earlier processes are not known here. */
@@ -39,10 +39,10 @@ export interface RunErrorContext {
  * Returns the error that the run ends with; undefined if every row succeeded.
  *
  * - If the run was interrupted: InterruptedError (exit code 130), whatever was written.
- * - If all rows were written, but the run ended with an error: PartialError (8) if the history may lack the outcomes,
- * otherwise FailureError (1).
- * - If some rows were written and others were not, an outcome is unknown, or the service wrote something else:
- * PartialError.
+ * - If all rows were written, but the run ended with an error: PartialError (8) if resuming the run may complete the
+ * history, otherwise FailureError (1).
+ * - If some rows were written and others were not, the service wrote something else, or it is not known whether a row
+ * was written: PartialError.
  * - If nothing was written, as far as the stock shows: the error that stopped the run, or that of the first failed row,
  * or ConflictError (7) if there were only conflicts.
  */
@@ -92,7 +92,7 @@ function singleError(end: RunErrorContext, first: PetstockError): PetstockError 
   return first.with({ message: `${sentence(first.message)} ${nothingText(end)}` });
 }
 
-/** Returns the error that the run of this plan would end with, as far as is known now. */
+/** Returns the error that the run of this plan would end with, as far as is known now; undefined if there is none. */
 export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   const { report, target } = end;
   const planned = report.rows.filter(({ result }) => result === 'planned').length;
@@ -104,8 +104,8 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
 }
 
 /**
- * Returns the error of a run whose rows were all written. If the state went away meanwhile, resuming the run completes
- * the history.
+ * Returns the error of a run whose rows were all written. If the state can't be reached now, resuming the run later
+ * completes the history.
  */
 function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
@@ -115,7 +115,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may be incomplete${why}`, { hint, cause });
 }
 
-/** Describes a run that certainly sent nothing. Only its rows explain why. */
+/** Returns the error of a run that certainly wrote nothing and that no error ended. Only its rows explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);

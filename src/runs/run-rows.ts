@@ -1,15 +1,15 @@
-import { type BulkRow, owedDelta, type RowError } from '../inventory/change.ts';
+import { type BulkRow, isIdle, owedDelta, type RowError } from '../inventory/change.ts';
 import type { PlannedRow } from '../inventory/run-records.ts';
 import type { RowWrite, WriteProgress } from '../writes/row-write.ts';
 
 /**
- * Numbers the rows to be recorded, from 1. Rows that need no change, and rows whose wanted stock is not known, get no
- * number.
+ * Numbers the rows to be recorded, from 1. Rows for which nothing is to be written, and rows whose wanted stock is not
+ * known, get no number.
  */
 export function numberRows(rows: readonly BulkRow[]): readonly (number | undefined)[] {
   let count = 0;
   return rows.map(({ result, after }) => {
-    const isCounted = !['unchanged', 'notEdited', 'skipped'].includes(result) && after !== undefined;
+    const isCounted = !isIdle({ result }) && after !== undefined;
     if (isCounted) count += 1;
     return isCounted ? count : undefined;
   });

@@ -36,7 +36,7 @@ function sayingNothing(error: PetstockError): PetstockError {
 
 /** Reads the stock for a run. */
 export class StockReader {
-  readonly #site: RunContext;
+  readonly #context: RunContext;
   readonly #onItem: (item: InventoryItem) => void;
   readonly #isBegun: boolean;
 
@@ -46,7 +46,7 @@ export class StockReader {
    * an error
    */
   constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
-    this.#site = context;
+    this.#context = context;
     this.#onItem = onItem;
     this.#isBegun = isBegun;
   }
@@ -62,7 +62,7 @@ export class StockReader {
     read: Read = {},
     seen?: PetsBeforeRead,
   ): Promise<StockSnapshot> => {
-    const { clock, interrupted, onDelay } = this.#site;
+    const { clock, interrupted, onDelay } = this.#context;
     let { older, ...stock } = await this.#readOnce(petIds, read, seen);
     for (const pause of pauses) {
       const [pet] = older.keys();
@@ -85,7 +85,7 @@ export class StockReader {
    * @param exceptRun the run that is resumed; its own requests don't count
    */
   async readAfterInFlight(petIds: ReadonlySet<bigint>, exceptRun?: string): Promise<StockSnapshot> {
-    const { clock, interrupted, onDelay, serviceName, state } = this.#site;
+    const { clock, interrupted, onDelay, serviceName, state } = this.#context;
     for (;;) {
       const now = clock.monotonic();
       const until = await state.pets.inFlightUntil(serviceName, petIds, exceptRun);
@@ -102,7 +102,7 @@ export class StockReader {
     read: Read,
     seen?: PetsBeforeRead,
   ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
-    const { clock, state, serviceName, target } = this.#site;
+    const { clock, state, serviceName, target } = this.#context;
     const asked = petIds.size > maxPetsAsked ? undefined : [...petIds];
     const giving = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
     const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
@@ -122,7 +122,7 @@ export class StockReader {
       seen.items += 1;
       if (petIds.has(item.petId)) quantities.unreadable.set(item.petId, item);
     };
-    const batches = counting(this.#site.client.scanInventory({ ...read, onUnreadable }), seen);
+    const batches = counting(this.#context.client.scanInventory({ ...read, onUnreadable }), seen);
     await eachPicked(batches, petIds, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);

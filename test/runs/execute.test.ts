@@ -78,6 +78,8 @@ interface Script extends ShopScript {
   readonly isSingle?: boolean;
   readonly hasBegun?: boolean;
   readonly row?: Partial<BulkRow>;
+  /** Further rows of the plan. */
+  readonly others?: readonly BulkRow[];
   readonly maxZero?: number;
   /** The stock that is found if it is read again. */
   readonly stock?: number;
@@ -105,11 +107,11 @@ async function wrote({ age = 0, end, found, isSingle = false, hasBegun = true, s
     state: {
       presence: options.presence,
       pets: { beginRead: async () => ({ readVersion: { sequence: 0, at: 0 }, writes: [] }) },
-      petWrites: { after: options.writesSince },
+      petWrites: { after: (_: unknown, rows: Parameters<typeof options.writesSince>[0]) => options.writesSince(rows) },
       history: { begin, beginLater: begin, run: found ?? (async () => {}), readVersion: async () => undefined },
     },
   } as unknown as RunContext;
-  const rows = [{ ...row('planned', 100), petId: 1n, before: 0, ...script.row }];
+  const rows = [{ ...row('planned', 100), petId: 1n, before: 0, ...script.row }, ...(script.others ?? [])];
   const stock = { readVersion: { sequence: 0, at: 0 }, readAt: clock.monotonic() - age };
   const single = isSingle ? {} : undefined;
   const plan = { subject: { command: 'inventory set' }, rows, stock, single } as unknown as RunPlan;
@@ -165,6 +167,15 @@ test.each<[number | undefined, Partial<BulkRow>, number, string]>([
   const written = await wrote({ age: 5001, row: change, stock, ...(maxZero !== undefined && { maxZero }) });
   expect(written.result).toBe(result);
 });
+
+test.each(['notEdited', 'skipped'] as const)(
+  'succeeds beside a row that is %s if the stock shows the write whose response was lost last',
+  async (beside) => {
+    const requests = new Map([[1, [...Array<'unreachable'>(4).fill('unreachable'), 'committed, lost' as const]]]);
+    const { result, error } = await wrote({ row: { before: undefined }, requests, stock: 100, others: [row(beside)] });
+    expect([result, error]).toEqual(['applied', undefined]);
+  },
+);
 
 const lost = new UnavailableError('no state');
 test.each<[string, Script, string | null, string | undefined]>([
