@@ -55,7 +55,7 @@ const countWords = [
   ['42 x3', 'counts three units; so does 42*3'],
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],
-  ['code 42', 'assigns the code before it to pet 42'],
+  ['code 42', 'assigns the last unknown code to pet 42'],
   ['= <code> 0', 'drops a code that has no pet'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, like Ctrl-D'],
@@ -94,7 +94,8 @@ export function eventLines(event: CountEvent, shown: CountShown): readonly strin
 
 /**
  * Returns the text of an event, such as `42 Rex: 5 (+3)`. For the bar code of a pet without a name, the code comes
- * first. The text has at most `width` columns, but keeps all digits of numbers.
+ * first. A code or a name is truncated so that the text has at most `width` columns, if possible; numbers keep all
+ * digits.
  */
 function eventText(
   event: Exclude<CountEvent, { kind: 'help' | 'word' }>,
@@ -156,15 +157,15 @@ function wordText(word: string, width: number): string {
   return visibleWidth(all) <= width ? all : withCode(word, why, width);
 }
 
-/** Returns the codes without a pet and their units, for the end of a count. */
+/** Returns the codes without a pet and their units, below a title, for the end of a count. */
 export function unknownLines(unknowns: ReadonlyMap<string, number>, paint: Paint, width: number): string[] {
   const title = `Not counted, because no pet is known for ${unknowns.size === 1 ? 'it' : 'them'}:`;
   return [...wrap(title, width).map(paint.yellow), ...unknownRows(unknowns, paint, width)];
 }
 
 /**
- * Like `unknownLines`, without the title. A code that is too long for a line is wrapped, and has its units on the last
- * line.
+ * Like `unknownLines`, without the title. Lists at most 50 codes. A code that is too long for a line is wrapped, and
+ * has its units on the last line.
  * @param isQuoted whether the rows are shown with a bar in front of each
  */
 export function unknownRows(

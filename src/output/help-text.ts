@@ -34,7 +34,10 @@ function partLines(part: HelpPart, width: number): readonly string[] {
   );
 }
 
-/** Wraps lines that are too long, with their indentation. Command lines stay whole, so that they can be copied. */
+/**
+ * Wraps lines that are too long, with their indentation. Command lines and lines that begin with `#` stay whole, so
+ * that they can be copied.
+ */
 export function wrapLong(text: string, width: number): string {
   return text
     .split('\n')

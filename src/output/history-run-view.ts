@@ -130,8 +130,8 @@ async function runTable(
 }
 
 /**
- * Returns a row of the table. If the row was not written, `wanted` is the stock that was to be written, and the stock
- * that was found is shown if it differs.
+ * Returns a row of the table. `after` is the stock that was written, if any. `wanted` is the stock that should have
+ * been written, if it was not. `quantity` is the stock that was found instead, in a row that was not written.
  */
 function tableRow(run: RunRecord, facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;

@@ -38,8 +38,8 @@ export function stockPage(where: string, low: LowLevels, now: number): Page {
     // Computed only for a page, because bun takes 5 ms for the first local time of a process.
     get facts() {
       const level = `${grouped(low.standard)} or less`;
-      const rule = !low.own?.size ? level : `at or below the level of the pet, or else ${level}`;
-      return [`Printed ${localMinute(now)}. Low: available, and ${rule}.`];
+      const rule = !low.own?.size ? `with ${level}` : `at or below their own level, or with ${level} if they have none`;
+      return [`Printed ${localMinute(now)}. Low stock: available pets ${rule}.`];
     },
     mark: (row) => {
       const mark = stockMark(row, low);

@@ -15,7 +15,8 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
 /**
  * Renders a list as an array with one item per line, so that it can be streamed and read by lines; a single row is an
- * object on one line. Ids are numbers with all digits, as in the API.
+ * object on one line. A list with a head is an object with the array as `rows`. Ids are numbers with all digits, as in
+ * the API, or strings with `stringIds`.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);

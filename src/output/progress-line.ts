@@ -35,12 +35,12 @@ const [wide, longest] = [100, 30];
 type Arrangement = (typeof arrangements)[number];
 
 /**
- * Returns one line of at most `width` characters, without a line end: `[██████░░░░░░░░] 512/1,200 2 failed 9.8/s about
- * 1 min 10 s left`.
+ * Returns one line of at most `width` columns, without a line end; empty if not even the count fits:
+ * `[██████░░░░░░░░] 512/1,200 2 failed 9.8/s about 1 min 10 s left`.
  */
 export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
   const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
-  // If not even the count fits, nothing is shown, because a part of it would be another count.
+  // A part of the count would be another count.
   return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 

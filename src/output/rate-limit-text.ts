@@ -96,8 +96,8 @@ const timeOf = (time: number | undefined) => (time === undefined ? null : isoTim
 function toTableRow(window: LimitRow, now: number): Row {
   const { target, kind = null, key, resetAt = 0, asOf = 0, isOver } = window;
   const reset = localTime(resetAt, now);
-  const times = { resetAt: isOver ? `over since ${reset}` : reset, asOf: localTime(asOf, now) };
-  const env = target === undefined ? '(another)' : targetName(target);
+  const times = { resetAt: isOver ? `ended at ${reset}` : reset, asOf: localTime(asOf, now) };
+  const env = target === undefined ? '(unknown)' : targetName(target);
   return { ...toRow(window), ...times, env, kind, key, share: isOver ? null : usedShare(window) };
 }
 

@@ -90,7 +90,8 @@ export interface ColorSources {
 
 /**
  * Reports whether a stream gets colour, by the flag, FORCE_COLOR, NO_COLOR, CLICOLOR_FORCE, CLICOLOR=0, TERM=dumb, and
- * whether it is a terminal. The first one that is set decides; an empty variable counts as not set.
+ * whether it is a terminal. The first one that is set decides; an empty variable and `CLICOLOR_FORCE=0` count as not
+ * set.
  */
 export function wantsColor({ flag, env, isTerminal }: ColorSources): boolean {
   if (flag === 'always' || flag === 'never') return flag === 'always';

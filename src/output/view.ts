@@ -114,7 +114,7 @@ export type Format = (typeof withPage)[number];
 export const formats: readonly Format[] = withPage.filter((format) => format !== 'html');
 
 export interface RenderOptions {
-  /** Whether to print a header; undefined for the format's default (table and csv with a header, tsv without). */
+  /** Whether to print a header; undefined for the format's default (with a header, except in tsv). JSON has none. */
   readonly header: boolean | undefined;
   /** Characters per line; undefined for no limit. */
   readonly width: number | undefined;

@@ -22,8 +22,8 @@ export interface Account {
 }
 
 /**
- * Returns the account of this process from `/etc/passwd`; undefined if it has no line there. Executables need this,
- * because their `userInfo()` only repeats USER and HOME.
+ * Returns the account of this process from `/etc/passwd`; undefined if it has no name or home there. Executables need
+ * this, because their `userInfo()` only repeats USER and HOME.
  */
 export function ownAccount(file = '/etc/passwd', user = effectiveUser()): Account | undefined {
   try {

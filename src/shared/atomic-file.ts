@@ -9,7 +9,7 @@ import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
 import { ForeignLink, openPlace, type Place } from './open-place.ts';
 
-/** Calls that sync and rename files; tests replace them. */
+/** Calls that sync and rename files. Tests replace them, and so do callers that sync later. */
 export interface DiskSync {
   file(handle: FileHandle): Promise<void>;
   /** A new name is durable only once its folder is synced. */
@@ -33,8 +33,8 @@ type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 export interface WriteOptions {
   /**
-   * Private files get mode 0600, even if they replace a file with another mode. Otherwise a new file gets 0644, and a
-   * replaced one keeps its mode.
+   * Private files get mode 0600, even if they replace a file with another mode. Otherwise a new file gets 0644, reduced
+   * by the umask, and a replaced one keeps its mode, without set-id bits.
    */
   readonly isPrivate?: boolean;
   readonly sync?: Partial<DiskSync>;
@@ -42,8 +42,8 @@ export interface WriteOptions {
 
 /**
  * Writes a file as a whole or not at all: writes a new file beside it, and renames that once it is on disk. An existing
- * file keeps its owner and its permissions, and a symbolic link to it stays in place. Anything that is not a file
- * (`/dev/stdout`, a pipe) is written to directly.
+ * file keeps its permissions (see `isPrivate`), and its owner if this user may set it. A symbolic link to it stays in
+ * place. Anything that is not a file (`/dev/stdout`, a pipe) is written to directly.
  * @throws FailureError that describes the problem of the folder or the disk; errors of `pieces` unchanged
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {

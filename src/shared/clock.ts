@@ -17,8 +17,8 @@ export interface Clock {
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `onPassed` after `ms` milliseconds unless the deadline is cleared before. This is not an AbortSignal, because
-   * every request needs a deadline, and signals are expensive.
+   * Calls `onPassed` after `ms` milliseconds (at most 24 days) unless the deadline is cleared before. This is not an
+   * AbortSignal, because every request needs a deadline, and signals are expensive.
    */
   deadline(ms: number, onPassed: () => void): Deadline;
 }

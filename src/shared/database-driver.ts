@@ -40,6 +40,8 @@ function isSocket({ host }: DatabaseHost): boolean {
 /**
  * Returns the TLS options of a server, with libpq's meaning of sslmode: `require` encrypts without verifying the
  * certificate, unless an authority is named. `prefer` continues without TLS if the server has none (`mayGoWithout`).
+ * False if TLS is disabled, or for a Unix socket.
+ * @throws FailureError if a file of the address can't be used
  */
 export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   const { mode, authority, certificate, key } = server.tls;
@@ -54,7 +56,7 @@ export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   };
 }
 
-/** Reports whether a server has no TLS, and its address allows that. */
+/** Reports whether an error means that the server has no TLS, and its address allows that. */
 export function mayGoWithout({ tls }: DatabaseServer, error: unknown): boolean {
   return tls.mode === 'prefer' && error instanceof Error && /does not support SSL/.test(error.message);
 }

@@ -33,7 +33,8 @@ export interface DatabaseTls {
 }
 
 /**
- * The modes of libpq; `allow` is treated as `prefer`. The default is `verify-full`, unless all hosts are this machine.
+ * The modes of libpq; `allow` is treated as `prefer`. The default is `verify-full`, or `prefer` if all hosts are this
+ * machine.
  */
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
@@ -69,7 +70,10 @@ const ignoredValues = new Map<string, readonly string[]>(
   }),
 );
 
-/** Describes what is wrong with the parameters of a URL, without repeating a value, because it may be a password. */
+/**
+ * Describes what is wrong with the parameters of a URL, without repeating a value, because it may be a password.
+ * Undefined if nothing is.
+ */
 function faultOf(search: URLSearchParams): string | undefined {
   for (const [name, value] of search) {
     const shown = `the parameter "${name.slice(0, 40)}"`;
@@ -84,10 +88,14 @@ function faultOf(search: URLSearchParams): string | undefined {
     : undefined;
 }
 
-/** Parses a URL like libpq, so that a URL that works for psql works here. Errors never repeat a value from the URL. */
+/**
+ * Parses a URL by the rules of libpq, but rejects parameters that petstock does not support. Errors never repeat a
+ * value from the URL.
+ */
 export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   const given = text.trim();
-  if (/[\0-\x20\x7f]/.test(given)) return problem('it is not a URL: it contains a space, which must be written as %20');
+  if (/[\0-\x20\x7f]/.test(given))
+    return problem('it is not a URL, because it contains a space (write %20) or a control character');
   if (!/^postgres(ql)?:\/\//i.test(given)) return problem('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
   if (url === undefined)
@@ -103,7 +111,7 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   }
   const wanted = parameter('target_session_attrs');
   if (wanted !== undefined && !writable.includes(wanted)) {
-    return problem('target_session_attrs must be read-write, primary or any, because the state is written');
+    return problem('target_session_attrs must be read-write, primary or any, because petstock writes to the database');
   }
   const hosts = readHosts(given, parameter);
   if (typeof hosts === 'string') return problem(hosts);
@@ -122,7 +130,7 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
 
 /**
  * Returns a URL with absolute paths of its files (`sslrootcert`, `sslcert`, `sslkey`), because a relative path depends
- * on the current folder.
+ * on the current folder. `sslrootcert=system` stays.
  */
 export function withAbsoluteFiles(text: string): string {
   return text.replace(/(?<=[?&]ssl(?:rootcert|cert|key)=)(?!system(?:&|$))[^&]+/g, (file) => {

@@ -62,7 +62,7 @@ export abstract class PetstockError extends Error {
   abstract readonly kind: ExitCodeName;
   /** A machine-readable code in lower snake case. In JSON output the service's own code takes precedence. */
   abstract readonly code: ErrorCode;
-  /** The next step, as a command to run, like `petstock config set-key --env staging`. */
+  /** The next step, usually as a command to run, like `petstock config set-key --env staging`. */
   readonly hint?: string | undefined;
   /** Further lines for display, such as one for each error in a file. */
   readonly lines: readonly string[];
@@ -81,7 +81,10 @@ export abstract class PetstockError extends Error {
   readonly keySource?: string | undefined;
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
-  /** The Error body as the service sent it. Only the library repeats its text in `message`. */
+  /**
+   * The Error body of the service, without the key; its texts have at most 1,000 characters. Only the library repeats
+   * them in `message`.
+   */
   readonly serviceError?: ServiceError | undefined;
   /** Whether `message` says what the service said, so that `serviceError` need not be shown. */
   readonly isReworded?: boolean | undefined;
@@ -210,8 +213,8 @@ export class ClosedPipeError extends PetstockError {
 }
 
 /**
- * A dry run with `--exit-code` has found changes. This is not a failure: the exit code is the result, and nothing is
- * printed.
+ * With `--exit-code`, a dry run has found changes, or a comparison differences. This is not a failure: the exit code is
+ * the result, and nothing is printed.
  */
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';

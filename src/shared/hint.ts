@@ -18,7 +18,7 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
   return line;
 }
 
-/** Returns the options that select a target. */
+/** Returns the options that select a target; none for the environment of a program that uses the library. */
 export function targetWords({ store, env }: Target): readonly string[] {
   if (!isEnvironment(env)) return [];
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];

@@ -15,7 +15,7 @@ export type StatusMeaning =
    * out later, too.
    */
   | 'undecided'
-  /** The request failed, and may have been carried out before that. */
+  /** Any other status: the request failed, and may have been carried out before that. */
   | 'failed';
 
 /** 499 is a status of nginx; those from 520 on come from CDNs and proxies that have given up on the service. */
@@ -33,8 +33,8 @@ export function statusMeaning(status: number): StatusMeaning {
 }
 
 /**
- * Reports whether a gateway sends this status instead of the service: another attempt may help, and its Retry-After
- * counts like that of a 429.
+ * Reports whether a status usually comes from a gateway instead of the service: another attempt may help, and its
+ * Retry-After counts like that of a 429.
  */
 export function isOfGateway(status: number): boolean {
   return status >= 502 && status <= 504;

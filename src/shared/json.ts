@@ -38,7 +38,8 @@ export class TooManyValues extends Error {}
 /**
  * Parses JSON with all digits of its numbers. Strings are not read by single characters, because a long string would
  * take forty times its size in memory.
- * @throws JsonSyntaxError, also if an object has a name twice with different values; TooManyValues
+ * @throws JsonSyntaxError, also if an object has a name twice with different values; SyntaxError if values are nested
+ * too deeply; TooManyValues
  */
 export function parseJson(text: string, most = maxOfAnswer): Json {
   const { value, end } = parseJsonAt(text, 0, most);
@@ -213,7 +214,8 @@ export function numberText(value: Json | undefined): string | undefined {
 
 /**
  * Returns a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
- * @returns undefined if the value is not a number, or has a fraction
+ * @returns undefined if the value is not a number, has a fraction, or has more than 40 digits or an exponent of more
+ * than three
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isJsonNumber(value)) return undefined;

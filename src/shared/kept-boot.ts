@@ -17,7 +17,7 @@ interface KeptBoot {
   readonly seenAt: number;
 }
 
-/** How often the file is updated with the machine's uptime, in milliseconds. */
+/** The file is updated with the machine's uptime at most this often, in milliseconds. */
 const refreshEvery = 60_000;
 /** Maximum wait for another process that updates the file, in milliseconds. */
 const maxWait = 5000;

@@ -22,14 +22,14 @@ const ofOthers = 0o077;
 
 export interface PrivateFile {
   readonly text: string;
-  /** A line to show if others could read the file. */
+  /** A line to show if others could read the file, or still can. */
   readonly warning: string | undefined;
 }
 
 /**
- * Reads a file that may contain a key. The file is opened once, and its descriptor is checked and made private (0600),
- * so that nothing can replace it meanwhile. A file that another user may have created is neither read nor changed,
- * because that user's key or address would be used.
+ * Reads a file that may contain a key. The file is opened once, and its descriptor is checked and made private (0600,
+ * except on Windows), so that nothing can replace it meanwhile. A file that another user may have created is neither
+ * read nor changed, because that user's key or address would be used.
  *
  * A symbolic link of this user is followed, see `privatePlace`.
  * @returns undefined if the file does not exist
@@ -46,7 +46,8 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
 /**
  * Reads a file that others may read but only this user or root may have written, such as trusted certificates.
  * @param most the maximum size in bytes
- * @throws the same errors as `readPrivateFile`
+ * @returns undefined if the file does not exist
+ * @throws FailureError if the file is larger; the same errors as `readPrivateFile`
  */
 export function readTrustedFile(given: string, most: number): string | undefined {
   return readOnce(given, (path, descriptor, stats) => {
@@ -143,7 +144,7 @@ function requireOurs(path: string, stats: Stats): void {
 
 function narrow(path: string, descriptor: number, { mode }: Stats): string | undefined {
   if (effectiveUser() === undefined || (mode & ofOthers) === 0) return undefined;
-  const exposed = `${path} can be read by others, and its mode can't be changed: run chmod 600 as its owner`;
+  const exposed = `${path} can be read by others, and its permissions can't be changed: run chmod 600 as its owner`;
   try {
     fchmodSync(descriptor, 0o600);
     return `${path} could be read by others. It is now private (0600)`;

@@ -102,13 +102,13 @@ test('shows how full each window is, unless it has ended', async () => {
   ];
   const table = await render('table', limitsView(rows, now), { color: true, width: 120 });
   expect(visible(table).replace(/␛\[1m.*\n/, '')).toMatchInlineSnapshot(`
-    "staging           abcd  minute    100   100    0%  ␛[2m░░░░░░░░░░␛[22m  07:01:00             07:00:19
-    staging           abcd  minute    100    21   79%  ␛[32m███████␛[39m␛[2m░░░␛[22m  07:01:00             07:00:19
-    staging           abcd  minute    100    20   80%  ␛[33m████████␛[39m␛[2m░░␛[22m  07:01:00             07:00:19
-    north/production  abcd  minute    100     0  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
-    (another)         abcd  minute    100    -5  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
-    staging           abcd  minute      0     0  100%  ␛[31m██████████␛[39m  07:01:00             07:00:19
-    staging           abcd  minute    100                          over since 07:01:00  07:00:19
+    "staging           abcd  minute    100   100    0%  ␛[2m░░░░░░░░░░␛[22m  07:01:00           07:00:19
+    staging           abcd  minute    100    21   79%  ␛[32m███████␛[39m␛[2m░░░␛[22m  07:01:00           07:00:19
+    staging           abcd  minute    100    20   80%  ␛[33m████████␛[39m␛[2m░░␛[22m  07:01:00           07:00:19
+    north/production  abcd  minute    100     0  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
+    (unknown)         abcd  minute    100    -5  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
+    staging           abcd  minute      0     0  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
+    staging           abcd  minute    100                          ended at 07:01:00  07:00:19
     "
   `);
   expect(await render('ndjson', limitsView(rows.slice(-2), now))).toMatchInlineSnapshot(`

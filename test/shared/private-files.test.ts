@@ -42,7 +42,7 @@ describe('readPrivateFile', () => {
     const path = fileOf(0o644);
     process.seteuid?.(1234);
     try {
-      const warning = `${path} can be read by others, and its mode can't be changed: run chmod 600 as its owner`;
+      const warning = `${path} can be read by others, and its permissions can't be changed: run chmod 600 as its owner`;
       expect(readPrivateFile(path)).toEqual({ text: 'psk_1', warning });
     } finally {
       process.seteuid?.(0);

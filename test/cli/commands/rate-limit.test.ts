@@ -177,7 +177,7 @@ describe('limits', () => {
     const over = { env: 'staging', store: null, limit: 2, remaining: null, ...times, gate: null };
     expect(await shop.json('limits --json')).toEqual([over]);
     const table = await shop.run('limits', { terminal: 100 });
-    expect(table.stdout).toMatch(/ minute +2 +over since 07:01:00 +07:00:20\n/);
+    expect(table.stdout).toMatch(/ minute +2 +ended at 07:01:00 +07:00:20\n/);
     expect(table.stderr).toBe('');
     await shop.exits('limits clear --yes', 0, 'staging: a limit of 2, in a window that ended at 07:01:00');
     expect(await shop.json('limits --json')).toEqual([]);
@@ -277,7 +277,7 @@ describe('limits', () => {
     const own = `…${shop.service.key.slice(-4)}`;
     expect(await rows('limits --env staging')).toEqual([['staging', own]]);
     expect(await rows('limits --env production')).toEqual([['production', '…5678']]);
-    const stranger = ['(another)', expect.stringMatching(/^#[0-9a-f]{8}$/)];
+    const stranger = ['(unknown)', expect.stringMatching(/^#[0-9a-f]{8}$/)];
     expect(await rows('limits')).toEqual([['production', '…5678'], ['staging', own], stranger]);
     expect(await rows('limits --env sandbox')).toEqual([]);
   });

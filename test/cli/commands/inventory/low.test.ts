@@ -26,7 +26,9 @@ test("uses a pet's own level instead of low-stock in --low, marks, summaries and
   expect((await shop.run('inventory get 4', terminal)).stdout).toContain('low');
   expect((await shop.run('inventory set 5 0', terminal)).stdout).toContain('out of stock');
   const page = (await shop.run('inventory list --pet 4,5,8 -o html')).stdout;
-  expect(page).toContain('Low: available, and at or below the level of the pet, or else 32 or less.');
+  expect(page).toContain(
+    'Low stock: available pets at or below their own level, or with 32 or less if they have none.',
+  );
   expect(page.match(/<tr class="low"/g)).toHaveLength(2);
 });
 
