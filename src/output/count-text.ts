@@ -55,7 +55,7 @@ const countWords = [
   ['42 x3', 'counts three units; so does 42*3'],
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],
-  ['code 42', 'assigns the last unknown code to pet 42'],
+  ['code 42', 'assigns the code scanned just before to pet 42'],
   ['= <code> 0', 'drops a code that has no pet'],
   ['Enter', 'shows the sum'],
   ['done', 'ends the count, like Ctrl-D'],

@@ -89,7 +89,7 @@ test('asks on plain lines without escape sequences if TERM is dumb', async () =>
   expect(stdout).not.toContain('\x1b');
   for (const part of fragments(key)) expect(stdout).not.toContain(part);
   const counted = startProgram('inventory count', { home, env, terminal: 80 });
-  await counted.until('stdout', 'help shows more');
+  await counted.until('stdout', 'help for more');
   counted.type('4 x3\n');
   await counted.until('stdout', '4: 3');
   counted.type('\x04');
