@@ -22,12 +22,13 @@ export interface Snapshot {
 export class Controls {
   /** @param first the initial stock; a reset restores it */
   constructor(
-    private readonly store: ServiceStorage,
+    private readonly storage: ServiceStorage,
     private readonly first: SeedStock,
   ) {}
 
   /**
-   * Adds or changes a pet. Omitted values stay unchanged, so a quantity that a client sets meanwhile is not overwritten.
+   * Adds or changes a pet. Omitted values stay unchanged, so a quantity that a client sets meanwhile is not
+   * overwritten. A new pet is available by default.
    * @returns null for a new pet without a quantity
    */
   async setPet(
@@ -35,27 +36,28 @@ export class Controls {
     { quantity, status }: PetChange,
   ): Promise<{ readonly item: InventoryItem; readonly isNew: boolean } | null> {
     if (quantity === undefined) {
-      const item = status === undefined ? await this.store.find(petId) : await this.store.setStatus(petId, status);
+      const item = status === undefined ? await this.storage.find(petId) : await this.storage.setStatus(petId, status);
       return item === null ? null : { item, isNew: false };
     }
-    const known = status === undefined ? await this.store.setQuantity(petId, quantity) : await this.store.find(petId);
+    const known =
+      status === undefined ? await this.storage.setQuantity(petId, quantity) : await this.storage.find(petId);
     const item = { petId, quantity, status: status ?? known?.status ?? ('available' as const) };
-    if (known === null || status !== undefined) await this.store.put([item]);
+    if (known === null || status !== undefined) await this.storage.put([item]);
     return { item, isNew: known === null };
   }
 
   removePet(petId: bigint): Promise<boolean> {
-    return this.store.remove(petId);
+    return this.storage.remove(petId);
   }
 
   /** Replaces the stock, but keeps the keys and their usage. */
   importStock(stock: SeedStock): Promise<void> {
-    return this.store.replace(stock, { forgetsUsage: false });
+    return this.storage.replace(stock, { forgetsUsage: false });
   }
 
   /** Restores the initial stock, or replaces it with another one, and clears the usage of the keys. */
   reset(stock = this.first): Promise<void> {
-    return this.store.replace(stock, { forgetsUsage: true });
+    return this.storage.replace(stock, { forgetsUsage: true });
   }
 
   /** Sets the usage of a key. @returns null if there is no such key */
@@ -64,7 +66,7 @@ export class Controls {
     used: { readonly minute?: bigint | undefined; readonly day?: bigint | undefined },
     minuteMs: number,
   ): Promise<KeyRecord | null> {
-    return this.store.changeUsage(id, (usage, now) => {
+    return this.storage.changeUsage(id, (usage, now) => {
       const [minute, day] = [windowAt(usage.minute, now, minuteMs), windowAt(usage.day, now, DAY_MS)];
       return {
         ...usage,
@@ -80,7 +82,7 @@ export class Controls {
    * @returns null if there is no such key
    */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {
-    return this.store.changeUsage(id, (usage, now) => {
+    return this.storage.changeUsage(id, (usage, now) => {
       const bannedUntil = seconds === null ? null : now + Math.round(seconds * 1000);
       return { ...usage, conduct: { firstRefusalAt: null, strikes: 0, bannedUntil } };
     });
@@ -89,18 +91,18 @@ export class Controls {
   /** Returns the whole stock, and the keys with their usage. */
   async snapshot(): Promise<Snapshot> {
     const items: StockItem[] = [];
-    for await (const page of this.store.inventory()) {
+    for await (const page of this.storage.inventory()) {
       for (const { petId } of parseJson(`[${page}]`) as readonly JsonObject[]) {
-        const item = await this.store.find(toInteger(petId) ?? 0n);
+        const item = await this.storage.find(toInteger(petId) ?? 0n);
         if (item !== null) items.push(item);
       }
     }
-    return { stock: { items, orders: await this.store.orders() }, keys: await this.store.keys() };
+    return { stock: { items, orders: await this.storage.orders() }, keys: await this.storage.keys() };
   }
 
   /** Restores the stock of a snapshot, and the usage of its keys. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
-    await this.store.replace(stock, { forgetsUsage: true });
-    for (const { id, usage } of keys) await this.store.changeUsage(id, () => usage);
+    await this.storage.replace(stock, { forgetsUsage: true });
+    for (const { id, usage } of keys) await this.storage.changeUsage(id, () => usage);
   }
 }

@@ -7,7 +7,7 @@ export interface JournalEntry {
    * recorded as `…`.
    */
   readonly path: string;
-  /** The received part of the body, truncated to 1024 characters; null if no body was read. */
+  /** The first 1024 characters of the body; null if none was read completely, or if it was not UTF-8. */
   readonly body: string | null;
   /** The status that was sent; null while the request is pending, and if no response was sent. */
   readonly status: number | null;

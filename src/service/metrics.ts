@@ -88,7 +88,7 @@ function countersIn(register: Registry) {
     registers: [register],
   });
   const requests =
-    'Requests by method, route and status: none if no response was sent; other if it could not be parsed.';
+    'Requests by method, route and status: none if no response was sent; other if it is unknown or was not parsed.';
   const duration = 'Time from the headers of a request to the end of its response.';
   const store = 'Time that the storage took to admit requests, and to find and set single pets.';
   return {
@@ -99,7 +99,7 @@ function countersIn(register: Registry) {
     }),
     storeDuration: new Histogram({ ...described('store_duration_seconds', store, 'operation'), buckets: BUCKETS }),
     refusals: new Counter(described('refusals_total', 'Requests that were answered with 429, by code.', 'code')),
-    bans: new Counter(described('bans_total', 'Bans of keys that have begun.')),
+    bans: new Counter(described('bans_total', 'Bans of keys that kept sending requests after a 429.')),
     operations: new Counter(described('stock_operations_total', 'Successful operations on the stock.', 'operation')),
   };
 }
@@ -115,7 +115,7 @@ function addGauges(register: Registry, watched: Watched): void {
   gauge('build_info', 'Always 1, labelled with the version of petstock.', 'version').set({ version }, 1);
   const up = gauge(
     'store_up',
-    '1 if a change was committed in the last few seconds, or if a test change succeeds now.',
+    '1 if a test change succeeded in the last few seconds and no change has failed since, or if one succeeds now.',
   );
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
   const waiting = gauge('store_waiting_requests', 'Requests that are waiting for a connection to the database.');

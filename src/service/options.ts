@@ -22,7 +22,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly isKeyOfFile?: boolean | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
-  /** The rule by which refused requests ban the key; false for no bans. Default: a ban of 300 s after 10 strikes. */
+  /** The rule by which refused requests ban the key; false for no bans. Default: the 11th strike bans it for 300 s. */
   readonly ban?: BanRule | false | undefined;
   /**
    * The number of requests without a valid key that an address may send per minute before it gets 429 instead of 401;
@@ -37,11 +37,16 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly faults?: readonly string[] | undefined;
   /** The port of the administration server; 0 uses a free port. Undefined if there is no such server. */
   readonly adminPort?: number | undefined;
-  /** Address of the administration server; default: loopback. On any other address it uses HTTPS if the service does. */
+  /**
+   * Address of the administration server; default: `host` if that is loopback, otherwise 127.0.0.1. On any address
+   * other than loopback it uses HTTPS if the service does.
+   */
   readonly adminHost?: string | undefined;
   /** The bearer token for the administration server. Default: a generated one. */
   readonly adminToken?: string | undefined;
-  /** The bearer token for its metrics, in addition to the token above. Without it, loopback needs no token for metrics. */
+  /**
+   * The bearer token for its metrics, in addition to the token above. Without it, loopback needs no token for metrics.
+   */
   readonly metricsToken?: string | undefined;
   /** Whether requests are recorded, and the administration server controls the clock, faults and journal. */
   readonly testControls?: boolean | undefined;
@@ -56,14 +61,16 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly keepAliveSeconds?: number | undefined;
   /** Called for each request when it has ended. */
   readonly log?: Log | undefined;
-  /** Called for other events: the storage fails or recovers, an administrative action, a refused token. */
+  /** Called for other events, such as a failure of the storage, an administrative action or a refused token. */
   readonly tell?: Tell | undefined;
   /**
    * Maximum number of connections to the API; default: half of the files that the process may open, so that some are
    * left for the other port.
    */
   readonly maxConnections?: number | undefined;
-  /** Time limits for a client; default: 60 s for its headers, 300 s for its whole request, 60 s for a pause in reading. */
+  /**
+   * Time limits for a client; default: 60 s for its headers, 300 s for its whole request, 60 s for a pause in reading.
+   */
   readonly timeouts?: ServerTimeouts | undefined;
 }
 

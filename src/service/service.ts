@@ -56,7 +56,10 @@ export function createService(parts: Parts) {
     ...parts,
     /** Whether the service is about to stop and should get no new clients. */
     draining: false,
-    /** Measures how long the storage takes for `work`, if there are metrics. */
+    /**
+     * Runs `work` on the storage. Measures how long that takes, if there are metrics, and checks the storage if it
+     * fails.
+     */
     timed: <Result>(operation: string, work: () => Promise<Result>) =>
       watched(() => metrics?.timed(operation, work) ?? work()),
     /** Returns the current values of the headers that every response to this exchange has. */
@@ -65,7 +68,7 @@ export function createService(parts: Parts) {
       ...exchange.route?.headers,
       ...cors.headers(exchange.request.headers),
     }),
-    /** Like `headersOf`, for a request without an exchange. Charges the request to the address. */
+    /** Returns the common headers for a request without an exchange. Charges the request to the address. */
     headersOfAddress: (address: string, requestId: string) =>
       headers(requestId, addresses.admit(address, storage.now()).shown),
   };

@@ -15,7 +15,7 @@ import { adoptKey, type KeyGrant, openStorage } from './storage/open-storage.ts'
 import type { ServiceStorage } from './storage/storage.ts';
 
 /**
- * Starts the service. Any number of services, in any number of processes, may share one file.
+ * Starts the service. Any number of services, in any number of processes, may share one file or database.
  * @throws FaultSpecError if a fault can't be parsed
  * @throws StorageError if the file or the database can't be used
  * @throws TlsError, RangeError for a certificate or a trusted proxy that can't be used
@@ -140,7 +140,7 @@ async function serve(service: Service, options: ServiceOptions) {
       service.draining = true;
       api.drain();
     },
-    /** Stops listening, completes pending requests, and closes the database. */
+    /** Stops listening, completes pending requests within 5 s, and closes the storage. */
     close: () => {
       service.draining = true;
       closing ??= api
@@ -153,8 +153,8 @@ async function serve(service: Service, options: ServiceOptions) {
 }
 
 /**
- * Starts the administration server; returns null if none is requested. The server uses TLS only if other machines can
- * reach it; loopback does not need TLS.
+ * Starts the administration server; returns null if none is requested. The server uses the service's certificate, if
+ * there is one, only if other machines can reach it; loopback does not need TLS.
  */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
   const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;

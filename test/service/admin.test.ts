@@ -108,7 +108,9 @@ test('serves the administration on loopback unless another address is given', as
     ['/metrics', undefined, 200],
   ] as const) {
     const options = { ...(key === null && { key }), headers: { Host: 'petstock' } };
-    expect((await elsewhere.admin('GET', path, undefined, options)).status).toBe(status);
+    const answer = await elsewhere.admin('GET', path, undefined, options);
+    expect(answer.status).toBe(status);
+    if (status === 401) expect(answer.text).toMatch('The administration token is missing or wrong');
   }
 });
 

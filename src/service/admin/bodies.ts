@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'] satisfies PetStatus[];
 
-/** The fields of the body, by name. Integers are bigints. */
+/** The fields of the body, by name. 64-bit integers are bigints; other numbers are doubles. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export function refused(message: string): Refusal {
@@ -21,7 +21,7 @@ export function refused(message: string): Refusal {
 /**
  * Returns a reader of JSON bodies of one shape. It requires a JSON content type, because a web page can't send JSON to
  * this port without asking first (CORS). It refuses unknown fields, because a misspelt field would otherwise change
- * something else. It throws Refusal 400, Refusal 413 for more than 1 MiB, or SyntaxError.
+ * something else. It throws Refusal 400, Refusal 413 for more than 1 MiB, JsonSyntaxError, or BodyCutOff.
  * @param shape the shape for messages, with the names of all fields in quotes before a colon
  * @param read returns the content of the fields; undefined if the body does not have the shape
  */
@@ -64,11 +64,13 @@ export const readFaults = bodies('{"faults":["<spec>",…]}', ({ faults }) =>
   Array.isArray(faults) && faults.every((spec): spec is string => typeof spec === 'string') ? faults : undefined,
 );
 
-export const readAdvance = bodies('{"advanceSeconds":<n>}, n at least 0', ({ advanceSeconds }) =>
+export const readAdvance = bodies('{"advanceSeconds":<n>}, n from 0 to 1e10', ({ advanceSeconds }) =>
   secondsIn(advanceSeconds),
 );
 
-export const readBan = bodies('{"seconds":<n>}, n above 0', ({ seconds }) => secondsIn(seconds) || undefined);
+export const readBan = bodies('{"seconds":<n>}, n above 0 and at most 1e10', ({ seconds }) => {
+  return secondsIn(seconds) || undefined;
+});
 
 /** Reads how many requests to count as used. An omitted window stays unchanged. */
 export const readUsage = bodies('{"minute":<n>,"day":<n>}, integers of at least 0', ({ minute, day }) =>
@@ -76,7 +78,7 @@ export const readUsage = bodies('{"minute":<n>,"day":<n>}, integers of at least 
 );
 
 export const readSeed = bodies(
-  '{"pets":<n>,"seed":<n>,"ids":"large"|"small"}, each optional',
+  '{"pets":<n>,"seed":<n>,"ids":"large"|"small"}, each optional, with at most 1000000 pets',
   ({ pets, seed, ids }): Seed | undefined => {
     const isSeed = isCount(pets) && (pets ?? 0n) <= 1_000_000n && isCount(seed);
     if (!isSeed || !(ids === undefined || ids === 'large' || ids === 'small')) return undefined;

@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
 import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
-/** A response with a body as JSON, or with text of another type. A body that is a string is sent as a message. */
+/** A response with `body` as JSON, or with `text` as it is. A body that is a string is sent as `{"message"}`. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
@@ -99,7 +99,7 @@ const TEST_CONTROLS: Routes = {
   },
 };
 
-/** `open` needs no token, `metrics` needs the metrics token, and `token` needs the token of the port. */
+/** `open` needs no token, `token` needs the token of the port; for `metrics` see `AdminServer`. */
 export type Access = 'open' | 'metrics' | 'token';
 
 interface Found {
@@ -113,7 +113,7 @@ interface Found {
   readonly target: string | null;
   /**
    * Carries out the request.
-   * @throws Refusal, SyntaxError, FaultSpecError, StorageError
+   * @throws Refusal, SyntaxError, BodyCutOff, FaultSpecError, StorageError
    */
   reply(options: Pick<Call, 'service' | 'serviceUrl' | 'hasTestControls'>): Promise<Reply>;
 }

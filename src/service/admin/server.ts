@@ -13,8 +13,8 @@ import { StorageError } from '../storage/storage.ts';
 import { type Access, findRoute, type Reply } from './routes.ts';
 
 /**
- * Reports whether a Host header is an address of this machine or localhost. Any other name may belong to a web site that resolves to this
- * machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
+ * Reports whether a Host header is `localhost` or any IP address. Any other name may belong to a web site that resolves
+ * to this machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
  */
 function isLocalName(hostHeader: string | undefined): boolean {
   const name = hostHeader?.replace(/:\d+$/, '').toLowerCase() ?? '';
@@ -34,9 +34,9 @@ interface AdminOptions {
 /**
  * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET
  * /readyz` returns 200 while stock changes are committed and the service is not about to stop, but never with test
- * controls. `GET /metrics` has its own token; if that is not set, loopback needs no token. Everything else (see
- * `routes.ts`) requires `Authorization: Bearer <token>`, because other programs and users of this machine can reach the
- * port, too.
+ * controls. Everything else (see `routes.ts`) requires `Authorization: Bearer <token>`, because other programs and
+ * users of this machine can reach the port, too. `GET /metrics` also accepts a token of its own; if there is none, it
+ * needs no token on loopback.
  */
 export class AdminServer {
   readonly #server: ReturnType<typeof createServer> | TlsServer;
@@ -90,11 +90,12 @@ export class AdminServer {
     const address = request.socket.remoteAddress ?? null;
     if (access !== 'open') {
       if (this.options.isLocal && !isLocalName(request.headers.host)) {
-        return { status: 403, body: 'The Host header must be an address of this machine.' };
+        return { status: 403, body: 'The Host header must be localhost or an IP address.' };
       }
       if (!this.#isAllowed(request, access)) {
         this.#tellRefused('warning', 'An administration request without a valid token was refused', { address });
-        const which = access === 'metrics' ? 'The token of --metrics-token' : 'The administration token';
+        const hasOwnToken = access === 'metrics' && this.options.metricsToken !== undefined;
+        const which = hasOwnToken ? 'The token of --metrics-token' : 'The administration token';
         return { status: 401, body: `${which} is missing or wrong. Send it as Authorization: Bearer <token>.` };
       }
     }

@@ -153,7 +153,7 @@ function wholeNumber(text: string | null): number | null {
  *   commit-then-drop     carries out the request, and closes the connection without a response
  * ```
  *
- * A colon separates parts only when a letter follows it, so that `retry-after=` can be a date.
+ * A colon separates parts only when a lower-case letter follows it, so that `retry-after=` can be a date.
  * Examples: `PATCH /inventory/*:every=3:status=503`, `*:first=2:reset`, `GET /inventory:p=0.1:seed=7:truncate`.
  * @throws FaultSpecError that says what is wrong with the specification
  */

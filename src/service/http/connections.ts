@@ -3,13 +3,19 @@ import type { Duplex } from 'node:stream';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { Exchange } from './exchange.ts';
 
-/** How long a stopping server waits for pending requests, in milliseconds, so that a client that stops reading can't block it. */
+/**
+ * How long a stopping server waits for pending requests, in milliseconds, so that a client that stops reading can't
+ * block it.
+ */
 const IN_FLIGHT_MS = 5_000;
 
-/** The open connections of a server and their pending exchanges, so that it can be stopped at once. */
+/**
+ * The open connections of a server and their pending exchanges, so that it can be stopped without waiting for idle
+ * ones.
+ */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
-  /** All raw sockets below TLS. An idle socket would keep the server from stopping. */
+  /** All raw sockets below TLS; empty without TLS. An idle socket would keep the server from stopping. */
   readonly #shakingHands = new Set<Duplex>();
   #draining = false;
   #stopping = false;
@@ -28,7 +34,10 @@ export class Connections {
     });
   }
 
-  /** Ends each connection with its next response. A connection whose last response promised to stay open may send one more request. */
+  /**
+   * Ends each connection with its next response. A connection whose last response promised to stay open may send one
+   * more request.
+   */
   drain(): void {
     this.#draining = true;
     for (const exchanges of this.#open.values()) endWith([...exchanges].at(-1));
@@ -58,7 +67,7 @@ export class Connections {
     });
   }
 
-  /** Stops listening. Ends idle connections now, and busy ones after their responses. */
+  /** Stops listening. Ends idle connections now, and busy ones after their responses, or after 5 s. */
   stop(server: Server): Promise<void> {
     this.drain();
     this.#stopping = true;

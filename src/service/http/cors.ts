@@ -20,8 +20,8 @@ export class Cors {
   }
 
   /**
-   * Returns the headers for a preflight; null for any other request. A browser sends a preflight, without the key,
-   * before a request with a key.
+   * Returns the headers for a preflight; null for any other request, and for any request if no page may call the
+   * service. A browser sends a preflight, without the key, before a request with a key.
    * @param allowed the methods of the path, as in `Allow`
    * @throws Refusal 403 for a page that may not call the service
    */

@@ -10,7 +10,10 @@ const BASE = '/v1';
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
 interface RequestTarget {
-  /** The path relative to the base URL, as it was sent, without the query: `/inventory/5`. */
+  /**
+   * The path relative to the base URL, as it was sent, without the query: `/inventory/5`. The whole path if it is
+   * outside the base URL.
+   */
   readonly path: string;
   /** The segments of the path, decoded unless its percent-encoding is malformed; null if it is outside the base URL. */
   readonly segments: readonly string[] | null;
@@ -77,11 +80,14 @@ export function createExchange(parts: Parts, journal: Journal) {
     shown: null as ShownLimit | null,
     /** The key of the request; null until it is known to be valid. */
     validKey: null as string | null,
-    /** The code of an error response. */
+    /** The code of an error response; null if the operation or a fault has made the response. */
     code: null as string | null,
     /** The reason for a 5xx, if it is a failure of this service. */
     cause: undefined as unknown,
-    /** Whether the client waits for `100 Continue` before it sends the body. A client of HTTP/1.0 would mistake that for the response. */
+    /**
+     * Whether the client waits for `100 Continue` before it sends the body. A client of HTTP/1.0 would mistake that for
+     * the response.
+     */
     awaitsContinue: request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue',
     /** Whether the request deliberately gets no response until one side closes the connection. */
     abandoned: false,

@@ -10,8 +10,9 @@ import { requireWellFormed } from './refusals.ts';
 import { discard, send } from './send.ts';
 
 /**
- * Handles one request: parses, authenticates, charges or refuses it, injects a fault, finds the operation and carries it out, in this
- * order. Never rejects: any error becomes a response, and if no response can be sent, the connection is closed.
+ * Handles one request: authenticates it, charges or refuses it, draws a fault, finds the operation and carries it out,
+ * in this order; a preflight is only answered. Any error becomes a response, unless a response has begun or the client
+ * has disconnected.
  */
 export async function handle(exchange: Exchange, service: Service, match: Match | null): Promise<void> {
   try {
@@ -33,7 +34,8 @@ function preflightAnswer({ method, request }: Exchange, { cors }: Service, match
 
 /**
  * Charges a request to its key or to its address.
- * @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned
+ * @throws Refusal 401 without a valid key, 429 when the limit is reached or the key is banned, 400 for more than one
+ * Authorization header
  */
 async function admitOrRefuse(exchange: Exchange, service: Service): Promise<void> {
   const { storage, addresses, rules } = service;
@@ -80,7 +82,7 @@ function unauthorized(token: string | null): Refusal {
 }
 
 /**
- * When to retry, in seconds. A database that restarts or fails over is back by then, and meanwhile no request waits
+ * When to retry, in seconds. A database that restarts or fails over may be back by then, and meanwhile no request waits
  * long.
  */
 const WHEN_BACK = { 'Retry-After': '2' };

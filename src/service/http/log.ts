@@ -18,11 +18,13 @@ export interface LogEntry {
   readonly method: string | null;
   /** `/v1/inventory/{petId}`; null if the path is not in the API. */
   readonly route: string | null;
-  /** The pet id in the path, if it is valid. */
+  /** The pet id in the path; null if there is none or it is not valid. */
   readonly petId: string | null;
   /** Null if no response was sent. */
   readonly status: number | null;
-  /** The failure behind a 5xx: its message and those of its causes. Null for any other response. */
+  /**
+   * The failure of the service: its message (for a bug, its stack) and that of its cause. Null if it has not failed.
+   */
   readonly cause: string | null;
   /** Whole milliseconds from the request's headers to the end of the response. */
   readonly ms: number;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Returns how many files and connections this process may have open; a common value if the system does not report it. */
+/** Returns how many files and connections this process may have open, as Linux reports it; on other systems 1,024. */
 export function openFiles(): number {
   try {
     return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? USUAL);

@@ -46,8 +46,9 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const MAX_HEADERS = 2_000;
 
 /**
- * Returns the refusal of invalid headers that the parser accepts; null if there are none. Node 20.18's parser treats a blank before the
- * colon as a part of the name, so a proxy may disagree about where the request ends.
+ * Returns the refusal of too many headers, or of invalid ones that the parser accepts; null if there are none. Node
+ * 20.18's parser treats a blank before the colon as a part of the name, so a proxy may disagree about where the request
+ * ends.
  * @param rawHeaders names and values in turn
  */
 export function headersRefusal(rawHeaders: readonly string[]): Refusal | null {
@@ -96,7 +97,10 @@ function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefin
   return REQUEST_LINE.exec(text.slice(start, start + 8192))?.[1]?.slice(0, 40);
 }
 
-/** Milliseconds for which further input is read and ignored. Closing at once could keep the client from reading the response. */
+/**
+ * Milliseconds for which further input is read and ignored. Closing at once could keep the client from reading the
+ * response.
+ */
 const LINGER_MS = 1_000;
 
 /** Responds on a connection without a response object, and ends it. */

@@ -4,8 +4,9 @@ import { type Answer, JSON_TYPE } from './answer.ts';
 import { type Exchange, isCut } from './exchange.ts';
 
 /**
- * Sends a response. Resolves once the operating system has taken the response, or the client has disconnected.
+ * Sends a response. Resolves once all of it was handed to Node, or the client has disconnected.
  * @param harm a fault that damages the response
+ * @throws the error of a streamed body, after closing the connection
  */
 export async function send(
   exchange: Exchange,

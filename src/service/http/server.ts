@@ -164,7 +164,7 @@ export class ApiServer {
 }
 
 /**
- * Starts listening.
+ * Starts listening. Resolves with the port number.
  * @throws the system's error, such as EADDRINUSE
  */
 export function listen(server: Server, port: number, host: string): Promise<number> {
@@ -211,8 +211,8 @@ function ofConnection({ socket }: IncomingMessage): string {
 }
 
 /**
- * Returns an address without the port and brackets that some proxies add. An IPv4 address received over IPv6 becomes a plain IPv4
- * address.
+ * Returns an address without the port and brackets that some proxies add. An IPv4 address received over IPv6 becomes a
+ * plain IPv4 address.
  */
 function plain(address: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1');

@@ -1,7 +1,10 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** Returns the token of an `Authorization: Bearer <token>` field; null if the field is absent, empty or has another scheme. */
+/**
+ * Returns the token of an `Authorization: Bearer <token>` field; null if the field is absent, empty or has another
+ * scheme.
+ */
 export function bearerToken(authorization: string | undefined): string | null {
   return authorization?.match(/^bearer +(\S.*)$/i)?.[1]?.trim() ?? null;
 }

@@ -13,9 +13,9 @@ export const DAY_MS = 86_400_000;
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
- * Returns the window at `now`: `window` itself until it ends, otherwise a new, unused one. If a clock is set back, no window before
- * `window` opens, because its requests would be admitted a second time. A window keeps the length it was opened with: otherwise processes
- * that were started with different lengths would reset each other's count.
+ * Returns the window at `now`: `window` itself until it ends, otherwise a new, unused one. If a clock is set back, no
+ * window before `window` opens, because its requests would be admitted a second time. A window keeps the length it was
+ * opened with: otherwise processes that were started with different lengths would reset each other's count.
  */
 export function windowAt(window: Window, now: number, length: number): Window {
   if (now < windowEnd(window)) return window;
@@ -46,7 +46,7 @@ export const PLANS: Readonly<Record<Plan, Limits>> = {
 export interface BanRule {
   /** Refused requests that are tolerated within a minute; one more bans the key. */
   readonly strikes: number;
-  /** How long a ban lasts. */
+  /** How long a ban lasts. Requests that are refused meanwhile don't extend it. */
   readonly seconds: number;
 }
 
@@ -61,8 +61,8 @@ interface Conduct {
 const GOOD_CONDUCT: Conduct = { firstRefusalAt: null, strikes: 0, bannedUntil: null };
 
 /**
- * Requests that are refused within this many milliseconds of the first refusal were already in flight, so they are not
- * strikes.
+ * Requests that are refused within this many milliseconds of the first refusal were probably in flight by then, so they
+ * are not strikes.
  */
 const GRACE_MS = 1_000;
 

@@ -1,7 +1,7 @@
 /** A JSON value, such as an OpenAPI document. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** The pet in the examples of the document. The service has this pet. */
+/** The pet in the examples of the document. */
 export interface Example {
   readonly petId: number;
   readonly quantity: number;
@@ -53,7 +53,7 @@ function header(description: string, schema: Json, required = true): Json {
 const int64 = { type: 'integer', format: 'int64', minimum: 0 };
 const seconds = { type: 'integer', minimum: 1 };
 
-/** Every header that a response can have. Those in `ON_ALL` are in all responses. */
+/** The headers of responses that the document describes. Those in `ON_ALL` are in all responses. */
 export const HEADERS: Readonly<Record<string, Json>> = {
   'X-RateLimit-Limit': header('The limit of the window, minute or day, with fewer requests remaining.', int64),
   'X-RateLimit-Remaining': header('Requests remaining in that window.', int64),

@@ -2,8 +2,8 @@ import type { ServiceStorage } from '../storage/storage.ts';
 import { type Example, FIRST_PET, HEADERS, type Json, ref, responses, schemasWith } from './components.ts';
 
 /**
- * Returns the first pet in the inventory whose numbers fit into a double; the first pet of the default stock if there
- * is none.
+ * Returns the first pet on the first page of the inventory whose numbers fit into a double; the first pet of the
+ * default stock if there is none.
  */
 export async function examplePet(storage: ServiceStorage): Promise<Example> {
   const pages = storage.inventory();
@@ -87,7 +87,7 @@ const pathsWith = ({ petId }: Example): Json => {
 const ABOUT = `Tracks and updates the stock levels of the pets in a store.
 
 Every response has the three X-RateLimit headers, and every error an Error body. HEAD returns what GET does, without the body.
-OPTIONS returns 204 and Allow. Any other method on a known path returns 405 and Allow.`;
+OPTIONS returns 204 and Allow. Any other HTTP method on a known path returns 405 and Allow.`;
 
 /**
  * Returns the contract of the service as an OpenAPI 3.1 document.

@@ -68,7 +68,10 @@ async function listOrders({ service: { storage } }: Call): Promise<Answer> {
   return { status: 200, body: `[${(await storage.orders()).join(',')}]` };
 }
 
-/** PATCH /inventory/{petId}: sets the quantity of one pet. Its status stays unchanged, because the specification defines no transitions. */
+/**
+ * PATCH /inventory/{petId}: sets the quantity of one pet. Its status stays unchanged, because the specification defines
+ * no transitions.
+ */
 async function updateInventory({ exchange, service, parameter }: Call) {
   requireJson(exchange);
   const body = await readBody(exchange);

@@ -15,8 +15,8 @@ function isInt64(value: bigint): boolean {
 }
 
 /**
- * Returns the exact int64 of a JSON number; 5, 5.0 and 0.5e1 are the same integer. Null if the number has a fraction or
- * is too large. However large the exponent, at most 19 digits are processed.
+ * Returns the exact int64 of a JSON number; 5, 5.0 and 0.5e1 are the same integer. Null if the text is not a number, or
+ * the number has a fraction or is too large. However large the exponent, the integer is made of at most 19 digits.
  */
 export function exactInt64(number: string): bigint | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

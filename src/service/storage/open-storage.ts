@@ -6,22 +6,25 @@ import { IN_MEMORY } from './sqlite/database.ts';
 import { openSqlite } from './sqlite/sqlite-storage.ts';
 import { type KeyRecord, type Registration, type ServiceStorage, StorageError } from './storage.ts';
 
-/** Selects the storage: PostgreSQL if `database` is given, otherwise a file. A new storage is created and filled. */
+/** Selects the storage: PostgreSQL if `database` is given, otherwise SQLite. A new storage is created and filled. */
 export interface StorageOptions {
   /** Path of a SQLite file, or ':memory:' (the default). */
   readonly file?: string | undefined;
   /**
-   * The URL of a database, `postgres://…`. If several are given, they must be servers of one database; the
-   * one that accepts writes is used. Any number of services on any machines may share the database.
+   * The URL of a database, `postgres://…`. If several are given, they must be servers of one database; the one that
+   * accepts writes is used. Any number of services on any machines may share the database.
    */
   readonly database?: string | readonly string[] | undefined;
-  /** The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used instead. */
+  /**
+   * The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used
+   * instead.
+   */
   readonly clock: Clock;
   /** The stock of a new storage; default: the default stock. */
   readonly stock?: SeedStock | undefined;
   /** Whether nothing may be created or changed; the storage must then exist in the current version. */
   readonly readOnly?: boolean;
-  /** How long to wait for a database that is starting. Default: not at all. */
+  /** How long to wait for a database that is starting or can't be reached yet. Default: not at all. */
   readonly startPatience?: StartTimeout | undefined;
 }
 
@@ -77,7 +80,7 @@ export async function issueKey(
 }
 
 /**
- * Registers a key with the rights of a grant.
+ * Registers a key with the rights of a grant; see `KeyStorage.register`.
  * @throws StorageError if it can't be stored
  */
 export function adoptKey(

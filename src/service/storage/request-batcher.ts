@@ -10,8 +10,8 @@ interface Waiting<Asked, Result> {
 }
 
 /**
- * Batches all requests of one turn of the event loop, or those made while the previous batch is running. One transaction or round trip
- * then serves all of them, in order.
+ * Batches all requests of one turn of the event loop, or those made while the previous batch is running. One
+ * transaction or round trip then serves all of them, in order.
  */
 export class RequestBatcher<Asked, Result> {
   #waiting: Waiting<Asked, Result>[] = [];

@@ -39,7 +39,8 @@ export function recordOf(row: KeyRow): KeyRecord {
 /**
  * Returns the statement that registers a key. Its values are the digest, plan, limits per minute and day, origin and
  * name.
- * @param now an SQL expression, or a value
+ * @param now an SQL expression; with `?`, the time is one more value
+ * @param keepsKnown whether a known key keeps its plan and limits
  */
 export function registerSql(table: string, now: string, keepsKnown: boolean): string {
   const changed = 'plan = excluded.plan, minute_limit = excluded.minute_limit, day_limit = excluded.day_limit';

@@ -15,7 +15,7 @@ export interface KeyRecord extends Entitlement {
   readonly createdAt: number;
   /** Null while the key is valid. */
   readonly revokedAt: number | null;
-  /** `key-file` for the key from a server's file; null for an issued key. */
+  /** `key-file` for the key from a server's file; null for any other key. */
   readonly origin: string | null;
   /** The name that its issuer chose, for display; null without one. */
   readonly name: string | null;
@@ -33,7 +33,7 @@ export interface Registration {
 
 /** The keys in a storage, with their usage. */
 export interface KeyStorage {
-  /** Registers `key`. Its usage is kept, and a revoked key stays revoked. */
+  /** Registers `key`. A known key keeps its usage, origin and name, and a revoked key stays revoked. */
   register(key: string, entitlement: Entitlement, registration: Registration): Promise<KeyRecord>;
 
   /** Revokes a key. Every process refuses its later requests. Returns null if there is no such key. */
@@ -64,6 +64,7 @@ export interface StockStorage {
    */
   inventory(who?: string): AsyncGenerator<string, void>;
 
+  /** Returns a pet with its record, if it has one; null if there is no such pet. */
   find(petId: bigint): Promise<StockItem | null>;
 
   /** Sets the quantity and returns the resulting item; null if there is no such pet. */
@@ -93,9 +94,9 @@ export interface StockStorage {
 
 /**
  * Everything that outlives a request. All services that share it have to agree on it. Several processes may open the
- * same storage. Each method is atomic among all of them, and returns a result only when it is durable.
- * `test/service/storage-contract.ts` tests any storage. Every window, ban and date uses `now`, whatever the clocks of
- * the machines show.
+ * same storage. Each method is atomic among all of them. It returns a result only when its change survives a killed
+ * process; with PostgreSQL, when it is on disk. `test/service/storage-contract.ts` tests any storage. Every window, ban
+ * and date uses `now`, whatever the clocks of the machines show.
  * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless the
  * error says that the outcome is unknown
  */
@@ -109,6 +110,7 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
    */
   now(): number;
 
+  /** Moves the time forward for all services that share the storage; with SQLite, only for this process. */
   advance(milliseconds: number): Promise<void>;
 
   /**
@@ -130,14 +132,14 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
 /**
  * The kind of a failure. `damaged` means that the file is not a database, or that its content is not valid; `unusable`
  * that it is not a storage of this version, or may not be used, so another attempt will fail, too; `starting` that the
- * database may still be starting; `uncertain` that the change may have been made, because the connection was lost
- * before the reply; `failed` anything else.
+ * database may still be starting, or can't be reached; `uncertain` that the change may have been made, because the
+ * connection was lost before the reply; `failed` anything else.
  */
 type StorageFailure = 'failed' | 'damaged' | 'unusable' | 'starting' | 'uncertain';
 
 /**
- * Thrown if the storage can't be read or written: the disk is full, a lock was not released in time, or the file is
- * damaged.
+ * Thrown if the storage can't be read or written, for example because the disk is full, a lock was not released in
+ * time, the file is damaged, or the database can't be reached.
  */
 export class StorageError extends Error {
   override readonly name = 'StorageError';

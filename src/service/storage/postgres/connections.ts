@@ -20,11 +20,12 @@ export type Client = pg.PoolClient;
 /** How long to wait, in milliseconds, until connections to a server that may be gone are closed. */
 const GOODBYE_MS = 1_000;
 
+/** Maximum number of attempts of work that PostgreSQL undoes because of a deadlock or the like. */
 const ATTEMPTS = 4;
 
 /**
- * A statement that each connection plans once, because planning a frequent statement takes longer than running it. It names its columns,
- * because a plan for `*` fails once a later version adds a column.
+ * A statement that each connection plans once, because planning a frequent statement takes longer than running it. It
+ * names its columns, because a plan for `*` fails once a later version adds a column.
  */
 export interface Prepared {
   readonly name: string;
@@ -60,8 +61,8 @@ export class Connections {
   }
 
   /**
-   * Refuses a pooler in transaction mode in front of the server in use.
-   * @throws StorageError for such a pooler, or if the server can't be used
+   * Refuses a pooler in transaction mode in front of the server in use. Does nothing if the server can't be reached.
+   * @throws StorageError for such a pooler, or if the test fails
    */
   requireSessions(): Promise<void> {
     return requireSessions((connect) => {
@@ -100,8 +101,8 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a transaction. A failure undoes it completely.
-   * @throws StorageError if the transaction fails; it is uncertain if the connection was lost at the end
+   * Runs `work` in a transaction. A failure undoes it completely. After a deadlock, runs `work` again.
+   * @throws StorageError if the transaction fails; it is uncertain if the connection was lost
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#run(async (client) => {
@@ -137,7 +138,8 @@ export class Connections {
     } catch (error) {
       throw failure(error, false);
     } finally {
-      // A reader that stops early closes its connection, because its snapshot would keep the database from cleaning up.
+      // A reader that stops early ends its transaction or closes its connection, because its snapshot would keep the
+      // database from cleaning up.
       this.#release(pools, client, isDone || (await undone(client)));
     }
   }
@@ -168,7 +170,10 @@ export class Connections {
     return server;
   }
 
-  /** Records that the server has no TLS, if that is why it can't be reached and its URL allows that. @returns whether it was recorded */
+  /**
+   * Records that the server has no TLS, if that is why it can't be reached and its URL allows that.
+   * @returns whether it was recorded
+   */
   #goesWithoutTls(error: unknown): boolean {
     const server = this.#server;
     if (this.#plain.has(server) || !mayGoWithout(server, error)) return false;

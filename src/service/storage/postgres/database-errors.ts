@@ -10,8 +10,8 @@ const AGAIN = ['40001', '40P01'];
 const LOST = /^(08|57P)/;
 
 /**
- * Codes after which the connection can't be used, although nothing was done: the server has become a standby, or a transaction was idle
- * for too long.
+ * Codes after which the connection can't be used, although nothing was done: the server has become a standby, or a
+ * transaction was idle for too long.
  */
 const USELESS = ['25006', '25P03'];
 
@@ -33,7 +33,7 @@ export function failure(error: unknown, mayBeDone: boolean): StorageError {
 
 const DENIED = '42501';
 
-/** Classes of errors that another attempt can't fix: a refused login, a missing database, or foreign tables. */
+/** Classes of errors that another attempt can't fix: a refused login, a missing database, table, column or right. */
 const REFUSED = /^(28|3D|42)...$/;
 
 /** The statements that let a role serve a schema that another role owns and upgrades. */
@@ -46,7 +46,7 @@ export const GRANTS = [
 
 const RIGHTS = `The owner of the schema creates and upgrades its tables. To let the role staging serve it, the owner runs: ${GRANTS.join('; ')}`;
 
-/** Codes of a database that is starting or has no free connection, or whose machine can't be reached. */
+/** Codes of a database that is starting, is a standby or has no free connection, or whose machine can't be reached. */
 const STARTING =
   /^(57P03|53300|25006|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
@@ -61,8 +61,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Reports whether the connection can't be used again, because it failed (not just a statement), or because it leads to
- * a standby.
+ * Reports whether the connection can't be used again: it failed (not just a statement), was closed by the server, or
+ * leads to a standby.
  */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error);
@@ -92,7 +92,7 @@ export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Clien
 /**
  * Refuses a pooler that assigns a server connection per transaction: session settings would reach other clients
  * instead. Such a pooler reports a process id that is not the backend's; then a test shows whether sessions share
- * connections.
+ * connections. Does nothing if the server can't be reached, because the next request reports that.
  * @throws StorageError for such a pooler, or if the test fails
  */
 export async function requireSessions(connecting: Connecting, most: number): Promise<void> {
@@ -107,7 +107,6 @@ export async function requireSessions(connecting: Connecting, most: number): Pro
     });
   const first = await connected().catch(() => undefined);
   try {
-    // If the server can't be reached, the next request reports that.
     const backend = first && (await backendOf(first));
     // `pg` keeps the process id that the server reported on connecting, but its types omit the field.
     if (first === undefined || ('processID' in first && first.processID === backend)) return;
@@ -153,9 +152,9 @@ async function backendOf(client: pg.Client): Promise<number | undefined> {
 }
 
 /**
- * Returns the statements that each connection starts with; a pooler refuses these settings as startup parameters. The search path leaves
- * out schemas in which others may create objects. A confirmed change must be durable, so the database waits for its disk even if it would
- * not by default.
+ * Returns the statements that each connection starts with; a pooler refuses these settings as startup parameters. The
+ * search path leaves out schemas in which others may create objects. A confirmed change must be durable, so the
+ * database waits for its disk even if it would not by default.
  */
 export function beginning(idleMs: number): string {
   return `SET search_path = pg_catalog, pg_temp;

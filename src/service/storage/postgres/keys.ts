@@ -103,7 +103,7 @@ class Charges {
 
   /**
    * Decides requests. Takes two round trips for all of them, and two more whenever another service has charged one of
-   * the keys in between.
+   * the keys in between, or the charge has arrived too late.
    */
   async admitAll(asked: readonly Asked[]): Promise<readonly (Admission | null)[]> {
     const settled = new Map<Asked, Admission | null>();
@@ -116,10 +116,11 @@ class Charges {
   }
 
   /**
-   * Decides all requests by the rows that were read, and writes each row that nothing else has changed since. The clock is read together
-   * with the rows: a row that is written was read after the charge before it, so times and charges have the same order. No lock is held
-   * between the two statements, so a service that stops there doesn't block others.
-   * @returns the decisions for the rows that had not been changed
+   * Decides all requests by the rows that were read, and writes each row that nothing else has changed since. The clock
+   * is read together with the rows: a row that is written was read after the charge before it, so times and charges
+   * have the same order. No lock is held between the two statements, so a service that stops there doesn't block
+   * others.
+   * @returns the decisions for the rows that were written, and for the requests without a valid key
    */
   async #attempt(asked: readonly Asked[]): Promise<readonly (readonly [Asked, Admission | null])[]> {
     const digests = [...new Set(asked.map(({ digest }) => digest))].map((digest) => Buffer.from(digest, 'hex'));
@@ -144,7 +145,8 @@ class Charges {
 
   /**
    * Writes usages.
-   * @returns the digests of the rows that had not been changed and were written
+   * @returns the digests of the rows that were written: none if this reaches the database too late, otherwise those
+   * that had not been changed
    */
   async write(
     usages: readonly { readonly row: VersionedRow; readonly usage: Usage }[],

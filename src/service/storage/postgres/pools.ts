@@ -8,8 +8,8 @@ import { beginning, readOnly } from './database-errors.ts';
 const IDLE_MS = 4_000;
 
 /**
- * How long, in milliseconds, a reader of the whole inventory may pause: slightly longer than its client may stop
- * reading.
+ * How long, in milliseconds, a reader of the whole inventory may pause: longer than its client may stop reading (60 s
+ * by default).
  */
 const READER_IDLE_MS = 90_000;
 

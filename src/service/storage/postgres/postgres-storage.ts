@@ -9,8 +9,8 @@ import { postgresPets } from './pets.ts';
 import { prepare, requirePrepared, type SchemaRow, SELECT_SCHEMA, type Seen, seenIn } from './schema.ts';
 
 /**
- * Tests the rights and conditions that a change needs: it rewrites a pet and a key unchanged, with the role of the service, and reads the
- * schema row. It skips rows that others hold at the moment, but waits for a locked table.
+ * Tests the rights and conditions that a change needs: it rewrites a pet, a key and the schema row unchanged, with the
+ * role of the service. It skips a pet and a key that others hold at the moment, but waits for a locked table.
  */
 const TRY = `WITH pet AS (
     UPDATE petstock_service.pets SET quantity = quantity
@@ -51,14 +51,16 @@ export async function openPostgres(
 }
 
 function storeOf(connections: Connections, clock: Clock, first: Seen, isNew: boolean): ServiceStorage {
-  // Milliseconds by which the database's clock is ahead of this machine's, and by which the administration has moved it.
+  // Milliseconds by which the database's clock is ahead of this machine's, and by which the administration has moved
+  // it.
   let [ahead, moved] = [0, 0];
   const onSeen = (seen: Seen) => {
     ahead = seen.now - clock.now();
     moved = seen.moved;
   };
   onSeen(first);
-  // A response takes time, so this is never ahead of the database by more than both clocks drift apart between two responses.
+  // A response takes time, so this is never ahead of the database by more than both clocks drift apart between two
+  // responses.
   const now = () => Math.floor(clock.now() + ahead);
   const keys = postgresKeys(connections, onSeen);
   const pets = postgresPets(connections, () => now() - moved);

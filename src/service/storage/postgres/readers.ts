@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Shares the connections among readers of whole lists. A reader may hold as many connections as are still free, so that
- * one reader takes at most half of them, and another always finds some.
+ * Shares the connections among readers of whole lists. A reader gets another connection only while it holds fewer than
+ * are free. So one reader takes at most half of them, and the rest is left to others.
  */
 export class Readers {
   readonly #held = new Map<string, number>();
@@ -26,7 +26,10 @@ export class Readers {
     this.#free = count;
   }
 
-  /** Resolves when it is the turn of `who`, with a function that releases the connection. @throws StorageError if that takes too long */
+  /**
+   * Resolves when it is the turn of `who`, with a function that releases the connection.
+   * @throws StorageError if that takes too long
+   */
   acquire(who: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

@@ -59,14 +59,14 @@ const MIGRATIONS: readonly string[] = [
   FIRST,
   `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
-  // Only schema 1 used these two tables. A standby that takes over can't read the sequence of an unlogged table, and pg_dump reads all of
-  // them.
+  // Only schema 1 used these two tables. A standby that takes over can't read the sequence of an unlogged table, and
+  // pg_dump reads all of them.
   `DROP TABLE petstock_service.journal, petstock_service.faults;
    UPDATE petstock_service.service SET oldest = 2;
    ALTER TABLE petstock_service.keys ADD COLUMN name text;`,
 ];
 
-/** Values that every access to the database reads. */
+/** Values that each admission and each check reads. */
 export interface Seen {
   /** The time of the storage, in milliseconds since the Unix epoch. */
   readonly now: number;
@@ -145,7 +145,8 @@ export async function requirePrepared(connections: Connections): Promise<void> {
 
 /** Returns the version of the tables; 0 if there are none. */
 async function versionIn(database: { read(text: string): Promise<readonly object[]> }): Promise<number> {
-  // `to_regclass` is not used: within a transaction it still reports a table as missing after another service has created it.
+  // `to_regclass` is not used: within a transaction it still reports a table as missing after another service has
+  // created it.
   const [table] = await database.read(
     `SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE n.nspname = 'petstock_service' AND c.relname = 'service'`,
@@ -158,7 +159,10 @@ async function versionIn(database: { read(text: string): Promise<readonly object
   return version;
 }
 
-/** Removes the time limits of the current transaction, because a whole stock may take any time. */
+/**
+ * Lets the current transaction wait a minute for each lock, and removes the server's limit for a statement, because a
+ * whole stock may take long.
+ */
 export async function withoutTimeouts(client: Client): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0`);
 }
@@ -166,7 +170,7 @@ export async function withoutTimeouts(client: Client): Promise<void> {
 /** Time limit in milliseconds for one statement about a whole stock, or for another service that fills one in. */
 const PATIENCE_MS = 600_000;
 
-/** Runs a statement that may take longer than a client would wait. */
+/** Runs a statement that may take longer than a client would wait, up to 10 minutes. */
 export async function patiently(client: Client, text: string, values: readonly unknown[] = []): Promise<void> {
   // Without values, the text may contain several statements.
   const config = { text, query_timeout: PATIENCE_MS, ...(values.length === 0 ? {} : { values: [...values] }) };

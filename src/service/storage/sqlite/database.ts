@@ -11,14 +11,17 @@ export type Statement = ReturnType<Database['prepare']>;
 export const IN_MEMORY = ':memory:';
 
 /**
- * How long SQLite itself waits for another process's lock, in milliseconds. That blocks the event loop, so it is short; longer waits
- * happen between attempts.
+ * How long SQLite itself waits for another process's lock, in milliseconds. That blocks the event loop, so it is short;
+ * longer waits happen between attempts.
  */
 export const BUSY_MS = 5;
 
-/** Opens a database in which every integer, read or written, is a bigint. A new file is private to its owner. */
+/**
+ * Opens a database; every integer that is read from it is a bigint. Creates a missing file, private to its owner,
+ * unless `readOnly` is set.
+ */
 export function openDatabase(file: string, options: { readOnly?: boolean; timeout?: number } = {}): Database {
-  if (file !== IN_MEMORY && !existsSync(file)) createPrivately(file);
+  if (file !== IN_MEMORY && !options.readOnly && !existsSync(file)) createPrivately(file);
   return new (sqlite().DatabaseSync)(file, { timeout: BUSY_MS, ...options, readBigInts: true });
 }
 

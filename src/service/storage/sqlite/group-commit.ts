@@ -5,10 +5,12 @@ type Work = () => unknown;
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
 /**
- * Commits all work of one turn of the event loop in one transaction, because beginning and committing cost more than the work itself.
+ * Commits all work of one turn of the event loop in one transaction, because beginning and committing cost more than
+ * the work itself.
  *
- * Results are returned only after the commit. If one piece of work fails, the whole group is undone, and each piece runs again in its own
- * transaction, so that the failed one leaves nothing behind. The work must therefore be repeatable.
+ * Results are returned only after the commit. If one piece of work fails, the whole group is undone, and each piece
+ * runs again in its own transaction, so that the failed one leaves nothing behind. The work must therefore be
+ * repeatable.
  */
 export class GroupCommit {
   readonly #lane = new RequestBatcher<Work, Outcome>((works) => this.#complete(works));
@@ -16,8 +18,9 @@ export class GroupCommit {
   readonly #commit: Statement;
 
   /**
-   * @param ready called at the beginning of each transaction; if it throws, all work of the transaction fails with that error
-   * @param failed called after each transaction that could not be committed
+   * @param ready called at the beginning of each transaction; if it throws, all work of the transaction fails with that
+   * error
+   * @param failed called after each transaction that had begun and could not be committed
    */
   constructor(
     private readonly database: Database,

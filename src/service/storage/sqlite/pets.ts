@@ -38,18 +38,18 @@ interface Opened {
 }
 
 export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened): StockStorage & { close(): void } {
-  const shortList = shortListOf(sql);
+  const inventory = cachedInventory(sql);
   const snapshots = snapshotsOf(file, sql);
   /** Changes one pet, and returns its row; null if there is none. */
   const change = <Row>(statement: string, ...values: readonly (bigint | string)[]): Promise<Row | null> =>
     commits.run(() => {
-      shortList.changed();
+      inventory.changed();
       return sql(statement).get(...values) ?? null;
     });
   /** Runs `work` in its own transaction. No other transaction is open between two turns of the event loop. */
   const alone = async (work: () => void) => {
     await patiently(() => {
-      shortList.changed();
+      inventory.changed();
       inTransaction(database, () => {
         requireOwn();
         work();
@@ -64,7 +64,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
   return {
     async *inventory() {
       // A single statement is a snapshot by itself, and the connection for writes has the pages in its cache.
-      const single = await patiently(() => shortList.read());
+      const single = await patiently(() => inventory.read());
       if (single === null) yield* snapshots.read();
       else if (single !== '') yield single;
     },
@@ -95,7 +95,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
  * Creates a cache of the inventory, for an inventory that fits on one page. All requests share it until something is
  * written. The caller reports the writes of this connection; SQLite's data version shows those of other connections.
  */
-function shortListOf(sql: Prepare) {
+function cachedInventory(sql: Prepare) {
   let version: bigint | null = null;
   let text: string | null = null;
   return {
@@ -109,7 +109,7 @@ function shortListOf(sql: Prepare) {
       }
       return text;
     },
-    /** Call this after the inventory has changed, before responding. */
+    /** Call this in the turn of the event loop that changes the inventory. */
     changed: () => {
       version = null;
     },

@@ -38,7 +38,10 @@ const FIRST = `
   PRAGMA application_id = ${APPLICATION_ID};
 `;
 
-/** The statements that create each version of the schema (`user_version`) from the previous one. A version is never changed. */
+/**
+ * The statements that create each version of the schema (`user_version`) from the previous one. A version is never
+ * changed.
+ */
 const MIGRATIONS: ReadonlyMap<bigint, string> = new Map([
   [2n, FIRST],
   [
@@ -76,7 +79,9 @@ export async function prepareDatabase(database: Database, stock: SeedStock): Pro
   return isNew;
 }
 
-/** Moves a large transaction from the log to the file now instead of during a later request. Does not wait for readers. */
+/**
+ * Moves a large transaction from the log to the file now instead of during a later request. Does not wait for readers.
+ */
 export function settle(database: Database): void {
   guarded(() => database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get());
 }

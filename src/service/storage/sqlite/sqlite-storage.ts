@@ -10,8 +10,8 @@ import { sqlitePets } from './pets.ts';
 import { CURRENT, laterVersion, prepareDatabase, STARTING_MS, versionOf } from './schema.ts';
 
 /**
- * Returns a check that throws StorageError once the file that was opened is no longer at its path. On most systems a deleted or replaced
- * file can still be written to, and everything written is lost.
+ * Returns a check that throws StorageError once the file that was opened is no longer at its path. On most systems a
+ * deleted or replaced file can still be written to, and everything written is lost.
  */
 function presenceOf(file: string): () => void {
   const opened = file === IN_MEMORY ? null : identityOf(file);
@@ -32,8 +32,8 @@ const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) 
   PRAGMA user_version = ${CURRENT}`;
 
 /**
- * Opens the embedded storage: one SQLite file in write-ahead mode, or a database in memory. A new file is created and filled with the
- * stock. Several processes may share a file. Moving the clock affects only one process.
+ * Opens the embedded storage: one SQLite file in write-ahead mode, or a database in memory. A new file is created and
+ * filled with the stock. Several processes may share a file. Moving the clock affects only one process.
  * @param readOnly whether to create and change nothing; the file must then exist and have this version
  */
 export async function openSqlite(
