@@ -42,8 +42,7 @@ export async function* changeFileText(
   // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
   // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
-  const cell = (text: string | undefined): string => {
-    if (text === undefined) return '';
+  const cell = (text = ''): string => {
     // The apostrophe turns a formula into text. `readChanges` removes one apostrophe.
     const guarded = guard.test(text) ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;

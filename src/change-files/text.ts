@@ -61,13 +61,12 @@ export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGener
  */
 async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);
-  let isFirst = true;
   for await (const chunk of source) {
     held = Buffer.concat([held, chunk]);
     const last = held.findLastIndex((byte) => (byte & 0xc0) !== 0x80 && byte !== lf);
     const end = last === -1 ? held.length : last;
-    if (isFirst && end < maxSignature) continue;
-    isFirst = false;
+    // The first piece has to show whether this is text.
+    if (end < maxSignature) continue;
     yield held.subarray(0, end);
     held = held.subarray(end);
   }

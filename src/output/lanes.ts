@@ -155,8 +155,7 @@ export function headerLine(layout: Layout, paint: Paint): string {
 
 /** Returns a function that writes lines at fixed widths, each with its line end. */
 export function lineWriter(layout: Layout): (cells: readonly TableCell[]) => string {
-  const last = layout.lanes.findLastIndex(({ width }) => width !== undefined);
-  const writers = layout.lanes.map((lane, index) => cellWriter(lane, layout, index === last));
+  const writers = layout.lanes.map((lane) => cellWriter(lane, layout));
   return (cells) => {
     let line = '';
     for (let index = 0; index < writers.length; index += 1) {
@@ -178,13 +177,9 @@ function withoutSpaces(line: string): string {
  * Returns a function that writes a cell. Most columns have few different values, whose text is remembered; ids differ,
  * but are quick to pad.
  */
-function cellWriter(
-  { right, width }: TableColumn,
-  { gap, cuts }: Layout,
-  isLast: boolean,
-): (cell: TableCell) => string {
+function cellWriter({ right, width }: TableColumn, { gap, cuts }: Layout): (cell: TableCell) => string {
   if (width === undefined) return () => '';
-  const after = isLast ? '' : blanks(gap);
+  const after = blanks(gap);
   // A later row may have text in a column that was measured as empty: better a misaligned line than lost text.
   if (width === 0) return ({ text }) => (text === '' ? '' : text + after);
   const known = new Map<string, string>();
@@ -193,7 +188,7 @@ function cellWriter(
     const remembered = known.get(text);
     if (remembered !== undefined) return remembered;
     const cut = cuts && kind === 'text' && !right ? truncate(text, width) : text;
-    const padded = (right ? padStart(cut, width) : isLast ? cut : padEnd(cut, width)) + after;
+    const padded = (right ? padStart(cut, width) : padEnd(cut, width)) + after;
     if (known.size < 1000) known.set(text, padded);
     return padded;
   };

@@ -147,7 +147,7 @@ async function drawn({ lanes }: Layout, rows: Cells, { header = true, paint }: R
   const grid = new Table({
     chars: noBorders,
     // Half of the gap between two columns is padding; the other half is the character between them.
-    style: { 'padding-left': 0, 'padding-right': 1, head: [], border: [], compact: true },
+    style: { 'padding-left': 0, 'padding-right': 1, head: [], border: [] },
     colAligns: lanes.filter(hasWidth).map(({ right }) => (right ? 'right' : 'left')),
   });
   if (header) grid.push(lanes.filter(hasWidth).map(({ title }) => paint.bold(title)));

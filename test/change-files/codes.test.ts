@@ -26,6 +26,8 @@ test.each<[string, string, object]>([
   ['a level without a code', ',8,,3', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
   ['the first level of a pet', '007,8,,3\n008,8,,4', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
   ['a level that is no number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
+  ['a row of blanks', ' , ,\t,', { ok: true, codes: { pets: new Map() } }],
+  ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
   ['a pet that is no id', '007,x,,', { ok: false, problems: [{ line: 2, column: 'petId' }] }],
 ])('reads %s', async (_, rows, expected) => {
   expect(await read(`code,petId,name,low\n${rows}\n`)).toMatchObject(expected);

@@ -62,6 +62,7 @@ describe('readChanges of a header', () => {
       '1: there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
     ],
     ['petId,reason', '1: there is no column named quantity or delta'],
+    ['Animal', '1: this is not a change file: the first line must name the columns, such as petId,quantity,reason'],
     [
       'sep=|\nid|qty|x,reason,ref,expected',
       `2 x,reason,ref,expected: "x,reason,ref,expected" is not a column that petstock knows: ${known}`,
@@ -75,6 +76,12 @@ describe('readChanges of a header', () => {
       `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`,
       `1 qty: the columns "quantity" and "qty" mean the same. Leave one out`,
       `2 quantity: "x" is not a quantity: a quantity is a whole number such as 12`,
+    ],
+    [
+      'misspells all its columns',
+      'petd,qantity\n',
+      '1 petd: "petd" is not a column that petstock knows: did you mean petId?',
+      '1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?',
     ],
     [
       'has unknown columns, and lists the known ones once',
@@ -103,6 +110,7 @@ describe('readChanges of a row', () => {
       `2 petId: "9223372036854775808" is out of range: a pet id lies between -9223372036854775808 and 9223372036854775807`,
     ],
     ['"1,234",7', `2 petId: "1,234" is not a pet id: if 1234 is meant, write it without a separator`],
+    ['sep=;', `2 petId: "sep=;" is not a pet id: a pet id is a whole number such as 42`],
     ['x,7', `2 petId: "x" is not a pet id: a pet id is a whole number such as 42`],
     [',7', '2 petId: the pet id is missing: if this row is a total, remove it'],
     ['42,"1,800"', `2 qty: "1,800" is not a quantity: if 1800 is meant, write it without a separator`],
@@ -186,7 +194,7 @@ describe('readChanges of a broken file', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `${index + 1},3`);
   test.each([
     ['"petId,quantity"', rows.map((row) => `"${row}"`), '1: the file is all in one column'],
-    ['petId quantity', rows.map((row) => row.replace(',', ' ')), '1: the file is all in one column'],
+    ['petId quantity', rows.map((row) => row.replace(',', ' ')), 'save it as CSV again, here "petId quantity"'],
     ['"id;price;pieces"', rows.map((row) => `"${row.replace(',', ';2.5;')}"`), '1: the file is all in one column'],
     ['"Article;petId"', rows.map((row) => `"${row.replace(',', ';')}"`), '1: the file is all in one column'],
     ['petId;quantity', rows, '2: the file is all in one column'],

@@ -15,6 +15,7 @@ const names: readonly (readonly [string, string | undefined])[] = [
   ['Reference', 'ref'],
   ['ids', 'petId'],
   ['colour', undefined],
+  ['pit', undefined],
   ['x', undefined],
   ['x'.repeat(1_000_000), undefined],
 ];
@@ -33,6 +34,7 @@ test('finds every field with a letter missing', () => {
 
 test.each<[string, string, Remedy | undefined]>([
   ['no unknown column', 'petId,quantity\n4,12\n', undefined],
+  ['a wrong row only', 'petId,quantity\n4,x\n', undefined],
   ['a column to ignore', 'petId,quantity,Colour\n4,12,red\n', { kind: 'ignore' }],
   [
     'a stock to name',
@@ -73,6 +75,20 @@ test.each<[string, string, Remedy | undefined]>([
   const json = await read(JSON.stringify([object]));
   const question = remedy?.kind === 'ask' ? { question: remedy.question.replace('column is', 'field is') } : {};
   expect(json.ok ? undefined : json.remedy).toEqual(remedy && { ...remedy, ...question });
+});
+
+test.each<[string, boolean]>([
+  ['Animal,Box 12', true],
+  ['Animal,Key123', false],
+  [`Animal,${'x'.repeat(25)}`, false],
+])('asks which of the columns %s are known only if all of them look like names', async (header, asks) => {
+  const file = await read(`${header}\n4,12\n`);
+  expect(file.ok ? undefined : file.remedy?.kind).toBe(asks ? 'ask' : undefined);
+});
+
+test('asks nothing about a single word that is no column', async () => {
+  const file = await read('Animal\n', { columns: new Map([['petId', 'Nr']]) });
+  expect(file).toMatchObject({ ok: false, total: 1, remedy: undefined });
 });
 
 describe('readChanges with --column and --ignore-columns', () => {
