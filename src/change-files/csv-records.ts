@@ -1,7 +1,7 @@
 import { broken } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
-/** A record of delimited text that is not blank. */
+/** A record of delimited text. A blank line is not a record. */
 export interface CsvRecord {
   /** The line on which the record begins, from 1. */
   readonly line: number;

@@ -54,7 +54,7 @@ export class CsvRows {
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
-    const problem = isInOneCell ? `${inOneColumn}, from this line on` : shapeProblem(record, columns);
+    const problem = isInOneCell ? `${inOneColumn} from this line on: ${howToSplit}` : shapeProblem(record, columns);
     if (problem === undefined) return { line, names: columns.names, cells: cellTexts(cells, columns) };
     if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: problem });
     this.#isInOneColumn ||= isInOneCell;
@@ -62,15 +62,15 @@ export class CsvRows {
   }
 
   /**
-   * Reads the header line. Every column must be known, or may be ignored: with a misspelt `expected`, the precondition
-   * would be lost silently.
+   * Reads the header line. An unknown column is an error unless it may be ignored: with a misspelt `expected`, the
+   * precondition would be lost silently.
    * @returns undefined, and adds errors, if required columns are missing
    */
   #readHeader({ cells, line }: CsvRecord): Columns | undefined {
     const { faults: problems, names: naming } = this;
     const names = cells.map((cell) => cell.trim());
     const problem = (message: string) => void problems.add({ line, message });
-    if (isOneColumn(names, naming)) return problem(`${inOneColumn}, here ${quoted(names[0] ?? '')}`);
+    if (isOneColumn(names, naming)) return problem(`${inOneColumn}, here ${quoted(names[0] ?? '')}: ${howToSplit}`);
     if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
       problem(this.isStockList ? noStockList : noChangeFile);
       // The file may be anything, such as a file of keys: only text that looks like column names is repeated.
@@ -165,9 +165,9 @@ const noChangeFile = 'this is not a change file: the first line must name the co
 const noStockList =
   'this is not a stock list: the first line must name the columns, such as petId,quantity,status, ' +
   'as petstock inventory list -o csv writes them';
-/** The error, reported once, for a file whose columns were not separated. */
-const inOneColumn =
-  'the file is all in one column: in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
+/** The error, reported once, for a file whose columns are not separated. */
+const inOneColumn = 'the file is all in one column';
+const howToSplit = 'in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
 /**
  * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and

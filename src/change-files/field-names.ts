@@ -15,7 +15,7 @@ export interface RawRow {
   /** The line on which the row begins, or its number, depending on `FileProblems.unit`. */
   readonly line: number;
   readonly cells: FieldTexts;
-  /** The names of fields that the file spells differently. */
+  /** The names of the fields as the file spells them. A name may be absent if it is petstock's own. */
   readonly names: FieldTexts;
 }
 
@@ -114,7 +114,7 @@ export class FieldNames {
     return this.#chosen.get(plainName(name)) ?? (this.#columns.has(own as RowField) ? undefined : own);
   }
 
-  /** Returns why an unknown name is not allowed; undefined if the name is ignored. */
+  /** Returns why an unknown name is not allowed; undefined if the name is ignored. Remembers the name for `remedy`. */
   faultOf(name: string): string | undefined {
     if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
     const meant = fieldOf(name);

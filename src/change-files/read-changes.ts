@@ -9,8 +9,8 @@ import { type FileProblems, type PlaceUnit, ProblemList } from './problems.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 
 /**
- * Reads a whole file of changes and finds all its errors. Only the changes are kept in memory, so the size of the file
- * doesn't matter.
+ * Reads a whole file of changes and finds all its errors, up to where the rest can't be understood. Only the changes
+ * are kept in memory, not the text of the file.
  * @throws the errors of `source`
  */
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {

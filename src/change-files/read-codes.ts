@@ -30,7 +30,7 @@ export interface CodesLayout {
   readonly isEnded: boolean;
 }
 
-/** A code of a pet, and the pet's name if that is to be written, too. */
+/** A code of a pet (empty if only the name is new), and the pet's name if that is to be written, too. */
 export interface NewCode {
   readonly code: string;
   readonly petId: bigint;
@@ -39,7 +39,8 @@ export interface NewCode {
 
 /**
  * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are
- * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or a name and no code.
+ * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or only a name or a level. Of several
+ * names or levels of a pet, the first counts.
  * @throws the errors of `source`
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {

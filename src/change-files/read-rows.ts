@@ -71,7 +71,10 @@ export async function readRows(
   });
 }
 
-/** Reports whether the first non-blank line is complete. That line determines how the file is read. */
+/**
+ * Reports whether the first non-blank line is complete. That line determines how the file is read.
+ * @throws BrokenFileError if the file begins with a megabyte of white space
+ */
 function showsKind(head: string): boolean {
   const start = head.search(/\S/);
   if (start !== -1) return head.length > maxRow || /[\r\n]/.test(head.slice(start));

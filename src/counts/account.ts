@@ -147,8 +147,7 @@ export function mergedOf(sources: readonly SessionContent[], codes: BarCodes | u
   const scans: ScanRecord[] = [];
   for (const { written } of accounts) for (const pet of written) scans.push(record('given', { pet }));
   if (sources.some(isPartial)) scans.push(record('run'), record('settled'));
-  // The first source's records are added last, so that they count: its stock was seen before any source counted the
-  // pet.
+  // If several sources have seen a pet's stock, the first source's records are added last, so that they count.
   for (const { seen } of accounts.toReversed()) {
     for (const [pet, units] of seen) scans.push(record('seen', { pet, units }));
   }

@@ -85,7 +85,7 @@ export class CountSessions {
   /**
    * Takes a session, so that no other process can count it until the session is closed or this process has exited.
    * @param codes the new codes of the session
-   * @throws ConflictError if another process is counting the session
+   * @throws ConflictError if another process is counting the session, or has finished it meanwhile
    */
   take({ head, codes }: SessionContent): OpenCountSession {
     return this.connection.durable(() => {
@@ -101,7 +101,7 @@ export class CountSessions {
    * the sources are finished.
    * @param codes undefined to use those of the sources
    * @param about properties of the new session
-   * @throws ConflictError if another process is counting one of the sources
+   * @throws ConflictError if another process is counting one of the sources, or has finished it meanwhile
    */
   merge(
     sources: readonly CountSession[],
@@ -120,7 +120,7 @@ export class CountSessions {
 
   /**
    * Discards a session.
-   * @throws ConflictError if another process is counting the session
+   * @throws ConflictError if another process is counting the session, or has finished it meanwhile
    */
   discard({ head }: Pick<CountSession, 'head'>): void {
     this.connection.durable(() => {

@@ -39,8 +39,8 @@ export type CountSessionOutcome =
  * - `base`: units that a merged session begins with, or that a run has not written
  * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was assigned
  * - `seen`: the stock of the pet when its count began
- * - `given`: a run is about to take units of the pet; on disk before the run begins
- * - `run`: the run that has begun with these units; without an id, a file
+ * - `given`: a run or a file is about to take units of the pet; on disk before the run begins
+ * - `run`: the run that has begun with these units; without an id, a file, or no run because the stock was the same
  * - `again`: the count of the pet is no longer valid
  * - `settled`: units that the run has not written are back in the session; without a `run` before it, the run has not
  * begun

@@ -7,12 +7,13 @@ import { readTrustedFile } from '../shared/private-files.ts';
 import { type Environment, variable } from './variables.ts';
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-/** Maximum size of a file of certificates in bytes: ten times the size of all authorities of a system. */
-const maxBodyBytes = 16 * 1024 * 1024;
+/** Maximum size of a file of certificates in bytes, many times the size of all authorities of a system. */
+const maxFileBytes = 16 * 1024 * 1024;
 
 /**
  * Reads the certificates in a `ca-file`, in PEM format.
- * @throws UsageError if it can't be read, contains no certificate, or contains a damaged one
+ * @throws UsageError if it can't be read, if another user could have changed it, or if it contains no certificate or a
+ * damaged one
  */
 export function readAuthorities(file: string): string[] {
   const certificates = trustedText(file).match(pem) ?? [];
@@ -28,7 +29,8 @@ export function readAuthorities(file: string): string[] {
 }
 
 /**
- * Returns all trusted authorities: those that Node trusts and, like `NODE_EXTRA_CA_CERTS`, those in the `ca-file`.
+ * Returns all trusted authorities: those that Node trusts, with those of `NODE_EXTRA_CA_CERTS`, and those in the
+ * `ca-file`.
  * @throws the errors of `readAuthorities`
  */
 export function authoritiesWith(file: string, env: Environment): string[] {
@@ -51,7 +53,7 @@ function extraAuthorities(env: Environment): string[] {
 
 function trustedText(file: string): string {
   try {
-    const text = readTrustedFile(file, maxBodyBytes);
+    const text = readTrustedFile(file, maxFileBytes);
     if (text === undefined) throw unusable(file, 'there is no such file');
     return text;
   } catch (error) {
@@ -64,7 +66,7 @@ function trustedText(file: string): string {
 function textOf(file: string): string {
   const stats = statSync(file);
   // Reading a pipe would block, and Ctrl-C could not end it.
-  return stats.isFile() && stats.size <= maxBodyBytes ? readFileSync(file, 'latin1') : '';
+  return stats.isFile() && stats.size <= maxFileBytes ? readFileSync(file, 'latin1') : '';
 }
 
 const hint = "petstock config set ca-file '<file>'";

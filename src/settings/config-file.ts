@@ -27,7 +27,8 @@ export interface KeyCommand {
 type ByEnvironment<Value> = Readonly<Partial<Record<RemoteEnvironmentName, Value>>>;
 
 /**
- * The keys and URLs of one store, by environment, and its settings. An environment has a key or a command, never both.
+ * The keys and URLs of one store, by environment, and its settings. petstock stores a key or a command for an
+ * environment, never both. If a file has both, the command counts.
  */
 export interface StoredStore {
   /** The settings of the store without a name apply to all stores; those of a named store override them. */
@@ -55,7 +56,7 @@ export const emptyConfig: ConfigFile = { ...emptyStore, stores: {} };
 
 export interface ReadConfig {
   readonly config: ConfigFile;
-  /** Warnings, because others could read the file, or because it contains an unknown setting. */
+  /** Warnings, because others could read the file, or because it contains names that have no effect. */
   readonly warnings: readonly string[];
 }
 
@@ -142,7 +143,7 @@ const knownVersion = 1;
  * `{"settings":{…},"keys":{…},"urls":{…},"keyOrigins":{…},"keyCommands":{…}, "stores":{"north":{…}}}`. Each part is
  * optional, and a store has the same parts except `stores`. Other parts are ignored, so that a newer petstock may add
  * some; a file of a later version is rejected.
- * @param unknown receives a line for each unknown setting
+ * @param unknown receives a line for each setting that is unknown or misplaced, and for each misspelt part
  * @throws UsageError that names the file and the problem, and never repeats a key
  */
 export function decodeConfig(value: unknown, file: string, unknown: string[] = []): ConfigFile {

@@ -6,10 +6,7 @@ import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
-/**
- * The absolute paths of the folders. The folders need not exist.
- * @throws UsageError when a folder is read, if it depends on the home folder and the user has none
- */
+/** The absolute paths of the folders, which need not exist. Reading a path may throw, see `resolveFolders`. */
 export interface Folders {
   readonly config: string;
   readonly state: string;

@@ -83,7 +83,7 @@ export function isLoopback(hostname: string): boolean {
  * Returns a canonical name of the service: scheme and host in lower case, without the default port, trailing slashes
  * and dots, and needless percent-encodings. All names of this machine become `localhost`, because two of them may be
  * one service.
- * @param baseUrl `https://host/v1`, as returned by `parseBaseUrl`; other text is returned unchanged
+ * @param baseUrl `https://host/v1`, as returned by `parseBaseUrl`; a text that is not a URL is returned unchanged
  */
 export function serviceNameOf(baseUrl: string): string {
   const url = urlOf(baseUrl);

@@ -4,7 +4,7 @@ import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
 export interface Proxy extends Sourced<string> {
-  /** The URL without its credentials. */
+  /** The URL without its path, and with `…` in place of its credentials. */
   readonly shown: string;
 }
 

@@ -170,8 +170,8 @@ function urlSource(name: RemoteEnvironmentName, env: Environment, store: string 
 }
 
 /**
- * Returns a warning if a variable overrides the stored key or URL of an environment; otherwise undefined. It shows no
- * value.
+ * Returns a warning that a variable overrides the stored key or URL of an environment; undefined if no such variable is
+ * set. Does not check that one is stored. The warning shows no value.
  */
 export function describeShadow(
   thing: 'key' | 'URL',

@@ -65,13 +65,13 @@ export const settingDefinitions = {
   confirm: oneOf(['bulk', 'always'], 'bulk', 'when to ask before writing: only for bulk writes, or always'),
   'low-stock': wholeNumber(5, 'stock at or below this quantity is marked as low'),
   'max-changes': wholeNumber(undefined, 'refuse a bulk write that would change more rows'),
-  'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows to 0'),
+  'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows to 0 or below'),
   'read-first': oneOf(
     ['terminal', 'always', 'never'],
     'terminal',
     'when inventory set reads first, shows before and after, and can be undone',
   ),
-  codes: file('bar codes of this shop: a CSV with code, petId and optionally name', requireRegularFile),
+  codes: file('bar codes of your shop: a CSV with code, petId and optionally name and low', requireRegularFile),
   'ca-file': file("authorities to trust besides Node's own, in PEM, like NODE_EXTRA_CA_CERTS", async (value) => {
     // Loaded late, because it loads TLS.
     (await import('./authorities.ts')).readAuthorities(value);
@@ -149,7 +149,8 @@ export function settingOf<N extends SettingName>(stored: StoredSettings, name: N
 }
 
 /**
- * Returns the value in effect: from the setting's variable, the file, or the default; undefined if there is none.
+ * Returns the value in effect: from the setting's variable, the file, or the default; undefined if there is none, or if
+ * the variable turns the setting off.
  * @throws UsageError if the variable contains an invalid value
  */
 export function resolveSetting<Name extends SettingName>(

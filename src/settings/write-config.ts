@@ -30,8 +30,8 @@ export interface RemoteTarget extends ConfigTarget {
 /**
  * Stores a setting; undefined removes it.
  * @returns whether anything has changed, like all functions below
- * @throws UsageError if the present file is not valid, FailureError if the file can't be written, like all functions
- * below
+ * @throws UsageError if the present file is not valid, FailureError if the file can't be written, UnavailableError if
+ * another process does not finish its change, like all functions below
  */
 export function setSetting<Name extends SettingName>(
   target: ConfigTarget,

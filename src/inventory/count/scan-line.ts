@@ -14,7 +14,10 @@ import { grouped, parsePetId } from '../items.ts';
  */
 export interface ScanLine {
   readonly kind: 'add' | 'set' | 'back' | 'code' | 'sum' | 'done' | 'wrong';
-  /** The scanned or typed text: a bar code or a pet id. Empty if the line has none. */
+  /**
+   * The scanned or typed text: a bar code, a pet id or a name. The whole line if the kind is `wrong`, and empty if the
+   * line has no such text.
+   */
   readonly code: string;
   readonly units: number;
   /** Why the line is not valid. If it may have been a scan, it is kept as an unknown code. */
@@ -118,7 +121,7 @@ export function withoutCodeKind(code: string): string | undefined {
   return /^\][A-Za-z][0-9A-Za-z](.+)$/.exec(code)?.[1];
 }
 
-/** Explains, as a clause, why a text can't be a bar code in a file of codes; undefined if it can. */
+/** Explains, as a clause, why a text can't be a bar code; undefined if it can. */
 export function codeProblem(text: string): string | undefined {
   if (text === '') return 'the code is missing';
   if (commands.test(text)) return `${quoted(text)} can't be a code, because it is a command while counting`;

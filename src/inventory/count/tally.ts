@@ -20,7 +20,7 @@ export class Tally {
   /** `was`: the units before the step; undefined if the pet or code was not counted yet. */
   readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
-  /** Number of lines that count, without cancelled ones. */
+  /** Number of lines that count, since the last `rest` and without cancelled ones. */
   get scans(): number {
     return this.#steps.length;
   }

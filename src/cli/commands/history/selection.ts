@@ -55,7 +55,7 @@ export async function withNames(
  * Returns a run.
  * @param text its id, its last four characters, or `latest`: the newest run of the target that an option or a variable
  * names
- * @throws NotFoundError if there is no such run
+ * @throws NotFoundError if there is no such run, UsageError if the text is not an id, or several runs end with it
  */
 export async function findRun(
   invocation: Invocation,

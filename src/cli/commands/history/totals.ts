@@ -81,7 +81,10 @@ function isWithin({ since, until }: Period, run: RunRecord, { at = run.at }: Rec
 /** A row that an undo may have undone. */
 interface UndoneRow {
   readonly isCount: boolean;
-  /** The change that its undo cancels; undefined if it is not known what the row changed. */
+  /**
+   * The change that its undo cancels: 0 if the row is not in the period, undefined if it is not known what the row
+   * changed.
+   */
   readonly change: bigint | undefined;
 }
 

@@ -9,9 +9,9 @@ export const defineCount = define({
   description:
     'Counts the shop, with a bar code scanner or by hand. Every scan is on disk before it is shown as counted, so that a count can ' +
     'continue after a crash. At the end the count is shown beside the current stock and, after a confirmation, written as ' +
-    'a run that can be resumed and undone. Sales during a count are not noticed: count while the shop is closed, or ' +
-    'one shelf at a time. With --add or --take the sums are added to the stock or subtracted from it. This is safe while other tills change the stock. ' +
-    'Sends one request for the pets, one for the stock, and one per pet whose stock changes.\n\n' +
+    'a run that can be resumed and undone. Count while the shop is closed, or one shelf at a time: ' +
+    'on a terminal, petstock asks you to count a pet again if its stock has changed meanwhile, but scans from a pipe are not checked. With --add or --take the sums are added to the stock or subtracted from it. This is safe while other tills change the stock. ' +
+    'Sends one request for the stock, and one per pet whose stock changes; on a terminal and with --all one more at the beginning.\n\n' +
     'A line is one of:\n' +
     '  42        counts one unit of pet 42, or of the pet with that bar code\n' +
     '  42 x3     counts three units; so does 42*3\n' +
@@ -20,7 +20,7 @@ export const defineCount = define({
     '  code 42   assigns the unknown code before it to pet 42\n' +
     '            a blank line shows the sum\n' +
     '  done      ends the count, like Ctrl-D\n\n' +
-    'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8). ' +
+    'An unknown code beeps and is kept separately: it is listed at the end, and stays in the session (exit code 8, or 9 if no code is known). ' +
     'To resume it: count <session> --codes <file>. To drop it: = <code> 0. ' +
     'Without a terminal, scans come from stdin, and --yes or --to is needed. An invalid line, such as = 42, is ' +
     'reported with its line number, and nothing is written (exit code 2).',

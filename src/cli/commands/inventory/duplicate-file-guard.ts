@@ -11,7 +11,7 @@ import type { RunAccess } from '../../runs/run-access.ts';
 /**
  * Returns the identity of a change file: a hash of its rows, sorted by pet. It ignores the format, separators, line
  * ends and the order of rows, so a file keeps its identity when a spreadsheet saves it again. It also ignores reasons,
- * and rows without effect.
+ * and deltas of 0 that expect no stock.
  */
 export function contentHashOf(changes: readonly Change[]): string {
   const counting = changes.filter(({ delta, expected }) => delta !== 0 || expected !== undefined);

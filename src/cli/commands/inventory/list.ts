@@ -142,7 +142,7 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
-/** Sorts or limits the items. Sorting needs all of them in memory; limiting reads no more items than are shown. */
+/** Sorts or limits the items. Sorting reads all of them first; limiting reads no more items than are shown. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
   // With `--pet`, the rest is read, too, because a pet after the limit is not missing.

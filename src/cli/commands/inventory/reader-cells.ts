@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 /** Maximum number of lines that a warning lists. */
 const maxNamed = 20;
 
-/** Finds rows with an edited cell that `apply` ignores. */
+/** Finds rows whose status or name differs from the current one, because `apply` does not write them. */
 export class ReaderCellCheck {
   readonly #statusLines = new Set<number>();
 

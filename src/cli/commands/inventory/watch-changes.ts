@@ -25,12 +25,12 @@ export interface WatchOptions {
   readonly statuses: ReadonlySet<string> | undefined;
 }
 
-/** Returns, for example, `1.5 s`; from one minute on, minutes. */
+/** Returns, for example, `1.5 s`; from one minute on, the text of `formatDuration`. */
 function secondsText(ms: number): string {
   return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
-/** Maximum duration of a check in milliseconds. A longer check was delayed by the rate limit or a retry. */
+/** Maximum duration of a check in milliseconds. A longer check was probably delayed by the rate limit. */
 const maxPollMs = 1000;
 /** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
 const maxSleep = 5000;

@@ -24,7 +24,7 @@ export const defineWatch = define({
     ['--status <s,…>', 'only pets that have, or just had, one of these statuses', collect],
     [
       '--low',
-      'only available pets whose stock falls to or below their level in the codes file, or else the setting low-stock',
+      'only available pets whose stock falls to their level or further below it (in the codes file, or else the setting low-stock)',
     ],
     ['--for <s>', 'end after this many seconds'],
     ['--first', 'exit with code 0 after the first check that finds a change, or with code 3 if --for ends without one'],

@@ -17,9 +17,9 @@ export const countOptions = optionRows(
   ['--add', 'add the sums to the stock, for a delivery'],
   ['--take', 'subtract the sums from the stock, for units that have left'],
   ['--label <text>', 'a name for the session, such as that of an aisle; resumes the open session with that name'],
-  ['--merge <session...>', 'merge sessions into one: adds up their counts, including settings (=)'],
+  ['--merge <session...>', 'merge sessions into one: adds up their counts, including totals that were set with ='],
   ['--codes <file>', 'bar codes: a CSV with the columns code, petId and optionally name (default: the setting codes)'],
-  ['--all', 'count pets that were not scanned as 0'],
+  ['--all', 'set pets that were not scanned to 0'],
   ['--to <file>', 'write a file for apply instead of the stock; - is stdout'],
   [
     '--failed-out <file>',

@@ -33,7 +33,8 @@ export interface KnownPets {
 type TakenLine =
   | { readonly kind: 'scan'; readonly code: string }
   /**
-   * `known` says that the code was already a code of the pet. `was` is the pet to which the code was assigned before.
+   * `known`: the code was already a code of the pet. `was`: the pet to which the code was assigned before in this
+   * session, if any.
    */
   | {
       readonly kind: 'assigned' | 'known';
@@ -64,8 +65,8 @@ export class Counting {
   }
 
   /**
-   * Returns the records by which a run or a file takes units from the session. Leaves out failed rows whose new stock
-   * is not known.
+   * Returns the records by which a run or a file takes units from the session. Leaves out failed and conflicting rows
+   * whose new stock is not known.
    */
   takenBy(rows: readonly BulkRow[]): ScanRecord[] {
     const taken = rows.filter((row) => !isWrong(row) || row.after !== undefined);
@@ -127,8 +128,8 @@ export class Counting {
   }
 
   /**
-   * Returns the event of a typed word that is not the code of a product, or of a typed line with control characters;
-   * undefined for any other text.
+   * Returns the event of a typed word that is neither a code nor a name of exactly one pet, or of a typed line with
+   * control characters; undefined for any other text.
    */
   #wordOf(text: string): CountEvent | undefined {
     const word = text.trim();

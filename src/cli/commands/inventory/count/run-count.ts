@@ -159,8 +159,8 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
 }
 
 /**
- * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond: the count
- * continues, and pets are checked at its end.
+ * Returns the stock of the service's pets, with one GET. Returns undefined if the service does not respond, or the rate
+ * limit would require too long a wait: the count continues, and pets are checked at its end.
  * @param all whether pets that were not scanned count as 0, so that the list is needed and the error is thrown
  */
 async function stockOf({ invocation, connection }: RunAccess, all = false) {

@@ -29,7 +29,7 @@ export interface CountScreen {
 
 /**
  * Creates the output of a count. On a terminal, a person sees the result of each line, and below it the sum and the
- * next line. If the terminal can't redraw (`TERM=dumb`, or stderr is not a terminal), the sum is a line of its own.
+ * next line. If lines can't be redrawn (such as with `TERM=dumb` or `--quiet`), the sum is a line of its own.
  * Scans from a pipe are shown on one changing line if there is a terminal; unknown codes stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {

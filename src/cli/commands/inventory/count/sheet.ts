@@ -20,8 +20,8 @@ const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
 
 /**
- * Prints a blank sheet of all pets, by name, to count them by hand. Sends one request. The sheet is an HTML page,
- * except on a terminal.
+ * Prints a blank sheet of all pets, by name, to count them by hand. Sends one request. Unless another format is named,
+ * the sheet is a table on a terminal, and an HTML page elsewhere.
  */
 export async function printSheet(invocation: Invocation): Promise<void> {
   const { results, messages, context, target } = invocation;
