@@ -192,7 +192,7 @@ function redirectTarget(
   const { status, headers } = answer;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
-    throw new FailureError(`The service returned ${status} without a usable Location`, { status });
+    throw new FailureError(`The service returned a redirect (${status}) without a valid address`, { status });
   }
   const to = new URL(location, request.url);
   if (!isBelow(baseUrl, to)) {

@@ -161,7 +161,7 @@ function wrongField(field: string, type: string, value: Json | undefined, operat
 
 function nonsense(operation: Operation, what: string, cause?: unknown): FailureError {
   const advice = operation.experimental
-    ? '. This operation is marked experimental: the service may have changed its shape'
+    ? '. The service calls this operation experimental, so it may have changed its response'
     : '';
   return new FailureError(`The response to ${operation.name} ${what}${advice}`, { cause });
 }

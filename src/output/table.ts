@@ -9,8 +9,9 @@ const measuredRows = 200;
 
 /**
  * Renders columns for a person, without borders, fitted to the width. Numbers are never truncated; text is, with `…`. A
- * row that does not fit, and rows whose text would be truncated to a few letters, are shown with a line for each value.
- * An empty list prints nothing.
+ * single item that does not fit is shown with a line for each value, and so are the rows of a wordy view whose text
+ * would be truncated to a few letters. The text of a column with `under` goes below its row. An empty list prints
+ * nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
@@ -92,7 +93,10 @@ export function longForm(view: View, first: readonly Row[], options: RenderOptio
   return formOf(view, view.columns, layOutLong(view.columns, cells, options, areTypical), options);
 }
 
-/** Returns lines with titles above them, or records if the text in lines would be truncated to a few letters. */
+/**
+ * Returns lines with titles above them; for a wordy view with titles, records if the text in lines would be truncated
+ * to a few letters.
+ */
 function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: RenderOptions): Form {
   const { header = true, paint } = options;
   if (header && isWordy && isCramped(layout)) return { head: '', line: recordWriter(columns, options) };
@@ -104,8 +108,8 @@ function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, o
 const roomForLines = 60;
 
 /**
- * Returns the form of a table that does not fit, but whose text has room elsewhere; undefined if the text has to be
- * truncated.
+ * Returns a form with more room for text, for a table that does not fit: a record, facts, or one column below its row.
+ * Undefined if there is none for this view and width.
  */
 function roomyForm(
   { shape, isFacts, ...view }: View,

@@ -9,8 +9,8 @@ const share = 0.1;
 const minute = 60_000;
 const day = 86_400_000;
 /**
- * The daily limit of each published plan of the service, by its limit per minute. Responses only show the daily limit
- * when hardly any of it is left.
+ * The daily limit of each published plan of the service, by its limit per minute. Responses show the daily limit only
+ * while no more is left of the day than of the minute.
  */
 const dayOfPlan: ReadonlyMap<number, number> = new Map([
   [60, 1000],

@@ -87,7 +87,10 @@ async function* afterCheck(path: string, target: FileHandle, pieces: Pieces): As
 /** Milliseconds between attempts while another program may have the file open: a virus scanner soon closes it. */
 const pauses = [50, 100, 200, 400, 800];
 
-/** @throws FailureError */
+/**
+ * Gives the finished file the name of the old one. On Windows, tries again while another program has the old one open.
+ * @throws FailureError if that program does not close it; any other error of `rename` unchanged
+ */
 async function replace(path: string, temporary: string, place: string, system: DiskSync): Promise<void> {
   for (const pause of [...pauses, undefined]) {
     try {
@@ -206,6 +209,7 @@ async function copyOwner(target: FileHandle, like: NewFile<never>['like']): Prom
 /**
  * Syncs a file or folder to disk, if possible: Windows and some file systems can't sync folders, and a folder may be
  * writable but not readable.
+ * @throws the error of `node:fs` if the disk is broken or full
  * @param flags `r+` for a file, because Windows only syncs files opened for writing
  */
 export async function syncPath(path: string, flags = 'r'): Promise<void> {
@@ -217,7 +221,10 @@ export async function syncPath(path: string, flags = 'r'): Promise<void> {
   }
 }
 
-/** Runs one step and describes common errors. */
+/**
+ * Runs one step.
+ * @throws FailureError that describes any error of the step
+ */
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -233,7 +233,7 @@ export class Dispatcher {
     else {
       const by =
         grant.run === undefined ? 'a run that was removed from the history' : `run ${grant.run} (${grant.command})`;
-      const message = `${by} has changed this pet's stock since it was read, or may have`;
+      const message = `${by} has changed, or may have changed, this pet's stock since it was read`;
       this.#outcomes.conflict(queued, message);
     }
   }

@@ -97,8 +97,8 @@ export interface WriteOptions {
   readonly governor: Pick<Governor, 'admitSeveral'>;
   readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
   /**
-   * Returns, for each row, what other runs have written to its pet since its intent. There are such writes only if this
-   * process was stopped for longer than its lease.
+   * Returns, for each row, what other runs have written to its pet since its intent, or may have written, oldest first.
+   * There are such writes only if this process was stopped for longer than its lease.
    */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'holdsLease'>;

@@ -425,8 +425,8 @@ test.each<readonly [string, string, number, string | undefined, string]>([
     `https://${'x'.repeat(93)}`,
     `another address, https://${'x'.repeat(92)}…. The`,
   ],
-  ['a redirect without a Location', 'GET', 302, undefined, 'returned 302 without a usable Location'],
-  ['a redirect to what is no URL', 'GET', 302, 'http://[', 'returned 302 without a usable Location'],
+  ['a redirect without a Location', 'GET', 302, undefined, 'returned a redirect (302) without a valid address'],
+  ['a redirect to what is no URL', 'GET', 302, 'http://[', 'returned a redirect (302) without a valid address'],
   ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with 302. That redirect can'],
   ['a redirect of a write, sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
 ])('does not follow %s', async (_what, method, status, location, words) => {

@@ -4,7 +4,7 @@ import type { InventoryItem } from '../../src/inventory/items.ts';
 
 const list = { name: 'GET /inventory' };
 const patch = { name: 'PATCH /inventory/7', experimental: true };
-const advice = '. This operation is marked experimental: the service may have changed its shape';
+const advice = '. The service calls this operation experimental, so it may have changed its response';
 
 const items = (text: string) => decodeItems(decodeJson(text, list), list);
 const item = (text: string) => decodeItemOf(Buffer.from(text), patch);

@@ -148,7 +148,7 @@ test.each<[string, Record<string, string | string[]>]>([
   ['came twice', { location: ['/a', '/b'] }],
 ])('fails without a retry if the Location of a redirect %s', async (_what, headers) => {
   const { server, list } = await openClient([answer(302, '', headers)]);
-  await expect(list()).rejects.toThrow('The service returned 302 without a usable Location');
+  await expect(list()).rejects.toThrow('The service returned a redirect (302) without a valid address');
   expect(server.requests).toHaveLength(1);
 });
 

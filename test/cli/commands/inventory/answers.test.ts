@@ -35,7 +35,12 @@ shopTest.for([
 const four = '{"petId":4,"quantity":12,"status":"available"}';
 
 shopTest.for([
-  ['set 4 12', '{"petId":4}', /^$/, '"quantity" in the response is missing. This operation is marked experimental'],
+  [
+    'set 4 12',
+    '{"petId":4}',
+    /^$/,
+    '"quantity" in the response is missing. The service calls this operation experimental',
+  ],
   ['set 5 12', four, /^$/, 'It is not known whether the stock of pet 5 was set to 12'],
   ['set 4 13', four, /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
 ] as const)('inventory %s exits with 8 after the response %s', async ([words, body, printed, told], { shop }) => {
