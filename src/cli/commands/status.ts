@@ -124,7 +124,9 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
     return { findings: { reachable: true, keyAccepted: true, ...seen() } };
   } catch (thrown) {
     if (!(thrown instanceof PetstockError)) throw thrown;
-    return { findings: { ...judge(thrown), ...seen() }, error: thrown };
+    // Without a connection nothing was sent, so the error tells nothing about the service.
+    const judged = connection === undefined ? {} : judge(thrown);
+    return { findings: { ...judged, ...seen() }, error: thrown };
   }
 }
 

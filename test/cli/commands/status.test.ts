@@ -142,10 +142,15 @@ describe('--verbose', () => {
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test('status --verbose --offline exits with 0 even if the state is unusable', async ({ shop }) => {
+  test('status --verbose prints a report if the state is unusable, and does not judge the service', async ({
+    shop,
+  }) => {
     const folders = { ...shop.folders, state: changeFile(shop, 'a file', 'state-file') };
     const file = await shop.exits('status --verbose --offline -o tsv', 0, [], { folders });
     expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");
+    const unasked = { folders, env: { PETSTOCK_RUNTIME_DIR: folders.state } };
+    const { code, stdout, requests } = await shop.run('status --verbose --json', unasked);
+    expect({ code, requests, ...JSON.parse(stdout) }).toMatchObject({ code: 1, requests: [], reachable: null });
     mkdirSync(shop.folders.state, { mode: 0o700 });
     writeFileSync(join(shop.folders.state, 'state.db'), 'SQLite format 3\0 of something else', { mode: 0o600 });
     await shop.exits('status --verbose --offline --json', 0);
