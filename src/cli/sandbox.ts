@@ -11,8 +11,9 @@ export const sandboxPlan = 'business';
 
 /**
  * Starts the embedded service, for one command or with the given options. The plan of a stored key changes only if the
- * options set one, because a command must not change the limits of a running `sandbox serve`.
- * @throws UsageError for an invalid fault, port, address or file; UnavailableError if the database does not respond
+ * options set a plan or limits, because a command must not change the limits of a running `sandbox serve`.
+ * @throws UsageError for an invalid fault, port, address or file; UnavailableError if the database does not respond;
+ * FailureError if the sandbox's folder or key can't be used
  */
 export async function startSandbox(context: Context, options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   const { FaultSpecError, startService, TlsError } = await import('../service/index.ts');

@@ -91,7 +91,8 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
     return codes;
   } catch (error) {
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
-    const instead = copy === undefined ? 'knows no bar codes' : 'uses the bar codes and names that it read before';
+    const instead =
+      copy === undefined ? 'uses no bar codes or names' : 'uses the bar codes and names that it read before';
     await messages.warn(`${(error as Error).message} (setting codes), so petstock ${instead}`);
     const lines = error instanceof UsageError ? error.lines : [];
     for (const line of lines.slice(0, maxNamed)) await messages.quote(line, { always: true });

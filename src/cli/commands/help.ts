@@ -177,8 +177,8 @@ export const topics = {
           'state.db-shm belong to it; never copy or remove one of them alone',
         'codes-*.json': 'the content of the codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':
-          'the rows that a command was about to send, and the version of the state. They show what was written after a ' +
-          'kill, or after an older copy of the state was restored',
+          'the rows that a command was about to send, the version of the state, and what runs were begun for. They show ' +
+          'what was written after a kill, or after an older copy of the state was restored',
         written:
           'a hash of each file that petstock wrote. petstock replaces a file without asking as long as it is unchanged',
         'sandbox.db': 'the stock of the sandbox',

@@ -130,7 +130,7 @@ export const bulkOptions = optionRows(
   ['--changed', 'leave unchanged rows out of the report'],
   [
     '--concurrency <n>',
-    `maximum number of requests in flight, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`,
+    `maximum number of requests at the same time, 1 to ${maxConcurrency} (default: ${defaultConcurrency})`,
   ],
 );
 export type BulkFlags = OptionsOf<typeof bulkOptions>;

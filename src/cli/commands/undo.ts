@@ -81,14 +81,14 @@ const maxNamed = 5;
  */
 async function undoLastRun(invocation: Invocation, options: UndoOptions): Promise<void> {
   const { target, messages, questions } = invocation;
-  const { run, passed } = await withExistingState(invocation, (state) => findLast(invocation, state));
+  const { run, skipped } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
     throw new NotFoundError(`Nothing to undo in ${targetName(target)}`, {
-      lines: passed,
+      lines: skipped,
       hint: 'petstock history list',
     });
   }
-  for (const line of passed) await messages.note(line);
+  for (const line of skipped) await messages.note(line);
   // For a single pet, the question already shows everything.
   const isInQuestion = !options.dryRun && questions.willAsk() && run.changes === 1;
   if (!isInQuestion) await messages.note(`Run ${run.run}: ${run.command}, ${localMinute(run.at)}`);
@@ -107,22 +107,22 @@ async function findLast(invocation: Invocation, state: State | undefined) {
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
   const filter = { env: target.env, store: target.store ?? null, by };
   const service = serviceNow(invocation);
-  const passed: string[] = [];
+  const skipped: string[] = [];
   let more = 0;
-  const described = () => (more === 0 ? passed : [...passed, `And ${more} more.`]);
-  if (state === undefined) return { run: undefined, passed };
+  const described = () => (more === 0 ? skipped : [...skipped, `And ${more} more.`]);
+  if (state === undefined) return { run: undefined, skipped };
   for await (const run of state.history.runs(filter)) {
     if (run.undoes !== undefined) continue;
-    const why = await whyPassed(state, run, service);
-    if (why === undefined) return { run, passed: described() };
-    if (passed.length === maxNamed) more += 1;
-    else passed.push(skippedText(run, why));
+    const why = await whySkipped(state, run, service);
+    if (why === undefined) return { run, skipped: described() };
+    if (skipped.length === maxNamed) more += 1;
+    else skipped.push(skippedText(run, why));
   }
-  return { run: undefined, passed: described() };
+  return { run: undefined, skipped: described() };
 }
 
 /** Returns why `undo --last` skips a run, as a clause that begins with a verb; undefined if it does not. */
-async function whyPassed(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
+async function whySkipped(state: State, run: RunRecord, service: string | undefined): Promise<string | undefined> {
   const elsewhere = whyElsewhere(run, service);
   if (elsewhere !== undefined || run.state === 'running') return elsewhere;
   const found = await undoable(state, run);

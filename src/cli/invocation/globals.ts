@@ -9,7 +9,7 @@ import type { FlagValues } from '../../shared/hint.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';
 import type { Context } from '../context.ts';
 
-/** The options that all commands share, and `--fields`, which most commands have. */
+/** The options that all commands share, and `--fields`, which most commands with a table have. */
 export interface GlobalOptions extends SharedOptions {
   readonly typed: FlagValues;
   /** The values of `--fields`; undefined if it was not given. */

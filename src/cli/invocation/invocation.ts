@@ -163,7 +163,8 @@ export async function openInvocation(
 
 /** Returns the line that is printed if a second Ctrl-C ends the process at once. */
 function secondInterruptLine(signal: EndingSignal): string {
-  const message = 'Interrupted twice, so petstock ended at once. Requests in flight may have been carried out.';
+  const message =
+    'Interrupted twice, so petstock ended at once. Requests without a response may have been carried out.';
   const error = { code: 'interrupted', kind: 'interrupted', message, exitCode: signalExitCodes[signal] };
   return JSON.stringify({ error: { ...error, hint: 'petstock history list' } });
 }

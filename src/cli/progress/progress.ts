@@ -10,13 +10,17 @@ export interface Progress {
   update(count: ProgressCount): void;
   /** Shows that nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
   waiting(ms: number, reason: WaitReason): void;
-  /** Clears the line for good. This must be called at the end in any case, because the line keeps the process alive. */
+  /**
+   * Clears the line for good. This must be called at the end in any case, because a countdown would keep the process
+   * alive.
+   */
   stop(): Promise<void>;
 }
 
 export interface ProgressCount {
   /** Rows with an outcome, including failed ones. */
   readonly done: number;
+  /** Rows that did not get the requested stock, for any reason. */
   readonly failed: number;
 }
 
@@ -29,9 +33,9 @@ export interface ProgressOptions {
   limitSeconds?(rows: number): number;
 }
 
-/** The minimum time between two sentences if nothing can be drawn, in milliseconds. */
+/** Minimum time before the next sentence about progress if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
-/** The shortest wait that is announced, in milliseconds. */
+/** A wait is announced if it lasts this much longer than the wait that is in progress, in milliseconds. */
 const shortWait = 1000;
 
 /**

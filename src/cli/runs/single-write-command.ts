@@ -16,7 +16,7 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
-  /** Whether the stock is read first. For a delta, it always is. */
+  /** Whether the stock is read first. For a delta or an expected stock, it always is. */
   readonly readsFirst: boolean;
   /** Whether to print the report of the run instead of the item. */
   readonly printsRun: boolean;

@@ -38,7 +38,7 @@ export const defineServe = define({
     const values = serveValues(flags, context.env, (line) => warnings.push(line));
     const teller = tellerFor(invocation, values);
     for (const warning of warnings) await teller.warn(`${warning}.`);
-    await requireExposed(values);
+    await requireExposeOption(values);
     const options = await serviceOptions(invocation, values, teller);
     const service = await startSandbox(context, options);
     try {
@@ -218,10 +218,10 @@ async function reload(teller: Teller, service: RunningService): Promise<void> {
 }
 
 /**
- * Checks that no other machine can reach the server, unless `--expose` is given.
- * @throws UsageError if one can
+ * Checks that `--expose` is given if other machines can reach the server.
+ * @throws UsageError if it is missing
  */
-async function requireExposed(values: Values): Promise<void> {
+async function requireExposeOption(values: Values): Promise<void> {
   const { isLoopback } = await import('../../../service/index.ts');
   if (values.expose === true) return;
   for (const option of ['host', 'adminHost'] as const) {
