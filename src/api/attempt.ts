@@ -55,7 +55,7 @@ export async function attempt<T>(
   let noted: ObservationResult | undefined;
   const observe = (answer: ReceivedResponse): Promise<AttemptResult<T>> => {
     noted = permit.recordResponse(answer);
-    return judge(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
+    return resultOfResponse(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
   try {
     const { method, url, headers, body } = request;
@@ -76,7 +76,7 @@ export async function attempt<T>(
     const asked = isGarbled ? garbledAnswer : proxyRefusal(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
-    return afterFault(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
+    return resultOfFailure(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {
     await (noted?.persisted ?? (hasLeft ? permit.forfeit() : permit.release()));
   }
@@ -106,7 +106,7 @@ interface FailedAttempt {
 /**
  * @throws what is not a NetworkFailure; CertificateError, or NonRetryableError for a proxy that requires a password
  */
-function afterFault(
+function resultOfFailure(
   error: unknown,
   url: string,
   { isGarbled, retryAfter, withFacts }: FailedAttempt,
@@ -131,7 +131,7 @@ function certainlyUnsent(error: unknown): boolean {
   return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
 }
 
-async function judge<T>(
+async function resultOfResponse<T>(
   request: Omit<HttpRequest, 'signal'>,
   answer: ReceivedResponse,
   { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<ObservationResult, 'retryAfter'>,

@@ -60,7 +60,7 @@ export async function send<T>(
       const permit = await tries.nextPermit();
       const end = await tries
         .watch(() => attempt({ ...request, url: tries.url }, permit, options, use))
-        .catch((error) => tries.failedBy(error));
+        .catch((error) => tries.resultOfServerError(error));
       if (end.kind === 'done') return end.value;
       await tries.prepareNext(end);
     }
@@ -152,7 +152,7 @@ class Tries {
    * Treats a 500 like a gateway error if the request is repeatable.
    * @throws any other error
    */
-  failedBy(error: unknown): AttemptResult<never> {
+  resultOfServerError(error: unknown): AttemptResult<never> {
     if (!(this.#request.repeatable && error instanceof UnavailableError && error.status === 500)) throw error;
     return { kind: 'failed', error, retryAfter: undefined };
   }

@@ -133,11 +133,11 @@ export function layOutLong(
   const kindOf = (index: number) => measured[0]?.[index]?.kind ?? 'text';
   const roomy = columns.map((_, index) => ({ kind: kindOf(index), text: '0'.repeat(reserve[kindOf(index)]) }));
   const layout = layOut(columns, areTypical ? measured : [...measured, roomy], options);
-  return withLastWide(layout.fits ? layout : layOut(columns, measured, options), options.width);
+  return widenLastColumn(layout.fits ? layout : layOut(columns, measured, options), options.width);
 }
 
 /** Gives the rest of the line to the last column, because a later row may have longer text. */
-function withLastWide(layout: Layout, width: number | undefined): Layout {
+function widenLastColumn(layout: Layout, width: number | undefined): Layout {
   const last = layout.lanes.findLastIndex((lane) => lane.width !== undefined);
   const rest = (width ?? 0) - total(layout.lanes, layout.gap);
   if (rest <= 0) return layout;

@@ -181,14 +181,14 @@ function updateWindows(state: KeyState, record: ResponseRecord, request: InFligh
     // about the next window.
     else if (reset > now) delete state.windows[kind];
   }
-  learnOfOthers(state, shown, before);
+  updateForeignRate(state, shown, before);
 }
 
 /**
  * Updates the rate of other users. The rate rises at once, and halves with each new window that does not show a higher
  * rate.
  */
-function learnOfOthers(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
+function updateForeignRate(state: KeyState, kind: WindowKind, before: Window['first'] | undefined): void {
   const window = state.windows[kind];
   if (window === undefined) return;
   const rate = foreignRate(window, state.inFlight.size);

@@ -139,7 +139,7 @@ export class Governor {
     let leftAt: number | undefined;
     return {
       beginSend: () => {
-        this.#checkLeave(id);
+        this.#requireValid(id);
         leftAt = clock.monotonic();
       },
       recordResponse: (answer) => {
@@ -154,7 +154,7 @@ export class Governor {
     };
   }
 
-  #checkLeave(id: string): void {
+  #requireValid(id: string): void {
     const { clock, limits, scope } = this.#options;
     const { inFlight, gate } = limits.peek(scope);
     const at = clock.monotonic();

@@ -22,8 +22,8 @@ export interface LimitsStore {
    */
   read?(scope: string): Promise<KeyState>;
   /**
-   * Returns the state without a transaction, for the check right before sending; never waits. In a shared database, the
-   * state may be older.
+   * Returns the state without a transaction, for the check right before sending; never waits. With a shared database,
+   * the state may be older. If it is known to be outdated, it shows no requests in flight, so that nothing is sent.
    */
   peek(scope: string): KeyState;
   /**

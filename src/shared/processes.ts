@@ -24,7 +24,7 @@ export interface Processes {
   isGone(process: ProcessIdentity): boolean;
   /**
    * Reports whether the system shows a process as stopped (SIGSTOP, Ctrl-Z, a debugger), for messages. False is
-   * inconclusive.
+   * inconclusive; it is always false without `/proc`.
    */
   isStopped(process: ProcessIdentity): boolean;
 }
@@ -44,7 +44,10 @@ export interface SystemProcessesOptions {
   readonly system?: NodeJS.Platform;
 }
 
-/** The processes of this machine. `bin` and the library call this; everything else receives the result. */
+/**
+ * Creates the access to the processes of this machine. `bin` and the library call this; everything else receives the
+ * result.
+ */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {
   const { pid, kill, proc = '/proc', system = platform() } = options;
   let own: ProcessIdentity | undefined;

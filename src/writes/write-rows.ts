@@ -55,14 +55,14 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const { toResend, busy, superseded } = dispatch;
     permit = undefined;
     if (outcomes.ended) return settleStopped(count, options, outcomes);
-    const [hopeless, hopeful] = partedBy(busy, busyWaits, options);
+    const [hopeless, hopeful] = separateHopeless(busy, busyWaits, options);
     givenUp.push(...hopeless);
-    if (options.failFast) requireNone(givenUp);
+    if (options.failFast) requireNoneGivenUp(givenUp);
     // Rows that depend on a stock are never resent based on the old one: the process may have been stopped since.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     busyWaits = await waitForOthers(hopeful, busyWaits, options);
-    queue = [...back, ...queue, ...superseded, ...hopeful.map(triedAgain)];
-    if (queue.length === 0 && outcomes.unknown.size === 0) return requireNone(givenUp);
+    queue = [...back, ...queue, ...superseded, ...hopeful.map(rereadIfBlocked)];
+    if (queue.length === 0 && outcomes.unknown.size === 0) return requireNoneGivenUp(givenUp);
     const isFruitless = outcomes.settled.size === settledBefore && outcomes.failures > 0;
     fruitless = isFruitless ? fruitless + 1 : 0;
     if (outcomes.failures > 0) await pause(fruitless, options, outcomes);
@@ -84,7 +84,8 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
   const wait = waitBeforeRetry(fruitless + 1, options.random());
   const count = outcomes.unknown.size;
   const others = outcomes.failures > 1 ? ` and ${outcomes.failures - 1} more` : '';
-  const again = `trying again (${Math.max(1, fruitless)} of ${retries})`;
+  // Rounds with a success are not counted.
+  const again = fruitless === 0 ? 'trying again' : `trying again (${fruitless} of ${retries})`;
   const next = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
   const isConnected = !(problem instanceof UnavailableError && problem.notCarriedOut && problem.status === undefined);
   const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(problem)}; ${next}`;
@@ -154,7 +155,7 @@ type BusyWaits = ReadonlyMap<number, number>;
  * Separates the rows that have waited too long for their pet from the others. A row that is blocked by a request of a
  * dead process is not given up before that request can no longer be in flight.
  */
-function partedBy(busy: readonly BusyRow[], busyWaits: BusyWaits, { clock }: WriteOptions) {
+function separateHopeless(busy: readonly BusyRow[], busyWaits: BusyWaits, { clock }: WriteOptions) {
   const at = clock.monotonic();
   const isHopeless = ({ queued: { row }, until = 0 }: BusyRow) => (busyWaits.get(row) ?? 0) > maxBusyWait && until < at;
   return [busy.filter(isHopeless), busy.filter((one) => !isHopeless(one))] as const;
@@ -183,10 +184,10 @@ async function waitForOthers(
 }
 
 /**
- * Requires a new read of the stock if a request of a dead process blocked the pet. That request may have arrived, but
- * it has no outcome that the read version could be compared with.
+ * Returns the row, marked for a new read of its stock if a request of a dead process blocked the pet. That request may
+ * have arrived, but it has no outcome that the read version could be compared with.
  */
-function triedAgain({ queued, until }: BusyRow): QueuedRow {
+function rereadIfBlocked({ queued, until }: BusyRow): QueuedRow {
   return until === undefined ? queued : requireReread(queued);
 }
 
@@ -195,7 +196,7 @@ function writerOf({ run }: BusyRow): string {
 }
 
 /** @throws ConflictError if rows were given up; they were not attempted */
-function requireNone([first, ...others]: readonly BusyRow[]): void {
+function requireNoneGivenUp([first, ...others]: readonly BusyRow[]): void {
   if (first === undefined) return;
   const more =
     others.length === 0 ? '' : `, and ${others.length} more ${others.length === 1 ? 'is' : 'are'} being written`;

@@ -122,6 +122,7 @@ test.each<[string, Behaviour[][], string[]]>([
     ['Pet 2 and 1 more: reset; reading their stock (1)'],
   ],
   ['the limit is exceeded', [['429']], ['Pet 1: the service returned 429; trying again (1 of 4) (1)']],
+  ['another row is applied', [['429'], []], ['Pet 1: the service returned 429; trying again (1)']],
   [
     'the service is not reached three times',
     [['unreachable', 'unreachable', 'unreachable']],
