@@ -16,9 +16,12 @@ test('reads the names of pets without codes, and keeps the first if a pet has se
   expect([ok, file]).toMatchObject([true, { codes: { pets, names } }]);
 });
 
-test('reports only the header if it names no codes', async () => {
-  expect(await read('petId,name\n7,Rex\ncode,petId\n')).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
-});
+test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n'])(
+  'reports only the header of %j',
+  async (content) => {
+    expect(await read(content)).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
+  },
+);
 
 test.each<[string, string, object]>([
   ['a row without a code, a name and a level', ',8,,', { ok: false, problems: [{ line: 2, column: 'code' }] }],
@@ -28,7 +31,7 @@ test.each<[string, string, object]>([
   ['a level that is no number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
   ['a row of blanks', ' , ,\t,', { ok: true, codes: { pets: new Map() } }],
   ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
-  ['a pet that is no id', '007,x,,', { ok: false, problems: [{ line: 2, column: 'petId' }] }],
+  ['a pet that is no id', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
 ])('reads %s', async (_, rows, expected) => {
   expect(await read(`code,petId,name,low\n${rows}\n`)).toMatchObject(expected);
 });

@@ -50,6 +50,7 @@ test('shows a single row on one line, with an exact difference', async () => {
   expect(await lines([bulkRow(42n, 7, 12)])).toEqual(['42   7 → 12  (+5)']);
   const [line] = await lines([bulkRow(1n, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 1)]);
   expect(line).toBe('1   -9,007,199,254,740,991 → 9,007,199,254,740,990  (+18,014,398,509,481,981)');
+  expect(await lines([bulkRow(42n, 1800, 7)], { width: 12 })).toEqual(['42 1800 → 7 (-1793)']);
 });
 
 test('counts several rows, and separately those that go to 0 or below', async () => {

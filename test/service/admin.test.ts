@@ -55,12 +55,13 @@ test.each([
   ['POST', '/clock', { advanceSeconds: '60' }, 400],
   ['POST', '/clock', undefined, 400],
   ['POST', '/reset', { pet: 5 }, 400],
+  ['POST', '/reset', { pets: -1 }, 400],
   ['POST', '/reset', [], 400],
   ['PUT', '/inventory/1', { quantity: 5, state: 'sold' }, 400],
   ['PUT', '/keys/000000000000/usage', { minutes: 5 }, 400],
   ['GET', '/v1/inventory', undefined, 404],
   ['GET', '/keys/000000000000/usage', undefined, 404],
-  ['GET', '/health/more', undefined, 404],
+  ['GET', '/healthz/more', undefined, 404],
   ['PUT', '/healthz', undefined, 404],
 ])('answers the administration request %s %s with %j with %i and a message', async (method, path, body, status) => {
   const service = await start({ adminPort: 0 });

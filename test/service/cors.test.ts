@@ -29,6 +29,7 @@ test('answers a preflight without a key, but refuses that of another page', asyn
     'access-control-allow-headers': 'Authorization, Content-Type',
     vary: 'Origin',
   });
+  expect(outcome(await service.call('GET', '/inventory', preflight()))).toBe('401 missing_api_key');
   expect(rate(answer)).toMatch(/^600\/600\//);
   expect(rate(await service.get('/inventory'))).toMatch(/^60\/59\//);
   const evil = await service.call('OPTIONS', '/inventory', preflight({ Origin: 'https://shop.example.evil' }));

@@ -37,6 +37,14 @@ test('applies the plan or limits given at the start to a known key, and keeps it
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
+test('reports the keys that its key file contained before', async ({ file }) => {
+  const first = await start({ file, isKeyOfFile: true });
+  const second = await start({ file, isKeyOfFile: true });
+  expect([first.replacedKeys, second.replacedKeys]).toEqual([[], [first.keyId]]);
+  expect([first.isKeyRevoked, second.isKeyRevoked]).toEqual([false, false]);
+  expect((await start({ file })).replacedKeys).toEqual([]);
+});
+
 test("refuses a file that is not a database or can't be created, and leaves it unchanged", async ({ file }) => {
   writeFileSync(file, 'Feed the cats. '.repeat(100));
   for (const unusable of [file, join(file, 'below-a-file.db'), dirname(file)]) {
@@ -51,16 +59,20 @@ test("does not start with a fault that can't be read, and creates no file", asyn
   expect(existsSync(file)).toBe(false);
 });
 
-test('closes idle connections within 4 s, and may be closed twice', async ({ service }) => {
+test('closes idle and hanging connections within 4 s, and may be closed twice', async () => {
+  const service = await start({ faults: ['GET /pets/*:hang'] });
   const port = Number(new URL(service.url).port);
   const [silent, idle] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   await once(silent, 'connect');
   idle.write(`GET /v1/inventory HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
   await once(idle, 'data');
+  const hanging = service.get('/pets/1').catch(() => 'cut off');
+  while (!service.journal().some(({ path }) => path === '/v1/pets/1')) await service.get('/nowhere');
   const started = Date.now();
   await Promise.all([service.close(), service.close()]);
   await service.close();
   expect(Date.now() - started).toBeLessThan(4000);
+  expect(await hanging).toBe('cut off');
 });
 
 test('answers requests in flight before it closes', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { start, type TestService, temporaryFile, test } from './support.ts';
@@ -58,4 +59,18 @@ test('answers pipelined requests in order', async ({ service }) => {
     `GET /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
   const answer = await service.raw(get('/inventory') + get('/nowhere') + get('/store/orders', CLOSE));
   expect(statusesIn(answer)).toEqual([200, 404, 200]);
+  service.drain();
+  expect(statusesIn(await service.raw(get('/inventory') + get('/nowhere')))).toEqual([200, 404]);
+});
+
+test('keeps a connection open for a later request', async ({ service }) => {
+  const get = (more = '') =>
+    `GET /v1/nowhere HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n${more}\r\n`;
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(get());
+  await once(socket, 'data');
+  socket.write(get(CLOSE));
+  let later = '';
+  for await (const chunk of socket) later += chunk;
+  expect(statusesIn(later)).toEqual([404]);
 });
