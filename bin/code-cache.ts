@@ -20,14 +20,14 @@ import { version } from '../src/shared/version.ts';
 import { cacheFolderOf } from './folders.ts';
 
 /**
- * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run. With
- * the cache, `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list` 3.1 times
- * instead of 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions that are
- * compiled late; a list takes 5.1 times with it. To do without the cache, delete this file and let `bin/installed.ts`
- * require the script.
+ * Loads a script of the build and the scripts that it requires, with the code that V8 compiled in an earlier run that
+ * succeeded. With the cache, `--help` takes 1.8 times the CPU of `node -e 0` instead of 3.3 times, and `inventory list`
+ * 3.1 times instead of 5.2 (Node 20, November 2026). Node's own compile cache (22.1 and later) leaves out functions
+ * that are compiled late; a list takes 5.1 times with it. To do without the cache, delete this file and let
+ * `bin/installed.ts` require the script.
  * @param name `./program.cjs`
  * @param words the words of the command line; each command has its own cache
- * @param requireElse loads a module that is not a script of the build, or any script if there is no cache
+ * @param requireElse loads a module that is not a script in the folder of the build, or any script if there is no cache
  */
 export function loadCached<Module>(name: string, words: readonly string[], requireElse: NodeJS.Require): Module {
   const cache = openCodeCache(words, process.env);

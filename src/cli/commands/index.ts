@@ -50,7 +50,7 @@ const sandboxKeys = () => import('./sandbox/service-keys.ts');
 const completion = () => import('./completion.ts');
 const licenses = () => import('./licenses.ts');
 
-/** All commands but `help`, in the order of `petstock --help`. */
+/** All commands but `help`. `petstock --help` shows those of each group in this order. */
 export const commandOutlines: readonly Outline[] = [
   {
     usage: 'inventory',
@@ -90,7 +90,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list, show, add up, discard, export and prune past runs',
     group: 'Stock',
     description:
-      'Shows and manages the history. Each command that changes stock, except `petstock api`, adds a run with its rows.',
+      'Shows and manages the history. Each write by `petstock inventory` or `petstock undo` is a run in the history, with all of its rows; writes by `petstock api` are not.',
     commands: [
       verb('list', 'list the runs, latest first', historyShow, 'defineHistoryList'),
       verb('show <run>', 'show the rows of a run', historyShow, 'defineHistoryShow'),

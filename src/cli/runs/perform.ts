@@ -71,7 +71,8 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
 
 /**
  * Checks that a run may begin.
- * @throws the error that would keep the real run from beginning, because a run of the same file is unfinished
+ * @throws the error that would keep the real run from beginning, because a run of the same file is unfinished or may
+ * have written it already
  */
 async function requireBeginnable({ connection }: RunAccess, job: PlanJob, rows: readonly BulkRow[]): Promise<void> {
   if (!hasPlanned(rows)) return;

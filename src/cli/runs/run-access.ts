@@ -35,7 +35,7 @@ export async function withContinueHint<T>(
 
 /**
  * Returns the run with this id, or with an id that ends in these four characters. The target need not be configured.
- * @throws NotFoundError if there is no such run
+ * @throws NotFoundError if there is no such run; UsageError if the text is neither, or several ids end in it
  */
 export function requireRun(invocation: Invocation, text: string): Promise<RunRecord> {
   return withExistingState(invocation, async (state) => {

@@ -101,7 +101,9 @@ function singleWriteHooks(access: RunAccess): SingleWriteHooks {
   };
 }
 
-/** Returns the last stock of a pet in the history; undefined if there is none. */
+/**
+ * Returns the last stock of a pet in the history, read or written; undefined if there is none, or if it is uncertain.
+ */
 async function knownBefore({ connection }: RunAccess, petId: bigint): Promise<number | undefined> {
   const { state, serviceName } = connection;
   const [known] = await state.petWrites.lastKnown(serviceName, [{ petId }]);

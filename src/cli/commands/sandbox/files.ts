@@ -21,7 +21,7 @@ export const defineImport = define({
   description:
     'Replaces the stock with your own, as a whole or not at all, even while it is served. CSV has the columns petId, ' +
     'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}, whose pets and orders are the responses to GET /pets/{petId} and ' +
-    'GET /store/orders, unchanged. Keys and their usage stay. Without --merge, the names of the practice pets are removed.',
+    'GET /store/orders, unchanged. Keys and their usage stay. If this replaces the stock of the sandbox itself, the names of the practice pets are removed.',
   options: [...storeOptions, ['--merge', 'keep the stock, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],

@@ -25,8 +25,8 @@ async function printInfo(invocation: Invocation): Promise<void> {
 
 export const defineReset = define({
   description:
-    "Replaces the stock of the sandbox with a fresh one, and clears the usage of keys. Keys stay; the sandbox's own key gets the business plan again. " +
-    'The codes and names of its pets are the original ones again.',
+    'Replaces the stock of the sandbox with a fresh one, and clears the usage of keys. Keys stay. ' +
+    "Unless --file or --database is given, the sandbox's own key gets the business plan again, and the codes and names of the pets are the original ones again.",
   options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
   action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
