@@ -163,7 +163,7 @@ class Tries {
     if (isKnown && error.mayBeInFlight) this.#mayBeInFlight = true;
   }
 
-  /** @throws the error of the last attempt, if there is no further one */
+  /** @throws the error of the last attempt, if there is no further one; FailureError after too many redirects */
   async prepareNext(end: Exclude<AttemptResult<unknown>, { kind: 'done' }>): Promise<void> {
     if (this.#request.once && (end.kind === 'refused' || end.kind === 'failed')) throw end.error;
     await this.#request.beforeRetry?.();

@@ -44,7 +44,7 @@ function undoneText({ counts, undone }: RunRecord): string {
 }
 
 /**
- * Returns how to resume a run and how to undo it, as sentences with a command.
+ * Returns how to resume a run and how to undo it, if that is possible, as sentences with a command.
  * @param isBlind whether the stock before the run is not known
  */
 export function historyRunHints({ run, env, store, state, counts, undone }: RunRecord, isBlind = false): string[] {

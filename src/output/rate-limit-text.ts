@@ -57,7 +57,7 @@ export function rateLimitLine(
 
 /** A window of a key, or only the key's gate if no window is known. */
 export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
-  /** The target of the key; undefined if the key belongs to another configuration. */
+  /** The target of the key; undefined if the key belongs to another or an earlier configuration. */
   readonly target: Target | undefined;
   /** The part of the key that may be shown. */
   readonly key: string;
@@ -69,7 +69,7 @@ export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' |
 
 /**
  * Returns the view of `limits`. JSON is `[{"env","store","limit","remaining","resetAt","asOf","gate"}]`; a table has
- * local times, and shows how full each window is.
+ * local times, shows how full each window is, and leaves out keys without a known window.
  * @param now milliseconds since the Unix epoch
  */
 export function limitsView(rows: readonly LimitRow[], now: number): View {

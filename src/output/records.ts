@@ -3,7 +3,7 @@ import { type CellOptions, same, shortened, type TableCell, tableCells } from '.
 import { barred, blanks, padEnd, visibleWidth, wrap } from './text-width.ts';
 import type { Column, Row } from './view.ts';
 
-/** Returns the cells of a row without truncating text or adding bars. The caller does both. */
+/** Returns the cells of a row without truncating text or adding bars. The caller wraps the text, and adds bars. */
 export function uncutCells(columns: readonly Column[], row: Row, options: CellOptions): TableCell[] {
   return tableCells(columns, row, { ...options, width: undefined, bars: false });
 }

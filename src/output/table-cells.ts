@@ -5,7 +5,7 @@ import type { Column, RenderOptions, Row, Scalar } from './view.ts';
 /** A value as shown in a table: safe, on one line, painted. */
 export interface TableCell {
   readonly text: string;
-  /** A number is never truncated, however narrow the terminal; an id has up to 20 characters. */
+  /** Numbers and ids are never truncated, however narrow the terminal. An id has up to 20 characters. */
   readonly kind: 'text' | 'number' | 'id';
 }
 
@@ -66,7 +66,7 @@ const maxCharacter = 16;
  * not.
  */
 export function shortened(text: string, width: number): string {
-  // A status is never cut, because the remark of a sold pet depends on it.
+  // A known status is never truncated, because the remark about a low stock depends on it.
   const room = Math.max(width + 2, 12);
   const most = room * maxCharacter;
   // A character of two code units is not split.

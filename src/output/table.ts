@@ -57,8 +57,8 @@ async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<str
 }
 
 /**
- * Width of the widest table that cli-table3 draws, because it takes quadratic time for a long cell. A table is wider if
- * nothing is truncated.
+ * Maximum width of a table that cli-table3 draws, because it takes quadratic time for a long cell. Only a table without
+ * a width limit can be wider.
  */
 const widestDrawn = 2000;
 

@@ -64,7 +64,7 @@ export interface SeenLines {
 }
 
 /**
- * Returns a function that writes changes for a person: `14:02:11 4 39 3 -36 low available Rex`.
+ * Returns the titles, and a function that writes changes for a person: `14:02:11 4 39 3 -36 low available Rex`.
  * @param petId the longest id
  */
 export function seenChangesLines(

@@ -76,7 +76,7 @@ export class GateFiles {
 
   /**
    * Writes a gate to disk. In a folder with a later gate, that one stays.
-   * @returns the error of the last folder if no folder accepted the gate; otherwise undefined
+   * @returns the last error if there are folders, but none accepted the gate; otherwise undefined
    */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {
     // Loaded late, because hardly any command needs it.

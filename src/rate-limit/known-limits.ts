@@ -68,7 +68,7 @@ export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate
 /** The properties of a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
 export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
 
-/** How long a bulk run takes because of the limits alone; the time of the requests themselves comes on top. */
+/** How long a bulk run takes because of the limits, whatever time the requests themselves take. */
 export interface Estimate {
   /** Seconds until the last request may be sent: 0 if all may be sent at once, infinite if a limit allows none. */
   readonly seconds: number;

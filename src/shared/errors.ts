@@ -1,7 +1,7 @@
 import { isBlank } from './sanitize.ts';
 import type { Target } from './target.ts';
 
-/** All exit codes of petstock, by name. Scripts rely on these numbers. */
+/** The exit codes of petstock by name, except for SIGTERM and SIGHUP. Scripts rely on these numbers. */
 export const exitCodes = {
   ok: 0,
   failure: 1,
@@ -182,7 +182,7 @@ export class NotFoundError extends PetstockError {
   readonly code = 'not_found';
 }
 
-/** The service rejected the request with 400 or another 4xx. */
+/** The service rejected the request with a 4xx other than 401, 404 and 429. */
 export class RejectedError extends PetstockError {
   readonly kind = 'rejected';
   readonly code = 'rejected';

@@ -16,9 +16,9 @@ const everyTaken = new RegExp(taken, 'g');
 const invisible = `(?:${taken}|${backslash}{1,4}u(?:${escapedInvisible}))*`;
 
 /**
- * Returns a function that removes secrets from text, in every form in which a service may repeat one: unchanged, with
- * backslashes as in JSON or JavaScript (`\/`, `\u002f`, `\x2f`), percent-encoded once or several times, and as HTML
- * entities (`&#47;`), each in upper or lower case.
+ * Returns a function that replaces secrets of at least four characters in text by `[key]`, in every form in which a
+ * service may repeat one: unchanged, with backslashes as in JSON or JavaScript (`\/`, `\u002f`, `\x2f`),
+ * percent-encoded once or several times, and as HTML entities (`&#47;`), each in upper or lower case.
  */
 export function redactorOf(secrets: Iterable<string>): (text: string) => string {
   const kept = [...secrets].filter(({ length }) => length >= shortest);

@@ -21,7 +21,7 @@ export class GroupSize {
   #size: number;
   #span = span.least;
 
-  /** @param concurrency maximum number of requests in flight; a group has at least four times as many rows */
+  /** @param concurrency maximum number of requests in flight; the size is at least four times as large */
   constructor(concurrency: number) {
     this.#least = concurrency * 4;
     this.#size = this.#least;

@@ -23,7 +23,7 @@ export type Verdict =
 const resend: Verdict = { kind: 'open' };
 const applied: Verdict = { kind: 'applied' };
 
-/** Decides the outcome of a row from the history and the stock that was read after the row was sent. */
+/** Decides the outcome of a row from the history and the stock that was just read. */
 export function verdictOn(row: UnansweredRow): Verdict {
   const found = row.stock.get(row.write.petId);
   return row.write.delta === undefined ? verdictOnQuantity(row, found) : verdictOnDelta(row, found);
