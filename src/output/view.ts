@@ -85,7 +85,7 @@ export interface View extends Grid {
    * `json`.
    */
   readonly document?: JsonDocument;
-  /** The rest of a page to print; absent if the view has no page. */
+  /** The title, lines and marks of a page to print; absent if the view has no page. */
   readonly page?: Page;
   /** The columns and rows that a table shows, if they differ from those for programs. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);

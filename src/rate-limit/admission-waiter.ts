@@ -16,7 +16,8 @@ const maxEpisodes = 3;
  */
 const maxSlice = 15_000;
 /**
- * How often to check whether another process has received the awaited response, in milliseconds: at first, and at most.
+ * Pauses between checks whether another process has received the awaited response, in milliseconds: the first, and the
+ * longest. Each is twice as long as the one before.
  */
 const poll = { first: 5, longest: 250 };
 /** How long the requests of other processes may block this one before it is announced as a wait, in milliseconds. */

@@ -214,7 +214,7 @@ export class ClosedPipeError extends PetstockError {
 
 /**
  * With `--exit-code`, a dry run has found changes, or a comparison differences. This is not a failure: the exit code is
- * the result, and nothing is printed.
+ * the result, and no error is printed.
  */
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';
