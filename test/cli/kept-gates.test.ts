@@ -86,7 +86,7 @@ describe('a gate in a shared state', () => {
   });
 });
 
-test('limits shows a gate that only its file knows, and limits clear removes the gate', async () => {
+test('limits shows a gate that is only in a gate file, and limits clear removes the gate', async () => {
   const shop = await shopWithState();
   await refuse(shop);
   await rm(shop.folders.state, { recursive: true });
@@ -113,7 +113,7 @@ describe('a program', () => {
     await client.close();
   });
 
-  test('obeys a gate in a program whose listener throws, and in one without a state', async () => {
+  test('obeys a gate in a program whose listener throws, and in one whose state is unreachable', async () => {
     const { service, clock } = await shopWithState();
     await runtimeFolder();
     const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
@@ -167,7 +167,7 @@ describe('gate files of a state that fails', () => {
   }
   const full = () => Object.assign(new Error('full'), { code: 'ENOSPC' });
 
-  test('writes gate files before the state', async () => {
+  test('writes a gate file before the state has stored the gate', async () => {
     const { open, state } = await rig();
     const other = open();
     state.isHung = true;
@@ -416,7 +416,7 @@ describe('a forged gate in the shared state', () => {
     '{"inFlight":[7,null,["a",null]]}',
     '{"env":{"a":1},"boot":7}',
     '{"episodes":"3","halfOpen":"yes"}',
-  ])('prints no failure or impossible time for the forged state %s', async (facts) => {
+  ])('exits with 0 and prints no impossible time for the forged state %s', async (facts) => {
     const { shop, env } = await machineWith(facts);
     for (const command of ['limits', 'limits --json', 'status', 'inventory list', 'limits clear --yes']) {
       const { stdout, stderr } = await shop.exits(command, 0, [], { env });

@@ -75,7 +75,7 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
   },
 );
 
-test('classifies an untrusted certificate as not sent, and stops the run', () => {
+test('classifies a request as not sent if the certificate is not trusted, and stops the run', () => {
   const failure = classifyFailure(new CertificateError('not trusted', { notCarriedOut: true }));
   expect(failure).toEqual({ kind: 'notSent', stop: true, mayBeInFlight: false, isReadable: false });
 });
@@ -114,12 +114,17 @@ function linkFromShared(file: string): void {
 }
 
 test.for([
-  ['ca.pem', 'key=psk_0123456789', 'it contains no certificate in PEM format'],
-  ['ca.pem', '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----', 'its certificate 1 is damaged'],
-  ...(existsSync('/dev/zero') ? [['/dev/zero', '', 'it is not a file']] : []),
-  [tmpdir(), '', 'it is a folder'],
-  ['/nowhere.pem', '', 'there is no such file'],
-])('refuses %s as a ca-file, content %j: %s', async ([file = '', text = '', words], { shop }) => {
+  ['a file with a key', 'ca.pem', 'it contains no certificate in PEM format', 'key=psk_0123456789'],
+  [
+    'a damaged certificate',
+    'ca.pem',
+    'its certificate 1 is damaged',
+    '-----BEGIN CERTIFICATE-----\nabcd\n-----END CERTIFICATE-----',
+  ],
+  ...(existsSync('/dev/zero') ? [['a device', '/dev/zero', 'it is not a file']] : []),
+  ['a folder', tmpdir(), 'it is a folder'],
+  ['a missing file', '/nowhere.pem', 'there is no such file'],
+])('refuses %s as a ca-file, and stores no setting', async ([, file = '', words, text = ''], { shop }) => {
   const named = file === 'ca.pem' ? join(newFolder(), file) : file;
   if (file === 'ca.pem') writeFileSync(named, text);
   const stderr = await shop.refused(['config', 'set', 'ca-file', named]);
@@ -191,7 +196,7 @@ describe('a proxy', () => {
       'refused to connect, with status 429. Nothing was written. Requests are possible again in 1 min',
     ],
     ['503 Down\r\nRetry-After: 200', 5, 'Requests are possible again in 202 s. Nothing was written'],
-  ] as const)('does not call a proxy again after %j, whichever command follows', async ([refusal, code, words]) => {
+  ] as const)('sends nothing to a proxy in the next command after its response %j', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -228,13 +233,13 @@ describe('the choice of a proxy', () => {
     ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: proxy }, undefined],
     ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
     ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
-  ])('resolves the proxy for %s from %j', (url, env, source) => {
+  ])('finds the variable with the proxy for %s in %j: %s', (url, env, source) => {
     const found = resolveProxy(url, env);
     expect(found?.source).toBe(source);
     if (source !== undefined) expect(found?.shown).toBe(proxy);
   });
 
-  plain('refuses a proxy other than HTTP, and suggests NO_PROXY', () => {
+  plain('refuses a SOCKS proxy, and suggests NO_PROXY', () => {
     const env = { ALL_PROXY: 'socks5://me:secret@proxy.example:1080' };
     const words = /^ALL_PROXY is not valid: it must be the URL of an HTTP proxy, .* add stock\.example to NO_PROXY\.$/;
     expect(() => resolveProxy(stock, env)).toThrow(words);
@@ -260,7 +265,7 @@ describe('the choice of a proxy', () => {
   });
 
   test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
-    'refuses HTTPS_PROXY=%s without showing its password',
+    'refuses HTTPS_PROXY=%s, and shows no password',
     async (HTTPS_PROXY, { shop }) => {
       const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
       expect(stderr).toContain('HTTPS_PROXY is not valid');

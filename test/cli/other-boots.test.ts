@@ -22,8 +22,8 @@ test('adds up adjusts of one pet from several containers', async ({ shop }) => {
 const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 
 test.for([
-  ['another boot', container],
-  ['another host name', sameBoot],
+  ['a container with another boot', container],
+  ['a container with another host name', sameBoot],
 ] as const)('lists a run of %s as running, and waits for its request after a kill', async ([, other], { shop }) => {
   const { host, clock } = other(shop);
   let sentAt = 0;

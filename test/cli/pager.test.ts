@@ -20,12 +20,12 @@ async function list(options: ShopRunOptions & { readonly pager?: TestPagerOption
   return { ...result, pager, plain: plain.stdout };
 }
 
-const itemsOf = (pets: number, status = 'available') =>
-  Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"${status}"}`).join(',');
+const itemsOf = (pets: number) =>
+  Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"available"}`).join(',');
 
 /** A list of this many pets from a server without a rate limit. */
-async function longList(pets: number, options: ShopRunOptions, status?: string) {
-  const shop = await openShopAnswering(200, `[${itemsOf(pets, status)}]`);
+async function longList(pets: number, options: ShopRunOptions) {
+  const shop = await openShopAnswering(200, `[${itemsOf(pets)}]`);
   return shop.run('inventory list --color never', { ...screen, ...options });
 }
 
@@ -112,43 +112,59 @@ test('ends a list without an error if the pager is closed before the response en
   });
 });
 
-test.each([{ readsOnly: 1000 }, {}])(
-  'stops the list on Ctrl-C, and waits until the pager is closed: %o',
-  async (reads) => {
-    const interruption = new AbortController();
-    const left: string[] = [];
-    const pager = createTestPager({
-      ...reads,
-      stays: true,
-      onRead: () => {
-        interruption.abort(new (class extends Error {})('Ctrl-C'));
-        setImmediate(() => {
-          left.push('left');
-          pager.leave();
-        });
-      },
-    });
-    const { stdout } = await longList(100_000, {
-      openPager: pager.openPager,
-      interrupted: interruption.signal,
-      onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
-    });
-    expect(stdout).toBe('');
-    expect(pager.text().length).toBeLessThan(1_000_000);
-  },
-);
+test.each<[string, TestPagerOptions]>([
+  ['has read 1000 characters', { readsOnly: 1000 }],
+  ['reads on', {}],
+])('stops the list on Ctrl-C, and waits until a pager that %s is closed', async (_how, reads) => {
+  const interruption = new AbortController();
+  const left: string[] = [];
+  const pager = createTestPager({
+    ...reads,
+    stays: true,
+    onRead: () => {
+      interruption.abort(new (class extends Error {})('Ctrl-C'));
+      setImmediate(() => {
+        left.push('left');
+        pager.leave();
+      });
+    },
+  });
+  const { stdout } = await longList(100_000, {
+    openPager: pager.openPager,
+    interrupted: interruption.signal,
+    onStderr: (text) => text.startsWith('▸') || expect(left).toEqual(['left']),
+  });
+  expect(stdout).toBe('');
+  expect(pager.text().length).toBeLessThan(1_000_000);
+});
 
 test('writes nothing to the terminal while the pager is open', async () => {
   const written: string[] = [];
-  const pager = createTestPager({ stays: true, onRead: () => setImmediate(() => pager.leave()) });
-  const onRead = (stream: string) => (text: string) => void written.push(`${stream} ${text.slice(0, 12)}`);
-  const { openPager } = pager;
-  const streams = { onStderr: onRead('stderr'), onStdout: onRead('stdout') };
-  expect(await longList(300, { openPager, ...streams }, 'escaped')).toMatchObject({ code: 0 });
-  expect(written).toEqual(['stderr ▸ staging\n', 'stderr Warning: The', expect.stringMatching(/^stderr │ escaped/)]);
+  const note = (what: string) => (text: string) => void written.push(`${what} ${text.slice(0, 12)}`);
+  const pager = createTestPager({
+    stays: true,
+    // The status in the last row is the only one to warn about.
+    onRead: (text) => {
+      if (!text.includes(' escaped')) return;
+      setImmediate(() => {
+        written.push('closed');
+        pager.leave();
+      });
+    },
+  });
+  const openPager: typeof pager.openPager = (command) => {
+    written.push('opened');
+    return pager.openPager(command);
+  };
+  const last = '{"petId":10000,"quantity":7,"status":"escaped"}';
+  const shop = await openShopAnswering(200, `[${itemsOf(10_000)},${last}]`);
+  const streams = { onStderr: note('stderr'), onStdout: note('stdout') };
+  await shop.exits('inventory list --color never', 0, [], { ...screen, openPager, ...streams });
+  const afterwards = ['stderr Warning: The', expect.stringMatching(/^stderr │ escaped/)];
+  expect(written).toEqual(['stderr ▸ staging\n', 'opened', 'closed', ...afterwards]);
 });
 
-test('reports an incomplete list on stderr after the pager', async () => {
+test('reports an incomplete list on stderr even if a pager shows the list', async () => {
   const { openPager, text } = createTestPager();
   const shop = await openShopAnswering(200, `[${itemsOf(10_000)}`);
   await shop.exits('inventory list', 1, 'The list is incomplete.', { ...screen, openPager });

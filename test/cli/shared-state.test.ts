@@ -94,7 +94,7 @@ test('migrates a database of 0.2.0 once no process of 0.2.0 uses the database', 
   expect(await shared.json('state info --json')).toMatchObject({ schema: 6, runs: 3, rows: 3 });
 });
 
-test('creates the tables once from five simultaneous commands, and warns in state info about fsync', async ({
+test('creates the tables even if five commands start at once, and warns in state info that fsync is off', async ({
   shared,
 }) => {
   await Promise.all([1, 2, 3, 4, 5].map(() => shared.exits('inventory get 4', 0)));
@@ -131,7 +131,7 @@ test('reports a wrong password or a missing database', async ({ shop }) => {
   }
 });
 
-test('interprets sslmode as libpq does', async ({ shop }) => {
+test('interprets sslmode as libpq does, and refuses an authority file that others can write to', async ({ shop }) => {
   const { port } = await temporaryPostgres({ tcp: 'tls', access: ['hostssl all all 127.0.0.1/32 trust'] });
   for (const [parameters, code] of [
     ['sslmode=prefer', 0],
@@ -278,7 +278,7 @@ function errorMessage(text: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test('adjusts, undoes and checks with state and service behind a pooler', async ({ shop }) => {
+test('runs commands with the state or the database of the service behind a pooler', async ({ shop }) => {
   const env = { PETSTOCK_STATE_URL: await poolerOf(await temporaryDatabase()) };
   for (const command of ['inventory adjust 4 +1', 'undo --last --yes', 'state check']) {
     await shop.exits(command, 0, [], { env });

@@ -81,7 +81,7 @@ test('removes what moves the cursor or hides text before a pager shows it', opti
   );
 });
 
-test('reads a compressed, cut or damaged body up to its limit, or fails', options, async () => {
+test('reads a compressed, split or damaged body up to its limit, or fails', options, async () => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 400 }),
     fc

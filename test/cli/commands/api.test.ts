@@ -141,7 +141,9 @@ test.for<[string, Action, boolean]>([
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });
 
-test('prints the response of pets get, and warns when the deprecated endpoint goes away', async ({ shop }) => {
+test('prints the response of pets get, and warns that its endpoint is deprecated and will be removed', async ({
+  shop,
+}) => {
   const said = /^Warning: GET \/pets\/\{petId\} is deprecated by the service and will be removed on .+ GMT\.\n/;
   const result = await shop.exits('pets get 9007199254740993 --json', 0, said);
   expect(result.sent).toEqual(['GET /v1/pets/9007199254740993']);

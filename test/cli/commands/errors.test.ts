@@ -68,7 +68,7 @@ describe('a 429 with a longer wait than the command may take', () => {
     ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
     ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
   ])(
-    '%s --json reports a 429 to a %s that asks for too long a wait: %j',
+    '%s --json reports a 429 with too long a wait if the response to a %s is %j',
     async ([command, method, text, told], { till }) => {
       till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
       const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);

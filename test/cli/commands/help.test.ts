@@ -87,7 +87,7 @@ test('prints the same help however it is requested, and wraps it to the width', 
   }
 });
 
-test('names every command in the root help, in at most 24 lines', async ({ shop }) => {
+test('names every top-level command in the root help, in at most 24 lines', async ({ shop }) => {
   const { stdout } = await shop.run('--help', { terminal: 80 });
   const lines = stdout.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(24);

@@ -205,7 +205,9 @@ describe('history show', () => {
 });
 
 describe('history export', () => {
-  test('exports each row in the order of outcomes, as NDJSON, JSON, CSV or TSV', async ({ shop }) => {
+  test('exports the rows that have an outcome, in the order of outcomes, as NDJSON, JSON, CSV or TSV', async ({
+    shop,
+  }) => {
     const error = { code: 'scripted', message: 'no, "never"', status: 400 };
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
@@ -239,7 +241,7 @@ describe('history export', () => {
     await shop.refused('history export -o table');
   });
 
-  test('exports the same rows with --after as at once, even if they are settled, resumed or undone late', async () => {
+  test('exports the same rows with --after as without it, even if outcomes, resumes and undos come late', async () => {
     const shop = await openShop({ faults: ['PATCH /inventory/9:status=500'] });
     const read = async (options: string) => jsonLines((await shop.run(`history export -q ${options}`.trim())).stdout);
     const byRow = (rows: readonly { run: string; row: number; seq: number }[]) =>

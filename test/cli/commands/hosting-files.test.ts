@@ -61,7 +61,7 @@ test.each([false, true])('takes the health of the image from the status of /heal
   expect(await check()).toBe(1);
 });
 
-test('serves the same database with the same key in both replicas of compose.yaml', () => {
+test('gives both replicas in compose.yaml the same database, and a key from a secret', () => {
   const compose: { services: Record<string, Service>; secrets: object } = parse(read('compose.yaml'), { merge: true });
   const replicas = Object.entries(compose.services).filter(([name]) => name.startsWith('service-'));
   expect(replicas).toHaveLength(2);

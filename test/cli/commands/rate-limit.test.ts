@@ -144,16 +144,31 @@ test('reports the wait on a terminal if the service takes more than a second', a
 });
 
 test.for([
-  ['GET /inventory', 'get 4', undefined, /^GET \/inventory: the service returned 503, trying again \(1 of \d\)\.$/m],
-  ['PATCH /inventory/*', 'set 4 12', undefined, /^Pet 4: the service returned 503 \(".+"\); .+\.$/m],
-  ['PATCH /inventory/*', 'set 4 12', 60, /Pet 4: the service returned 503 \("\S.*…; reading its stock/],
-] as const)(
-  'reports the reason for retrying %s by inventory %s (case %#)',
-  async ([request, command, terminal, said]) => {
-    const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
-    await shop.exits(`inventory ${command}`, 0, said, { terminal });
-  },
-);
+  [
+    'get 4',
+    'without a terminal',
+    undefined,
+    'GET /inventory',
+    /^GET \/inventory: the service returned 503, trying again \(1 of \d\)\.$/m,
+  ],
+  [
+    'set 4 12',
+    'without a terminal',
+    undefined,
+    'PATCH /inventory/*',
+    /^Pet 4: the service returned 503 \(".+"\); .+\.$/m,
+  ],
+  [
+    'set 4 12',
+    'on a terminal',
+    60,
+    'PATCH /inventory/*',
+    /Pet 4: the service returned 503 \("\S.*…; reading its stock/,
+  ],
+] as const)('reports why it retries a request of inventory %s %s', async ([command, , terminal, request, said]) => {
+  const shop = await openShop({ faults: [`${request}:first=1:status=503`] });
+  await shop.exits(`inventory ${command}`, 0, said, { terminal });
+});
 
 /** A shop that has asked once. */
 async function asked(options: ShopOptions = twoAMinute): Promise<Shop> {

@@ -56,16 +56,16 @@ test.each(forms)('hides a key that the service repeats %s', async (_name, json) 
 const many = (item: (id: number) => object) => JSON.stringify(Array.from({ length: 300 }, (_, id) => item(id)));
 
 test.each([
-  ['orders list', `[{"id":1,"note":"the key is KEY, which is not cut"}]`],
-  ['orders list', `[{"id":1,"a note with KEY":"which is not cut"}]`],
-  ['orders list', many((id) => ({ id, note: 'the key is KEY' }))],
-  ['pets get 1', `{"id":1,"KEY":"the key is KEY, in parts"}`],
-  ['inventory list', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-  ['inventory get 1', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-  ['inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
-  ['inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-  ['inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('never shows part of a key in a table of any width or in warnings: %s, case %#', async (command, body) => {
+  ['in a value', 'orders list', `[{"id":1,"note":"the key is KEY, which is not cut"}]`],
+  ['in a field name', 'orders list', `[{"id":1,"a note with KEY":"which is not cut"}]`],
+  ['in many values', 'orders list', many((id) => ({ id, note: 'the key is KEY' }))],
+  ['in a name and a value', 'pets get 1', `{"id":1,"KEY":"the key is KEY, in parts"}`],
+  ['in a status', 'inventory list', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  ['in a status', 'inventory get 1', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  ['in many statuses', 'inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
+  ['in a status', 'inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+  ['in a status', 'inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
+])('shows no part of a key %s in warnings or in tables of 10 to 80 columns: %s', async (_where, command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
@@ -119,12 +119,12 @@ test('keeps the key out of all output and the state, whether accepted, refused o
 });
 
 test.each([
-  [307, '', { location: `/v1/${encodeURIComponent(key)}` }, key],
-  [307, '', { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
-  [200, '', { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
-])('hides a key in a response header, even in lower case: %s, %j %j', async (...row) => {
-  const [status, body, headers, own] = row;
-  const shop = withEnv(await openShopAnswering(status, body, headers), { PETSTOCK_API_KEY_STAGING: own });
+  ['the path of a Location', 307, { location: `/v1/${encodeURIComponent(key)}` }, key],
+  ['the host of a Location', 307, { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
+  ['a Content-Encoding', 200, { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
+])('hides a key in %s, even in other letter case', async (...row) => {
+  const [, status, headers, own] = row;
+  const shop = withEnv(await openShopAnswering(status, '', headers), { PETSTOCK_API_KEY_STAGING: own });
   const outputs = [];
   for (const command of ['inventory list', 'inventory set 1 5']) outputs.push((await shop.run(command)).stderr);
   outputs.push((await shop.run('history export')).stdout);

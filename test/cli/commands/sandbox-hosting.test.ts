@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 const given = 'a-constant-key-of-ours';
 
 describe('an imported stock', () => {
-  test('fills a new store with --import, and keeps an existing stock with a warning', async ({ shop }) => {
+  test('fills a new sandbox file with --import, and keeps an existing stock with a warning', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'shop.db'), join(folderOf(shop), 'stock.csv')];
     writeFileSync(
       stock,
@@ -106,7 +106,7 @@ describe('an imported stock', () => {
     },
   );
 
-  test('keeps the stock after an invalid import, and imports the export of an empty store', async ({ shop }) => {
+  test('keeps the stock after an invalid import, and imports the export of an empty stock', async ({ shop }) => {
     const database = await temporaryDatabase();
     await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
     for (const options of ['--merge', `--database ${database} --yes`]) {
@@ -126,7 +126,7 @@ describe('an imported stock', () => {
   });
 });
 
-test('backs up a store while it is served, and serves the copy', async ({ shop }) => {
+test('backs up the sandbox while it is served, and serves the copy', async ({ shop }) => {
   const copy = join(folderOf(shop), 'copy.db');
   await served(shop, '', async (line) => {
     const env = envOf(line);

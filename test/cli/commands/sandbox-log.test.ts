@@ -4,7 +4,7 @@ import { logWriter } from '../../../src/cli/commands/sandbox/log-writer.ts';
 import { folderOf, served } from '../../support/served-shop.ts';
 import { jsonLines, test as shopTest } from '../../support/shop.ts';
 
-test('keeps the newest megabyte for a stalled reader, and reports how many lines were dropped', async () => {
+test('keeps the newest megabyte of the log for a stalled reader, and reports how many lines were dropped', async () => {
   const written: string[] = [];
   let flow = () => {};
   const flows = new Promise<void>((resolve) => {
@@ -35,18 +35,21 @@ test('keeps the newest megabyte for a stalled reader, and reports how many lines
   expect(newest.map(({ line }) => line)).toEqual(Array.from({ length: 1_000 }, (_, index) => 14_000 + index));
 });
 
-shopTest('logs the start with version and store, the drain and the stop', async ({ shop }) => {
-  const { code, stderr } = await served(shop, '--file :memory: --log --admin-port 0', async ({ admin }) => {
-    await fetch(`${admin}/reset`, { method: 'POST', headers: { Authorization: 'Bearer adm_wrong' } });
-  });
-  expect(code).toBe(0);
-  const lines = jsonLines(stderr);
-  expect(lines).toContainEqual(
-    expect.objectContaining({ message: 'Started', version: expect.stringMatching(/^\d/), store: ':memory:' }),
-  );
-  expect(lines).toContainEqual(expect.objectContaining({ level: 'warning', count: 1 }));
-  expect(lines.slice(-2).map(({ message }) => message)).toEqual(['Draining', 'Stopped']);
-});
+shopTest(
+  'logs the start with version and database, a refused admin request, the drain and the stop',
+  async ({ shop }) => {
+    const { code, stderr } = await served(shop, '--file :memory: --log --admin-port 0', async ({ admin }) => {
+      await fetch(`${admin}/reset`, { method: 'POST', headers: { Authorization: 'Bearer adm_wrong' } });
+    });
+    expect(code).toBe(0);
+    const lines = jsonLines(stderr);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ message: 'Started', version: expect.stringMatching(/^\d/), store: ':memory:' }),
+    );
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'warning', count: 1 }));
+    expect(lines.slice(-2).map(({ message }) => message)).toEqual(['Draining', 'Stopped']);
+  },
+);
 
 shopTest('warns if a revoked key is given to sandbox serve', async ({ shop }) => {
   const file = join(folderOf(shop), 'shop.db');

@@ -60,14 +60,14 @@ test('removes control characters from questions about a file or a path', async (
 
 // test/output/terminal.test.ts tests the decision; this tests that the flag, the variables and each stream count.
 test.for([
-  [undefined, ['stdout', 'stderr'], '', {}, [false, false]],
-  [undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],
-  [undefined, ['stdout', 'stderr'], ' --color always', {}, [true, true]],
-  [80, ['stdout', 'stderr'], '', {}, [true, true]],
-  [80, ['stdout', 'stderr'], '', { NO_COLOR: '1' }, [false, false]],
-  [80, ['stderr'], '', {}, [false, true]],
-] as const)('decides separately for stdout and stderr whether to use colours: %j', async (row, { shop }) => {
-  const [terminal, terminals, flags, env, areColoured] = row;
+  ['neither stdout nor stderr without a terminal', undefined, ['stdout', 'stderr'], '', {}, [false, false]],
+  ['stdout and stderr with FORCE_COLOR', undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],
+  ['stdout and stderr with --color always', undefined, ['stdout', 'stderr'], ' --color always', {}, [true, true]],
+  ['stdout and stderr on a terminal', 80, ['stdout', 'stderr'], '', {}, [true, true]],
+  ['neither stdout nor stderr with NO_COLOR', 80, ['stdout', 'stderr'], '', { NO_COLOR: '1' }, [false, false]],
+  ['only stderr if stdout is not a terminal', 80, ['stderr'], '', {}, [false, true]],
+] as const)('colours %s', async (row, { shop }) => {
+  const [, terminal, terminals, flags, env, areColoured] = row;
   const list = await shop.run(`inventory list -o table${flags}`, { env, terminal, terminals });
   const failed = await shop.run(`inventory get 4242${flags}`, { env, terminal, terminals });
   expect([list.stdout, failed.stderr].map((text) => text.includes('\x1b['))).toEqual(areColoured);

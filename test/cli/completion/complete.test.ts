@@ -48,7 +48,7 @@ test.each([
   ['help sandbox keys ', ['create', 'list', 'revoke']],
   ['help no such ', []],
   ['no such ', ['such']],
-] as const)('completes petstock %s', async (line, words) => {
+] as const)('completes the command line "petstock %s"', async (line, words) => {
   if (line === 'no such ') return expect(await proposed('no such ')).not.toContain('inventory');
   expect(await proposed(line)).toEqual(words);
 });

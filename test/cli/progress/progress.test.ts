@@ -120,7 +120,7 @@ describe('progress on a terminal', () => {
     expect(shown()).not.toContain('waiting');
   });
 
-  it('removes the progress line for other output, and redraws the line afterwards', async () => {
+  it('removes the progress line for other output, and draws the line again after the next update', async () => {
     const progress = start({ columns: 80 });
     progress.update({ done: 1, failed: 0 });
     await progress.wipe();

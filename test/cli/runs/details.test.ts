@@ -29,7 +29,7 @@ describe('unedited rows', () => {
     expect(run.counts).toMatchObject({ applied: 1, notEdited: 23 });
   });
 
-  test('leaves unchanged, skipped and unedited rows out of the report with --changed', async ({ shop }) => {
+  test('reports only changed rows with --changed, and prints the run in each line of NDJSON', async ({ shop }) => {
     const csv = 'petId,quantity,expected\n4,20,\n1,12,\n6,14,14\n777,1,\n';
     const { stdout } = await applied(shop, csv, '--changed', '--skip-unknown');
     expect(JSON.parse(stdout).rows).toEqual([{ line: 2, petId: 4, before: 39, after: 20, result: 'applied' }]);
@@ -50,13 +50,16 @@ describe('a dry run', () => {
     ['petId,delta\n9,1\n', '--dry-run', 2],
     ['petId,delta\n9,1\n', '--dry-run --again', 0],
     ['petId,quantity\n5,1\n', '--exit-code', 2],
-  ] as const)('predicts the exit code in a dry run: %j %s exits with %i', async ([csv, args, code], { shop }) => {
-    // Deltas that were applied before.
-    await applied(shop, 'petId,delta\n9,1\n');
-    const result = await applied(shop, csv, ...args.split(' '));
-    expect(result).toMatchObject({ code, sent: args === '--exit-code' ? [] : ['GET /v1/inventory'] });
-    if (code === 0 || code === 3) expect(result.stderr).not.toContain('rror');
-  });
+  ] as const)(
+    'predicts the exit code in a dry run, and refuses --exit-code without one: %j %s exits with %i',
+    async ([csv, args, code], { shop }) => {
+      // Deltas that were applied before.
+      await applied(shop, 'petId,delta\n9,1\n');
+      const result = await applied(shop, csv, ...args.split(' '));
+      expect(result).toMatchObject({ code, sent: args === '--exit-code' ? [] : ['GET /v1/inventory'] });
+      if (code === 0 || code === 3) expect(result.stderr).not.toContain('rror');
+    },
+  );
 });
 
 test('empties the --failed-out file of an earlier run even if the new run fails before its first row', async ({
@@ -127,7 +130,9 @@ describe('undo --last', () => {
 });
 
 describe('set', () => {
-  test('set reads the stock first on a terminal, and prints before and after', async ({ shop }) => {
+  test('set reads and prints the previous stock on a terminal, unless the setting read-first says otherwise', async ({
+    shop,
+  }) => {
     const { sent, stdout, stderr } = await shop.run('inventory set 4 12', { terminal: 100, env: { NO_COLOR: '1' } });
     expect(sent).toEqual(['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":12}']);
     expect(stdout).toMatch(/Before +After[^\n]*\n.*39.*12/);
@@ -141,11 +146,14 @@ describe('set', () => {
   test.for([
     ['set 4 -3', 'Pet 4 in staging: 39 → -3 (-42). That is BELOW ZERO. Write this change?'],
     ['set 4 5012', 'Pet 4 in staging: 39 → 5,012 (+4,973), a large change. Write this change?'],
-  ] as const)('asks on a terminal before %s', async ([command, question], { shop }) => {
-    const { asked, options } = person(false);
-    expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
-    expect(asked).toEqual([question]);
-  });
+  ] as const)(
+    'asks on a terminal before inventory %s, and exits with 2 after a no',
+    async ([command, question], { shop }) => {
+      const { asked, options } = person(false);
+      expect((await shop.run(`inventory ${command}`, options)).code).toBe(2);
+      expect(asked).toEqual([question]);
+    },
+  );
 
   test('set with one petId=quantity checks --expect', async ({ shop }) => {
     const refused = await shop.run('inventory set 4=12 --expect 38 --json');
@@ -155,7 +163,7 @@ describe('set', () => {
 });
 
 describe('adjust', () => {
-  test('adjusts several pets in one run', async ({ shop }) => {
+  test('adjusts several pets in one run, and refuses a pet that is given twice', async ({ shop }) => {
     const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
     expect(JSON.parse(result.stdout).rows).toEqual([
       { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },

@@ -106,7 +106,7 @@ test('replaces 16 --failed-out files from eight commands at a time', async ({ ti
 });
 
 test.for(['', '\n', 'petId,status,expected,quantity,reason,ref\n', '\uFEFFpetId;quantity\r\n'])(
-  'replaces a --failed-out file without rows that petstock did not write: %j',
+  'replaces a --failed-out file that petstock did not write if the file has no rows: %j',
   async (text, { till }) => {
     const failed = till.file('failed.csv', text);
     await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --yes --failed-out ${failed}`, 0);

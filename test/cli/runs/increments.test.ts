@@ -93,10 +93,10 @@ test.for<[string, Action]>([
 });
 
 test.for([
-  ['below zero', '', 8, 8, 2, 'the stock is now 2, so -5 would take it below zero, to -3'],
+  ['the delta would go below zero', '', 8, 8, 2, 'the stock is now 2, so -5 would take it below zero, to -3'],
   // The plan already sets the other pet to zero.
   [
-    'beyond max-zero',
+    'the delta would exceed max-zero',
     ' --max-zero 1',
     5,
     8,
@@ -104,17 +104,17 @@ test.for([
     'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
   [
-    'beyond max-zero, beside one below zero',
+    'the delta would exceed max-zero beside a row below zero',
     ' --max-zero 1',
     5,
     8,
     5,
     'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
-  ['to zero', '', 5, 0, 0, undefined],
-  ['away from the expected stock', ' expecting', -1, 8, 11, expect.any(String)],
+  ['the delta would set it to zero', '', 5, 0, 0, undefined],
+  ['is not the expected one', ' expecting', -1, 8, 11, expect.any(String)],
 ] as const)(
-  'checks a delta again after a wait if the stock has changed: %s',
+  'checks a delta again after a wait if the stock has changed, and %s',
   async ([to, flags, sold, ...end], { till }) => {
     const other = to.endsWith('below zero') ? -12 : -10;
     const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
@@ -317,10 +317,10 @@ describe('a file that is applied again', () => {
   const again = '﻿petId;delta;reason;ref\r\n2;3;;\r\n1;5;truck;N-881\r\n';
 
   test.for<[string, string]>([
-    ['saved again by a spreadsheet', again],
+    ['after a spreadsheet has saved it', again],
     ['with another reason', first.replace('truck', 'lorry')],
-    ['with one more row, which adds nothing', `${first}3,0,,\n`],
-  ])('refuses to apply a file of deltas again, %s', async ([_what, again], { till }) => {
+    ['with one more row that adds nothing', `${first}3,0,,\n`],
+  ])('refuses to apply a file of deltas again %s', async ([_what, again], { till }) => {
     expect((await till.run(`inventory apply ${till.file('a.csv', first)} --yes`)).code).toBe(0);
     const stderr = expect.stringMatching(/was applied at .* by run .*, and its deltas would be added once more/);
     expect(await till.run(`inventory apply ${till.file('b.csv', again)} --yes`)).toMatchObject({ code: 2, stderr });

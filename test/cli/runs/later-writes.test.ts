@@ -51,7 +51,7 @@ describe('--resume after later writes', () => {
     [0, 'inventory apply all.csv --yes', 11],
     [0, 'inventory set 1 50; undo --last --yes', 10],
   ] as const)(
-    'does not add a delta again %i ms after it was adjusted back, followed by: %s',
+    'does not add a delta again on resume %i ms after an adjust took it back, nor in a later %s',
     async ([ms, commands, stock]) => {
       const till = await openTill({ stock: tenEach(60) });
       const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');

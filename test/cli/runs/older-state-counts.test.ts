@@ -78,7 +78,9 @@ describe('an older state that is restored after a count', () => {
   });
 });
 
-test('refuses a file of deltas again after an older state is restored and another command runs', async ({ till }) => {
+test('refuses to apply a file of deltas again after an older state is restored and another command runs', async ({
+  till,
+}) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits('inventory set 3 11', 0);
   keep(till);
@@ -92,7 +94,7 @@ test('refuses a file of deltas again after an older state is restored and anothe
   await till.exits(apply, 0);
 });
 
-test('refuses a file of deltas again if the state was removed', async ({ till }) => {
+test('refuses to apply a file of deltas again if the state was removed', async ({ till }) => {
   const apply = `inventory apply ${till.file('a.csv', 'petId,delta\n1,5\n2,5\n')} --yes`;
   await till.exits(apply, 0);
   stateCopies(till)('.none', '');

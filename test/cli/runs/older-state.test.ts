@@ -143,7 +143,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual([10, 11, ...Array(rows - 2).fill(12)]);
   });
 
-  test('refuses a file of deltas once after an older state is restored', async () => {
+  test('refuses a file of deltas the first time after an older state is restored', async () => {
     const { till, apply } = await appliedBefore();
     await till.exits(`${apply} --yes`, 7, 'not known whether');
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
@@ -201,7 +201,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     expect(stockOf(till)).toEqual(Array(rows).fill(15));
   });
 
-  test('refuses an undo once after an older state is restored', async () => {
+  test('refuses an undo the first time after an older state is restored', async () => {
     const { till, keep, setBack } = await open();
     await till.exits('inventory adjust 1 +5', 0);
     const [first] = await till.history();

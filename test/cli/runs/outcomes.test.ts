@@ -189,7 +189,7 @@ describe("a change whose report can't be shown", () => {
     ['set 1=5', 'The run was carried out, but its report could not be shown: the disk is full'],
     ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: the disk is full'],
   ] as const)(
-    "reports a change as written if its report can't be printed: inventory %s",
+    "reports on stderr what was written if the report can't be printed: inventory %s",
     async ([command, told], { till }) => {
       await till.exits(`inventory ${command}`, 1, told, { onStdout });
       till.service.always('PATCH', storeInstead(12));

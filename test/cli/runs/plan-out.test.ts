@@ -47,7 +47,7 @@ test('writes only a header for a plan without changes, and apply accepts that fi
 test.for([
   ['a file with faults', 'petId,quantity\n1,x\n', '', 2],
   ['a guard', 'petId,quantity\n1,0\n', ' --max-zero 0', 2],
-] as const)('empties the old plan if a dry run fails: %s', async ([_what, rows, guard, code], { till }) => {
+] as const)('empties the old plan if a dry run fails because of %s', async ([_what, rows, guard, code], { till }) => {
   const plan = planOf(till);
   const dryRun = (file: string, words = '') => `inventory apply ${file} --dry-run --plan-out ${plan}${words}`;
   await till.exits(dryRun(till.file('a.csv', 'petId,quantity\n1,5\n')), 0);

@@ -4,9 +4,15 @@ import { test } from '../../support/till.ts';
 
 test.for([
   ['a sale is not overwritten', '', 3, { code: 8, stock: [7, 60] }, 'conflict'],
-  ['a stock that somebody else sets as wanted needs nothing', '', -40, { code: 0, stock: [50, 60] }, 'unchanged'],
-  ['a row of a resume whose stock moves is a conflict, too', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
-  ['an adjust that is taken back is no conflict', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
+  [
+    'a row is unchanged if somebody else has set its stock as requested',
+    '',
+    -40,
+    { code: 0, stock: [50, 60] },
+    'unchanged',
+  ],
+  ['a row of a resume is a conflict if its stock has changed', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
+  ['a row is written if an adjust of its pet was adjusted back', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
 ] as const)(
   'rereads the stock if a question stays open for long: %s',
   async ([_what, how, units, expected, result], { till }) => {

@@ -69,24 +69,35 @@ const committedMoved: Action = (exchange) => {
 };
 const bulk = 'apply - --yes --concurrency 1';
 
-test.for<[command: string, action: Action, ends: [code: number, sent: string], counts: object, message: string]>([
+test.for<
+  [what: string, command: string, action: Action, ends: [code: number, sent: string], counts: object, message: string]
+>([
   [
+    'a set of one pet',
     'set 1 5',
     moved,
     [8, 'PATCH GET'],
     { unknown: 1 },
     'whether the stock of pet 1 was set to 5: The service redirects',
   ],
-  ['adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
-  [bulk, committedMoved, [8, 'GET PATCH GET'], { applied: 1, notAttempted: 2, unknown: 0 }, ''],
+  ['an adjust', 'adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
   [
+    'a file whose row was written',
+    bulk,
+    committedMoved,
+    [8, 'GET PATCH GET'],
+    { applied: 1, notAttempted: 2, unknown: 0 },
+    '',
+  ],
+  [
+    'a file whose row was not written',
     bulk,
     moved,
     [1, 'GET PATCH GET'],
     { failed: 1, notAttempted: 2, applied: 0 },
     'No change has reached the stock so far',
   ],
-])('never takes a redirect as proof that nothing was written: %s', async ([command, action, ends, counts, message]) => {
+])('rereads the stock if the service redirects %s', async ([, command, action, ends, counts, message]) => {
   const till = await openTill();
   till.service.always('PATCH', action);
   const { code, stdout, stderr, requests } = await till.run(`inventory ${command} --json`, { stdin: rows });

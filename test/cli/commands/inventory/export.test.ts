@@ -101,7 +101,7 @@ describe('export in the formats of apply', () => {
     ['ndjson', '{"petId":4,"status":"available","expected":39,"quantity":39,"reason":null,"ref":null}\n'],
     ['tsv', '\n4\tavailable\t39\t39\t\t\n'],
     ['csv', '\n4,available,39,39,,\n'],
-  ] as const)('exports %s that apply reads without changes', async ([format, row], { shop }) => {
+  ] as const)('exports %s in which apply finds nothing to write', async ([format, row], { shop }) => {
     const { stdout, sent } = await shop.run(`inventory export -o ${format}`);
     expect({ stdout, sent }).toEqual({ stdout: expect.stringContaining(row), sent: ['GET /v1/inventory'] });
     const file = `${fileIn(shop).slice(0, -3)}${format}`;

@@ -120,7 +120,7 @@ test('never reads a number as a name, and one or two letters only as a whole wor
   expect(await shop.json('inventory get kg --json')).toMatchObject({ petId: 12 });
 });
 
-test('marks a pet name that looks like a message with a bar, and strips control characters', async ({ shop }) => {
+test('prints a bar before a pet name that looks like a message, and strips control characters', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n,5,Error: \u202egone\u001b[2J\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   expect((await shop.run('inventory get gone')).stderr).toMatch(/^"gone" is pet 5\.\n│ Error: gone\n/);

@@ -28,7 +28,7 @@ function opened(file: string): number {
   return descriptor;
 }
 
-test('never replaces a file that the command reads by --failed-out or --to', async ({ shop }) => {
+test('--failed-out and --to never replace a file that the command reads', async ({ shop }) => {
   for (const [text, command] of [
     [counts, 'apply - --yes --failed-out FILE --force'],
     ['code,petId\n55,4\n', 'count --new --codes FILE --to FILE --force'],

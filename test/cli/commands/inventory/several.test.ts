@@ -96,7 +96,7 @@ test.for([
   expect(await shop.refused(`inventory set ${operands} --yes`)).toContain(said);
 });
 
-test('lists available pets at or below low-stock that also match the other filters for --low', async ({ shop }) => {
+test('list --low lists available pets at or below low-stock that match the other filters', async ({ shop }) => {
   const all = (await shop.run('inventory list')).stdout.trim().split('\n');
   const low = (most: number) =>
     all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');

@@ -267,7 +267,7 @@ test('watch warns if --for ends before the second check', async () => {
 const stock = (quantity: number | string) => `[{"petId":1,"quantity":${quantity},"status":"available"}]`;
 
 test.each([stock('1e30'), '[]'])(
-  'watch --low --first notices a fall after a response without the pet: %s',
+  'watch --low --first notices a fall after a response without a readable stock of the pet: %s',
   async (between) => {
     const answers = [stock(100), between, stock(2)];
     const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));

@@ -92,7 +92,7 @@ test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])(
   },
 );
 
-test('accepts "code 4" again for a code that an earlier count was taught', async ({ shop }) => {
+test('accepts "code 4" again for a code that an earlier count assigned to pet 4', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const args = `--new --yes --codes ${codes}`;
   expect((await count(shop, '999888777 x2\ncode 4\n', args)).written).toEqual(['4 {"quantity":2}']);
@@ -128,13 +128,13 @@ test('uses the setting codes if there is no --codes', async ({ shop }) => {
   expect(typed.stderr).toContain('4 Rex: 1\n');
 });
 
-test.for(['9'.repeat(1500), `4${' '.repeat(1500)}x3`])(
-  'ignores a line of more than 200 characters (case %#)',
-  async (line, { shop }) => {
-    const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
-    expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
-  },
-);
+test.for([
+  ['a long code', '9'.repeat(1500)],
+  ['many spaces', `4${' '.repeat(1500)}x3`],
+] as const)('ignores a line of more than 200 characters: %s', async ([, line], { shop }) => {
+  const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
+  expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
+});
 
 test('counts a pasted scan without the bracketed-paste markers of the terminal', async ({ shop }) => {
   const { stderr } = await count(shop, '\x1b[200~4\n4\x1b[201~\ndone\n', '--dry-run', person);
@@ -150,7 +150,7 @@ test('reports an unknown word typed at the prompt as not counted', async ({ shop
   expect(narrow.stderr).toContain("'hamster' is not a pet or a code: not counted\n");
 });
 
-test('offers once to add taught codes to the codes file, and knows them in the next count', async ({ shop }) => {
+test('offers once to add assigned codes to the codes file, and knows them in the next count', async ({ shop }) => {
   const codes = changeFile(shop, 'petId;code;name;shelf\r\n4;"0;04";Rex;B', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const { asked, prompts } = confirming(true);

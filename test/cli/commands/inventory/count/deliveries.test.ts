@@ -49,7 +49,7 @@ test('resumes a session only as its own kind, and does not merge two kinds', asy
   expect((await count(shop, '4\n', `${name} --yes --json`)).written).toEqual(['4 {"quantity":42}']);
 });
 
-test('leaves the session of a delivery unchanged after a dry run', async ({ shop }) => {
+test('leaves a session unchanged after a dry run that resumes it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   for (const options of [{}, person]) {
     const { code, stderr } = await count(shop, '4 x2\n', `${name} --dry-run`, options);

@@ -62,7 +62,7 @@ test('reports all mistaken piped lines with their numbers, and discards a sessio
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
-test('cancels a mistake, a taught code or a scan with a following -', async ({ shop }) => {
+test('cancels a mistake, an assigned code or a scan if a line with - follows', async ({ shop }) => {
   const file = await withNames(shop);
   const lines = '4\n4 x100000\n-\nX-1\ncode 8\n-\ncode rabbit\nX-2\ncode 5\n-\n-\n8\n';
   const { code, report, stderr } = await count(shop, lines);

@@ -73,7 +73,9 @@ test('keeps the session after a no, and offers to resume the session in the next
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
-test('shows help after quit, exit or help at the prompt, but reads quit as a code in a pipe', async ({ shop }) => {
+test('shows help after quit, exit or help at the prompt, unless quit is a code, but not in a pipe', async ({
+  shop,
+}) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 to count 3, done to end, help for more\n/g)).toHaveLength(1);

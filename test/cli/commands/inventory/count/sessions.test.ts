@@ -27,7 +27,7 @@ test.for([
   { open: '', typed: '--add', kind: 'a stock-take' },
   { open: '--add', typed: '', kind: 'a count of units that came in, with --add' },
   { open: '--take', typed: '--add', kind: 'a count of units that went out, with --take' },
-])('suggests a new session to a script if the unfinished one is $kind', async (kinds, { shop }) => {
+])('suggests a new session to a script if the unfinished one is of another kind: $kind', async (kinds, { shop }) => {
   await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
   const name = await sessionIn(shop);
   const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
