@@ -23,6 +23,11 @@ test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n'])(
   },
 );
 
+test('reads codes with the delimiter that separates the known columns', async () => {
+  const pets = new Map([['007', 8n]]);
+  expect(await read('code;petId;a,b,c,d\n007;8;x\n')).toMatchObject({ ok: true, codes: { pets } });
+});
+
 test.each<[string, string, object]>([
   ['a row without a code, a name and a level', ',8,,', { ok: false, problems: [{ line: 2, column: 'code' }] }],
   ['a name without a code', ',8,Mia,', { ok: true, codes: { names: new Map([[8n, 'Mia']]) } }],

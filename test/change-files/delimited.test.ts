@@ -50,6 +50,7 @@ describe('readChanges of a header', () => {
     ['petId,quantity,expectd', `1 expectd: "expectd" is not a column that petstock knows: did you mean expected?`],
     ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],
     ['petId,quantity,colour', `1 colour: "colour" is not a column that petstock knows: ${known}`],
+    ['petId quantity,delta', `1 petId quantity: "petId quantity" is not a column that petstock knows: ${known}`],
     ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
     ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
@@ -194,7 +195,11 @@ describe('readChanges of a broken file', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `${index + 1},3`);
   test.each([
     ['"petId,quantity"', rows.map((row) => `"${row}"`), '1: the file is all in one column'],
-    ['petId quantity', rows.map((row) => row.replace(',', ' ')), 'save it as CSV again, here "petId quantity"'],
+    [
+      'petId quantity',
+      rows.map((row) => row.replace(',', ' ')),
+      '1: the file is all in one column, here "petId quantity"',
+    ],
     ['"id;price;pieces"', rows.map((row) => `"${row.replace(',', ';2.5;')}"`), '1: the file is all in one column'],
     ['"Article;petId"', rows.map((row) => `"${row.replace(',', ';')}"`), '1: the file is all in one column'],
     ['petId;quantity', rows, '2: the file is all in one column'],

@@ -31,6 +31,11 @@ test.each([
 
 test.each([
   [['petId', 'name'], '{"petId":4,"name":null}', 'petId,name\n4,\n'],
+  [
+    ['name', 'quantity', 'status', 'petId'],
+    '{"name":null,"quantity":1,"status":"sold","petId":4}',
+    'name,quantity,status,petId\n,1,sold,4\n',
+  ],
   [['name', 'status', 'petId'], '{"name":null,"status":"sold","petId":4}', 'name,status,petId\n,sold,4\n'],
   [
     ['petId', 'quantity', 'status', 'name'],

@@ -51,6 +51,8 @@ test.each([
   ['*:status=600', 'status needs a status from 400 to 599'],
   ['*:status=200', 'status needs a status from 400 to 599'],
   ['*:reset:retry-after=1', 'retry-after= needs status='],
+  ['*:status=503:retry-after=\u00e9', 'retry-after needs a value in printable ASCII'],
+  ['*:status=503:retry-after', 'retry-after needs a value in printable ASCII'],
   ['*:reset=1', 'reset takes no value'],
   ['*:without=', 'without needs header names, separated by commas'],
   ['*:reset:hang', '"hang" can\'t be combined with the parts before it'],
