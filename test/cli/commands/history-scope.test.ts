@@ -32,7 +32,7 @@ describe.each([
   ['a flag before the variable', { PETSTOCK_STORE: 'north' }, '--store default', ['staging']],
   ['the store without a name', { PETSTOCK_STORE: 'default' }, '', ['staging']],
 ] as const)('the scope of %s', (_name, env, flags, left) => {
-  test('limits history list, show latest and export to the given environment and store', async ({ shop }) => {
+  test('restricts history list, show latest and export to the given environment and store', async ({ shop }) => {
     const runs = await everyPlace(shop);
     const run = (command: string) => shop.run(`${command} ${flags}`.trim(), { env });
     expect(names(runs, JSON.parse((await run('history list --json')).stdout))).toEqual(left);
@@ -41,7 +41,9 @@ describe.each([
     expect(names(runs, jsonLines((await run('history export')).stdout)).toReversed()).toEqual(left);
   });
 
-  test('limits history prune to the given environment and store, and reports the number of runs', async ({ shop }) => {
+  test('restricts history prune to the given environment and store, and reports the number of runs', async ({
+    shop,
+  }) => {
     const runs = await everyPlace(shop);
     await shop.exits(`history prune --keep 0 --yes ${flags}`.trim(), 0, `${left.length} run`, { env });
     const kept = all.filter((name) => !(left as readonly string[]).includes(name));

@@ -122,7 +122,7 @@ describe('the plan of the sandbox key', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toMatch(/^1\t99\t/);
   });
 
-  test('sandbox reset restores the plan, limits and stock, and keeps the keys', async ({ shop }) => {
+  test('sandbox reset restores the stock and the limits, and keeps the plan and the keys', async ({ shop }) => {
     const { id } = await printed(shop, 'sandbox keys create --plan free');
     const { key } = await info(shop);
     await shop.run('-e sandbox inventory set 1 98');

@@ -47,7 +47,7 @@ describe('unsent rows of a killed command', () => {
   });
 });
 
-test('leaves no notes after a resume that writes the only unsent row', async () => {
+test('leaves no notes about unsent rows after a resume that writes the only one', async () => {
   const till = await openTill({ stock: tenEach(2) });
   const run = await killAt(
     till,
@@ -59,7 +59,7 @@ test('leaves no notes after a resume that writes the only unsent row', async () 
   expect([stockOf(till).slice(0, 2), notesIn(till)]).toEqual([[15, 15], []]);
 });
 
-test('removes notes of a run that another machine has resumed', async () => {
+test('removes the notes about unsent rows of a run that another machine has resumed', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   await killed(till);
   const current = notesIn(till);
@@ -70,14 +70,17 @@ test('removes notes of a run that another machine has resumed', async () => {
 });
 
 test.for([
-  ['of another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
-  ['that are invalid', () => 'no notes'],
-] as const)('ignores notes %s, so that a resume reports unknown rows', async ([, changed]) => {
-  const till = await openTill({ stock: tenEach(rows) });
-  const run = await killed(till);
-  for (const name of notesIn(till)) {
-    const file = join(till.folders.state, name);
-    writeFileSync(file, changed(readFileSync(file, 'utf8')));
-  }
-  await till.exits(`inventory apply --resume ${run} --yes`, 8, 'not known');
-});
+  ['from another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
+  ['invalid', () => 'no notes'],
+] as const)(
+  'ignores notes about unsent rows if they are %s, so that a resume reports unknown rows',
+  async ([, changed]) => {
+    const till = await openTill({ stock: tenEach(rows) });
+    const run = await killed(till);
+    for (const name of notesIn(till)) {
+      const file = join(till.folders.state, name);
+      writeFileSync(file, changed(readFileSync(file, 'utf8')));
+    }
+    await till.exits(`inventory apply --resume ${run} --yes`, 8, 'not known');
+  },
+);

@@ -41,7 +41,7 @@ test('omits rows that were not attempted, and prints a command that shows them',
   expect(stderr).toMatch(/\nTo see 35 rows: petstock history show \w{4} --state pending\n/);
 });
 
-test('limits many failures to one screen, and prints all rows of a small run with failures last', async () => {
+test('shows many failures on one screen at most, and prints all rows of a small run with failures last', async () => {
   const many = await applied(rowsOf(30), { quantityBounds: { max: 1n } });
   expect(many.lines.length).toBeLessThanOrEqual(17);
   expect(many.stderr).toMatch(/To see \d+ more rows: petstock history show [a-z0-9]{4} --state failed\n/);

@@ -87,7 +87,7 @@ describe('apply of a file with other column names', () => {
     ['Secret0123,x9\n', 'Secret'],
     // Two columns may both be the precondition, so no command can be suggested.
     ['petId,quantity,expcted,expectd\n4,12,39,39\n', 'Hint:'],
-  ] as const)('prints no hint for %j', async ([text, secret], { shop }) => {
+  ] as const)('apply refuses %j without a hint', async ([text, secret], { shop }) => {
     const stderr = await shop.refused(`inventory apply ${changeFile(shop, text)}`);
     expect(stderr).not.toContain('Hint:');
     expect(stderr).not.toContain(secret);

@@ -4,7 +4,9 @@ import { errorJson, openShop, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
 import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-test('refuses a script while a session is unfinished, and suggests resuming it', async ({ shop }) => {
+test('refuses a count by a script while a session is unfinished, and suggests resuming the session', async ({
+  shop,
+}) => {
   const [name] = await begun(shop, '4 x2\n');
   const refused = await shop.refused('inventory count --yes --json', { stdin: '5\n' });
   expect(errorJson(refused).error.hint).toBe(`petstock inventory count ${name} --json --yes --env staging`);
