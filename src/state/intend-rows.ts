@@ -27,11 +27,11 @@ export interface IntendedRows {
 
 /** Selects the rows and the leases of their pets. */
 export function selectIntended({ token, serviceName, intents, since }: RunKey & IntendedRows): Statement[] {
-  const [contested, marks] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
+  const [contested, versions] = since === undefined ? ['0', []] : [isContested, [since.sequence, since.sequence]];
   const stock = intents.some(({ rebased }) => rebased !== undefined) ? 'own.before, own.after, ' : '';
   const pets = intents.map(({ petId }) => petId);
   return [
-    among(selectOwn(stock, contested), [...marks, token], rowNumbers(intents)),
+    among(selectOwn(stock, contested), [...versions, token], rowNumbers(intents)),
     among(`${selectLeases} AND pet_id IN ?*`, [serviceName], pets),
   ];
 }

@@ -45,7 +45,7 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
 }
 
 /**
- * Like `openState`, for commands that only read. Creates nothing.
+ * Like `openState`, for commands that only read. Does not create a missing state.
  * @returns undefined if there is no state
  */
 export async function openExistingState(options: OpenStateOptions, system?: StateSystem): Promise<State | undefined> {

@@ -61,7 +61,7 @@ function tooMany(admission: Refused): Refusal {
     ? new Refusal(
         429,
         'key_banned',
-        `The key is banned for ${seconds} s, because it kept sending requests after a 429.`,
+        `The key is banned for ${seconds} s. A key that keeps sending requests after a 429 is banned.`,
         headers,
       )
     : new Refusal(429, 'rate_limited', `Too many requests. Retry in ${seconds} s.`, headers);
@@ -69,7 +69,7 @@ function tooMany(admission: Refused): Refusal {
 
 function flood({ retryAt, at }: Refused): Refusal {
   const seconds = retryAfter(retryAt, at);
-  const message = `Too many requests without a valid API key from this address. Retry in ${seconds} s, with a key.`;
+  const message = `Too many requests without a valid API key from this address. Retry with a key, or in ${seconds} s.`;
   return new Refusal(429, 'address_rate_limited', message, { 'Retry-After': seconds });
 }
 

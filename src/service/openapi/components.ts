@@ -93,10 +93,7 @@ const REFUSALS: Readonly<Record<string, readonly [description: string, ...header
   '413': ['The body is larger than 16 KiB.'],
   '415': ['The body is not application/json, or it is compressed.', 'Accept-Patch', 'Accept-Encoding'],
   '417': ['An expectation other than 100-continue.'],
-  '429': [
-    'The rate limit is exceeded, or the key is banned because it kept sending requests after that.',
-    'Retry-After',
-  ],
+  '429': ['The rate limit is exceeded, or the key is banned.', 'Retry-After'],
   '431': ['The header fields are too large.'],
   '501': ['The method or the transfer coding is not implemented.'],
   '503': [

@@ -217,10 +217,10 @@ export class PostgresConnection {
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
-    const inVain = this.#patienceInVain(patience);
+    const lastPatience = this.#patienceOfLastFailure(patience);
     // After Ctrl-C the wait is shorter, or none if a recent one was in vain. There is always one attempt: outcomes that
     // arrived meanwhile are written if the database is back.
-    const rest = inVain > 0 ? 0 : Math.min(patience, shortPatience);
+    const rest = lastPatience > 0 ? 0 : Math.min(patience, shortPatience);
     const most = () => (interrupted?.aborted ? rest : patience);
     const noStatementTimeout = patience > shortPatience;
     for (let isTold = false; ; ) {
@@ -231,7 +231,7 @@ export class PostgresConnection {
         // A server that was never reached will probably not be back soon.
         const maySoonBeBack = this.#wire !== undefined && isLost(error) && (noStatementTimeout || !isSilence(error));
         if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
-          this.#giveUp(error, Math.max(most(), inVain));
+          this.#giveUp(error, Math.max(most(), lastPatience));
           throw error;
         }
         if (!isTold && waited >= shortPatience) this.onWait();
@@ -245,11 +245,11 @@ export class PostgresConnection {
    * @returns the patience of the last failed attempt if it was recent, otherwise 0
    * @throws the error of that attempt, if this patience is not longer
    */
-  #patienceInVain(patience: number): number {
-    const { until = 0, patience: inVain = 0, error } = this.#givenUp ?? {};
+  #patienceOfLastFailure(patience: number): number {
+    const { until = 0, patience: lastPatience = 0, error } = this.#givenUp ?? {};
     if (this.#options.clock.monotonic() >= until) return 0;
-    if (patience <= inVain) throw error;
-    return inVain;
+    if (patience <= lastPatience) throw error;
+    return lastPatience;
   }
 
   #giveUp(error: unknown, patience: number): void {

@@ -45,13 +45,13 @@ const remoteKinds = new Set(['smbfs', 'nfs', 'afpfs', 'webdav', 'cifs', 'ftp', '
 /** @param mounts one per line: `//guest@nas/stock on /Volumes/stock (smbfs, nodev, nosuid)` */
 function isRemoteMount(mounts: string, folder: string): boolean {
   const found = mounts.split('\n').flatMap((line) => {
-    const [, place, kind] = /^.* on (\/.*) \(([^,)]+).*\)$/.exec(line) ?? [];
-    return place !== undefined && kind !== undefined && isWithin(folder, place) ? [{ place, kind }] : [];
+    const [, mountPoint, kind] = /^.* on (\/.*) \(([^,)]+).*\)$/.exec(line) ?? [];
+    return mountPoint !== undefined && kind !== undefined && isWithin(folder, mountPoint) ? [{ mountPoint, kind }] : [];
   });
-  const nearest = found.toSorted((a, b) => b.place.length - a.place.length)[0];
+  const nearest = found.toSorted((a, b) => b.mountPoint.length - a.mountPoint.length)[0];
   return nearest !== undefined && remoteKinds.has(nearest.kind);
 }
 
-function isWithin(folder: string, place: string): boolean {
-  return place === '/' || folder === place || folder.startsWith(`${place}/`);
+function isWithin(folder: string, parent: string): boolean {
+  return parent === '/' || folder === parent || folder.startsWith(`${parent}/`);
 }

@@ -69,7 +69,7 @@ export async function connectIn(
 async function connect(folder: string, options: OpenFileOptions, system: StateSystem): Promise<SqliteConnection> {
   const engine = await system.loadEngine();
   const file = stateFile(folder);
-  let isNew = !existsSync(file) || existsSync(markOf(file));
+  let isNew = !existsSync(file) || existsSync(markerOf(file));
   if (isNew) createFile(file);
   const inode = inodeOf(file);
   let connection: SqliteConnection;
@@ -87,7 +87,7 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
     isNew = true;
   }
   if (isNew) {
-    rmSync(markOf(file), { force: true });
+    rmSync(markerOf(file), { force: true });
     // A new file's name is durable only once its folder is synced.
     await system.syncFolder(folder);
   }
@@ -96,14 +96,14 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
 
 /** Creates the file for this user only; SQLite gives its companion files the same mode. */
 function createFile(file: string): void {
-  for (const path of [markOf(file), file]) closeSync(openSync(path, 'a', 0o600));
+  for (const path of [markerOf(file), file]) closeSync(openSync(path, 'a', 0o600));
 }
 
 /**
  * Returns the path of a file that exists while a state is being created. A state without tables has lost nothing if
  * this file is beside it: the process that created the state was killed.
  */
-const markOf = (file: string) => `${file}.new`;
+const markerOf = (file: string) => `${file}.new`;
 
 /**
  * Moves a damaged state aside.
@@ -127,9 +127,9 @@ async function openFile(file: string, engine: Engine, { clock, need }: OpenFileO
   try {
     if (contentOf(connection) === 'something else')
       throw new FailureError(`${file} is not a petstock state`, { hint: otherFolderHint });
-    // A written state has tables; a state that another process has just created may have lost its mark between two
+    // A written state has tables; a state that another process has just created may have lost its marker between two
     // checks.
-    for (let waited = 0; contentOf(connection) === 'nothing' && !existsSync(markOf(file)); waited += emptyPause) {
+    for (let waited = 0; contentOf(connection) === 'nothing' && !existsSync(markerOf(file)); waited += emptyPause) {
       if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied or truncated');
       await clock.sleep(emptyPause);
     }
