@@ -107,7 +107,7 @@ export class CsvRows {
         const unknown = this.names.faultOf(name);
         if (unknown !== undefined) problem(name, unknown);
       } else if (other === undefined) fields.push({ field, index });
-      else problem(name, twice(names[other.index] ?? '', name));
+      else problem(name, duplicateText(names[other.index] ?? '', name));
     }
     const spelled = Object.fromEntries(fields.map(({ field, index }) => [field, names[index] ?? '']));
     return { count: names.length, fields, names: spelled, unnamed };
@@ -195,7 +195,7 @@ function looksLikeName(name: string): boolean {
   return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
 }
 
-function twice(first: string, second: string): string {
+function duplicateText(first: string, second: string): string {
   return first === second
     ? `the column ${quoted(first)} appears twice`
     : `the columns ${quoted(first)} and ${quoted(second)} mean the same. Leave one out`;

@@ -70,7 +70,7 @@ export class JsonRows {
       if (name !== field) names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
-      if (text === undefined && field !== 'status' && field !== 'name') problem(unfit(value));
+      if (text === undefined && field !== 'status' && field !== 'name') problem(unfitText(value));
     }
     if (this.#unknownNames.size > 0)
       for (const field of Object.keys(cells)) this.#foundBesideUnknown.add(field as Field);
@@ -85,7 +85,7 @@ export class JsonRows {
   }
 }
 
-function unfit(value: Json): string {
+function unfitText(value: Json): string {
   const kind = typeof value === 'boolean' ? 'true or false' : Array.isArray(value) ? 'a list' : 'an object';
   return `${kind} is not allowed here: write a number, or a text in quotes`;
 }

@@ -81,7 +81,7 @@ export class OpenCountSession implements SessionContent {
     const name = this.head.session.slice(-4);
     if (!connection.isInPlace) {
       throw new FailureError(
-        `The state in ${connection.file} was removed or replaced during session ${name}, so its scans are lost. Count again`,
+        `The state in ${connection.file} was removed or replaced during session ${name}, so its scans are lost and have to be counted again`,
       );
     }
     connection.durable(() => {

@@ -172,14 +172,14 @@ function notWhole(text: string, noun: Noun): string | undefined {
   if (trimmed === '') return `the ${noun} is empty: ${examples[noun]}`;
   if (/^[+-]?\d+(?:[.,]\d*)?[eE][+-]?\d+$/.test(trimmed)) {
     const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a spreadsheet has probably rounded it; ' : '';
-    return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit, ${examples[noun]}`;
+    return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit (${examples[noun]})`;
   }
   if (separated.test(trimmed)) return withoutSeparators(text, noun);
   const [, whole] = wholeWithDecimals.exec(trimmed) ?? [];
   if (whole !== undefined && noun !== 'pet id' && text.length <= maxRepeated) {
     return `${quoted(text)} is not a ${noun}: write ${plain(whole, noun)}, without decimals`;
   }
-  if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign, ${examples[noun]}`;
+  if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign (${examples[noun]})`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;
   if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;
   if (/^[\p{Pd}\u2212]\d+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: write its minus sign as "-"`;

@@ -103,12 +103,12 @@ export interface SandboxRequest {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   requireObject(options, 'options');
   const { FaultSpecError, startService } = await import('../service/index.ts');
-  const worded = (error: unknown): unknown =>
+  const asUsageError = (error: unknown): unknown =>
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
   const clock = movableClock(createSystemClock(machineTime(process)));
   const given = { file: ':memory:', testControls: true, clock, ...checked(options) };
   const service = await startService(given).catch((error) => {
-    throw worded(error);
+    throw asUsageError(error);
   });
   const { url, key } = service;
   return {
@@ -119,7 +119,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       try {
         service.setFaults(faults);
       } catch (error) {
-        throw worded(error);
+        throw asUsageError(error);
       }
     },
     advanceClock: (seconds) => clock.advance((countOf(seconds, 'seconds') ?? 0) * 1000),

@@ -81,25 +81,25 @@ async function readLocked(context: RunContext, petId: bigint, lock: PetLock, hoo
  */
 async function lockAdmitted(context: RunContext, petId: bigint, lock: PetLock): Promise<readonly Permit[]> {
   const { governor, interrupted } = context;
-  let isEntered = false;
+  let isLocked = false;
   const beforeWait = async () => {
-    isEntered = false;
+    isLocked = false;
     await releaseForNow(lock);
   };
   for (;;) {
     const permits = await governor.admitSeveral({ min: 2, max: 2, beforeWait }, interrupted);
-    if (isEntered || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
+    if (isLocked || (await lock.tryAcquire().catch(releaseAndRethrow(permits))) === undefined) return permits;
     // Permits are not kept while waiting for another command.
     for (const permit of permits) await permit.release();
-    await enterInTurn(context, petId, lock);
-    isEntered = true;
+    await waitForLock(context, petId, lock);
+    isLocked = true;
   }
 }
 
 /** Releases the lock. If the state can't be reached, the lock ends with this process's lease. */
 const releaseForNow = (lock: PetLock) => lock.release().catch(() => {});
 
-async function enterInTurn({ clock, interrupted, onDelay }: RunContext, petId: bigint, lock: PetLock): Promise<void> {
+async function waitForLock({ clock, interrupted, onDelay }: RunContext, petId: bigint, lock: PetLock): Promise<void> {
   const began = clock.monotonic();
   let isSaid = false;
   for (let pause = busyWait.first; ; pause = Math.min(pause * 2, busyWait.most)) {

@@ -225,12 +225,12 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
   const options = targetWords(target);
   if (run === null) return petstock`inventory list ${options}`;
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
-  const goesOn = notAttempted > 0 || unknown > 0 || (!isSingle && (progress?.notWritten.size ?? 0) > 0);
-  if (isSingle && !goesOn && conflict + differs === 0) {
+  const isResumable = notAttempted > 0 || unknown > 0 || (!isSingle && (progress?.notWritten.size ?? 0) > 0);
+  if (isSingle && !isResumable && conflict + differs === 0) {
     const isUnanswered = failed > 0 && (progress?.everUnanswered.size ?? 0) > 0;
     return isUnanswered ? petstock`inventory get ${rows[0]?.petId ?? []} ${options}` : undefined;
   }
-  if (goesOn) return petstock`inventory apply --resume ${run} ${options}`;
+  if (isResumable) return petstock`inventory apply --resume ${run} ${options}`;
   return progress === undefined && rows.every(({ before }) => before === undefined)
     ? petstock`inventory list ${options}`
     : petstock`history show ${run}`;

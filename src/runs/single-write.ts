@@ -82,7 +82,7 @@ function rowOn(target: Target, write: SingleWrite, { quantities }: StockSnapshot
   const unreadable = quantities.unreadable?.get(petId);
   const outdated = quantities.outdated?.get(petId);
   if (unreadable !== undefined) {
-    const message = `The stock of pet ${petId} is not reliable: ${unreadableText(unreadable)}. Nothing was written`;
+    const message = `${capitalized(unreadableText(unreadable))}. Nothing was written`;
     throw new FailureError(message, { hint: petstock`api GET /inventory ${targetWords(target)}` });
   }
   const hint = petstock`inventory get ${petId} ${targetWords(target)}`;

@@ -27,10 +27,10 @@ type OlderStock = OutdatedStock & { readonly isPossible: boolean };
  * was written.
  */
 export function rethrowAsNothingWritten(error: unknown): never {
-  throw error instanceof UnavailableError || error instanceof RateLimitedError ? sayingNothing(error) : error;
+  throw error instanceof UnavailableError || error instanceof RateLimitedError ? withNothingWritten(error) : error;
 }
 
-function sayingNothing(error: PetstockError): PetstockError {
+function withNothingWritten(error: PetstockError): PetstockError {
   return error.with({ message: `${sentence(error.message)} Nothing was written` });
 }
 
@@ -104,8 +104,8 @@ export class StockReader {
   ): Promise<StockSnapshot & { readonly quantities: PetQuantities; readonly older: ReadonlyMap<bigint, OlderStock> }> {
     const { clock, state, serviceName, target } = this.#context;
     const asked = petIds.size > maxPetsAsked ? undefined : [...petIds];
-    const giving = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
-    const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(giving));
+    const releasePermit = releaseAndRethrow(read.permit === undefined ? [] : [read.permit]);
+    const { readVersion, writes } = seen ?? (await state.pets.beginRead(serviceName, asked).catch(releasePermit));
     const readAt = clock.monotonic();
     // A run without pets to check sends no request.
     const quantities = petIds.size === 0 ? new PetQuantities() : await this.#quantitiesOf(petIds, read);
@@ -128,7 +128,7 @@ export class StockReader {
       this.#onItem(item);
     }).catch((error) => {
       // A FailureError means that the response is invalid. Once a run has begun, its caller reports what was written.
-      throw error instanceof FailureError && !this.#isBegun ? sayingNothing(error) : error;
+      throw error instanceof FailureError && !this.#isBegun ? withNothingWritten(error) : error;
     });
     if (this.#isBegun && seen.items === 0) {
       throw new FailureError(

@@ -12,15 +12,15 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
   let rest = text.trimStart();
   while (rest !== '') {
     let word = '';
-    if (/^[~#]/.test(rest)) return forShell(rest);
+    if (/^[~#]/.test(rest)) return shellProblem(rest);
     for (;;) {
       const part = partPattern.exec(rest);
       if (part === null) break;
       rest = rest.slice(part[0].length);
-      word += unquoted(part[0]);
+      word += unquote(part[0]);
     }
     if (/^["']/.test(rest)) return problem(`a quote is not closed: ${rest.slice(0, 1)}`);
-    if (/^\S/.test(rest)) return forShell(rest);
+    if (/^\S/.test(rest)) return shellProblem(rest);
     words.push(word);
     rest = rest.trimStart();
   }
@@ -51,7 +51,7 @@ export function hasFolder(program: string): boolean {
   return program.includes('/') || program.includes(path.sep);
 }
 
-function forShell(rest: string): Parsed<never> {
+function shellProblem(rest: string): Parsed<never> {
   return problem(
     `"${rest.charAt(0)}" has a special meaning in a shell: put it in quotes, or add --shell to run the command in a shell`,
   );
@@ -60,7 +60,7 @@ function forShell(rest: string): Parsed<never> {
 /** Matches text in single or double quotes, a backslash with its character, or text that no shell interprets. */
 const partPattern = /^(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s"'\\|&;<>()$`*?[\]#~{}!]|\\|[^\s"'\\|&;<>()$`*?[\]{}!]+)/;
 
-function unquoted(part: string): string {
+function unquote(part: string): string {
   if (part.startsWith("'")) return part.slice(1, -1);
   if (part.startsWith('"')) return part.slice(1, -1).replace(/\\(["\\$`])/g, '$1');
   return part.length === 2 && part.startsWith('\\') ? part.slice(1) : part;

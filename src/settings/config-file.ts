@@ -151,7 +151,7 @@ export function decodeConfig(value: unknown, file: string, unknown: string[] = [
   requireKnownVersion(content.version, file);
   const stores = Object.entries(object(content.stores ?? {}, '"stores"', file)).map(([name, stored]) => {
     const read = parseStoreName(name);
-    if (!read.ok) throw faulty(file, `"stores" has a name that is not valid: ${read.problem}.`);
+    if (!read.ok) throw faultyFile(file, `"stores" has a name that is not valid: ${read.problem}.`);
     return [name, decodeStore(object(stored, `"stores"."${name}"`, file), file, unknown)] as const;
   });
   return { ...decodeStore(content, file, unknown), stores: Object.fromEntries(stores) };
@@ -168,7 +168,7 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
     for (const environment of remoteEnvironmentNames) {
       if (stored[environment] === undefined) continue;
       const read = decode(stored[environment]);
-      if (!read.ok) throw faulty(file, `"${name}"."${environment}" is not valid: ${read.problem}.`);
+      if (!read.ok) throw faultyFile(file, `"${name}"."${environment}" is not valid: ${read.problem}.`);
       decoded[environment] = read.value;
     }
     return decoded;
@@ -205,7 +205,8 @@ function decodeSettings(stored: JsonObject, file: string, unknown: string[]): St
     const name = settingNames.find((setting) => setting === text);
     if (name === undefined)
       unknown.push(`"${plainName(text)}" is not a setting and has no effect.${didYouMean(text, settingNames)}`);
-    else if (!isStorable(name, value)) throw faulty(file, `the setting "${name}" must be ${definitionOf(name).rule}.`);
+    else if (!isStorable(name, value))
+      throw faultyFile(file, `the setting "${name}" must be ${definitionOf(name).rule}.`);
     return name !== undefined;
   });
   return Object.fromEntries(known);
@@ -230,10 +231,10 @@ function parseOrigin(text: string): Parsed<string> {
 
 function object(value: unknown, what: string, file: string): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw faulty(file, `${what} must be a JSON object.`);
+  throw faultyFile(file, `${what} must be a JSON object.`);
 }
 
-function faulty(file: string, words: string): UsageError {
+function faultyFile(file: string, words: string): UsageError {
   return new UsageError(
     `In the configuration file ${file}, ${sentence(words)} petstock did not change it. Edit the file.`,
   );

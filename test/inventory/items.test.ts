@@ -36,11 +36,11 @@ const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
     (text) => ['parsePetId', text, `"${text}" is not a pet id: ${number}`] as const,
   ),
   ['parsePetId', '１', '"１" is not a pet id: use the digits 0 to 9'],
-  ['parsePetId', '+7', `"+7" is not a pet id: leave out the plus sign, ${number}`],
+  ['parsePetId', '+7', `"+7" is not a pet id: leave out the plus sign (${number})`],
   ['parsePetId', ' 7', '" 7" is not a pet id: leave out the white space around it'],
   ['parsePetId', '7\n', '"7\ufffd" is not a pet id: leave out the white space around it'],
   ['parsePetId', '-0', '"-0" is not a pet id: zero has no sign, write 0'],
-  ['parsePetId', '1e3', `"1e3" is not a pet id: write out every digit, ${number}`],
+  ['parsePetId', '1e3', `"1e3" is not a pet id: write out every digit (${number})`],
   ...['1,234', '+1,234', '-1,234'].map((text) => {
     const meant = text.replace(/[+,]/g, '');
     return [

@@ -82,7 +82,7 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const ofFile = [file, format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref];
   if (ofFile.some((given) => given !== undefined)) {
     throw new UsageError(
-      '--resume takes the rows from the history. Leave out the file and the options for reading it',
+      '--resume takes the rows from the history. Leave out the file and its options, such as --column and --reason',
       { hint: petstock`inventory apply --resume ${run}` },
     );
   }

@@ -44,14 +44,14 @@ const maxNamed = 20;
  */
 export async function* watchChanges(invocation: Invocation, options: WatchOptions): AsyncGenerator<WatchReading> {
   const watch = new Watch(invocation, options);
-  const counts = counterOf(options, await invocation.lowLevels());
+  const isWanted = createChangeFilter(options, await invocation.lowLevels());
   for (;;) {
     const isPresent = !watch.hasBegun;
     const batches = await watch.poll();
     const at = invocation.context.clock.now();
     let found = false;
     for (const batch of batches) {
-      const changes = batch.filter(counts);
+      const changes = batch.filter(isWanted);
       if (changes.length === 0) continue;
       found ||= !isPresent;
       yield { at, changes, isPresent, longestId: watch.longestId };
@@ -60,7 +60,7 @@ export async function* watchChanges(invocation: Invocation, options: WatchOption
   }
 }
 
-function counterOf({ statuses, low: onlyLow }: WatchOptions, low: LowLevels): (change: Difference) => boolean {
+function createChangeFilter({ statuses, low: onlyLow }: WatchOptions, low: LowLevels): (change: Difference) => boolean {
   return ({ petId, left, right }) => {
     if (onlyLow) {
       if (right === undefined || !isLow({ ...right, petId }, low)) return false;
@@ -107,7 +107,7 @@ class Watch {
     const { clock } = this.invocation.context;
     this.#checkedAt = clock.monotonic();
     this.#pace.looked();
-    const found = await this.#answered();
+    const found = await this.#tryRead();
     const now = clock.monotonic();
     // If a check was delayed by the rate limit, the next interval begins when the check has ended.
     if (now - this.#checkedAt > maxPollMs && now < this.#end) this.#checkedAt = now;
@@ -137,7 +137,7 @@ class Watch {
    * Reads the list once.
    * @returns undefined after an error, or if the time is over
    */
-  async #answered(): Promise<StockPoll | undefined> {
+  async #tryRead(): Promise<StockPoll | undefined> {
     const { messages, context } = this.invocation;
     const { clock, interrupted } = context;
     const controller = new AbortController();

@@ -43,7 +43,11 @@ export async function writeSeveral(
       throw error.with({ message: `${error.message}. Nothing was written` });
     }
     const { rows, problems } = planChanges(changes, quantities, { env: targetName(invocation.target) });
-    if (problems[0] !== undefined) throw new UsageError(`${problems[0].message}. Nothing was written`);
+    const [problem] = problems;
+    if (problem !== undefined) {
+      const { petId } = changes[problem.line - 1] ?? {};
+      throw new UsageError(`Pet ${petId}: ${problem.message}. Nothing was written`);
+    }
     const subject = { command: `inventory ${verb}` };
     await performPlan(access, { subject, rows, stock, intention: { verb: 'Write' } }, options);
   });

@@ -59,13 +59,14 @@ test('set asks before it writes several pets on a terminal, and needs --yes else
 });
 
 test.for([
-  ['4=0 1=0 --max-zero 1 --yes', 2, '', 'max-zero allows 1'],
-  ['4=1 1=1 --yes', 2, 'config set max-changes 1', 'max-changes'],
-  ['4 1 --dry-run --exit-code', 3, '', '4   39 → 1  (-38)'],
-  ['4=12 777=9 --yes', 9, '', 'Error: There is no pet 777 in staging. Nothing was written.\n'],
-] as const)('set %s writes nothing and exits with %i', async ([words, code, before, told], { shop }) => {
+  ['set 4=0 1=0 --max-zero 1 --yes', 2, '', 'max-zero allows 1'],
+  ['set 4=1 1=1 --yes', 2, 'config set max-changes 1', 'max-changes'],
+  ['set 4 1 --dry-run --exit-code', 3, '', '4   39 → 1  (-38)'],
+  ['set 4=12 777=9 --yes', 9, '', 'Error: There is no pet 777 in staging. Nothing was written.\n'],
+  ['adjust 1=+1 4=+9007199254740991 --yes', 2, '', 'Error: Pet 4: the stock is 39, and 39 +9007199254740991 is'],
+] as const)('%s writes nothing and exits with %i', async ([words, code, before, told], { shop }) => {
   if (before !== '') await shop.run(before);
-  const result = await shop.run(`inventory set ${words}`);
+  const result = await shop.run(`inventory ${words}`);
   expect(result).toMatchObject({ code, sent: [get] });
   expect(result.stderr).toContain(told);
 });

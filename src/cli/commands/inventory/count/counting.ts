@@ -17,7 +17,7 @@ import { grouped } from '../../../../inventory/items.ts';
 import { isCalled, petsNear, petsOfLine } from '../../../../inventory/pet-names.ts';
 import type { CountEvent } from '../../../../output/count-text.ts';
 import { type ErrorFault, PetstockError, UsageError } from '../../../../shared/errors.ts';
-import { quoted } from '../../../../shared/parsed.ts';
+import { quoted, sentence } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
   /**
@@ -146,8 +146,8 @@ export class Counting {
       this.session.append(records);
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;
-      const lost = records.length === 1 ? 'the last scan is' : `the last ${grouped(records.length)} scans are`;
-      throw error.with({ message: `${error.message}, and ${lost} not counted` });
+      const lost = records.length === 1 ? 'The last scan is' : `The last ${grouped(records.length)} scans are`;
+      throw error.with({ message: `${sentence(error.message)} ${lost} not counted` });
     }
   }
 

@@ -58,7 +58,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
         : commandFor(invocation, chosenWords(options));
       const beganNow = chosen.length === 0;
       const petIds = stock && new Set(stock.keys());
-      await keepingSession(session, continueCommand, async () => {
+      await withSessionHint(session, continueCommand, async () => {
         for (let round = 1; ; round += 1) {
           await count(invocation, counting, { isNew: beganNow && round === 1, readStock: () => stockOf(run) });
           const finish = { ...options, petIds, writeFile, failedOut, beganNow };
@@ -74,7 +74,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
 }
 
 /** Gives an error without a hint the command that continues the count, while the session is open. */
-async function keepingSession(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
+async function withSessionHint(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -112,7 +112,7 @@ async function openChosen(
   const [first, ...others] = chosen;
   if (first === undefined) {
     const { env, store, serviceName, baseUrl } = connection;
-    const head = { mode, env, store, service: serviceName, baseUrl, ...begunBy(run, options), session: '', at: 0 };
+    const head = { mode, env, store, service: serviceName, baseUrl, ...labelAndUser(run, options), session: '', at: 0 };
     const content = { head, codes: codes ?? noBarCodes, scans: [] };
     return dryRun && !invocation.context.stdin.isTerminal ? new OpenCountSession(content) : sessions.begin(content);
   }
@@ -126,11 +126,13 @@ async function openChosen(
   }
   if (opened[0] !== undefined && others.length === 0) return opened[0];
   for (const session of opened) session.close();
-  return dryRun ? new OpenCountSession(mergedOf(opened, codes)) : sessions.merge(chosen, codes, begunBy(run, options));
+  return dryRun
+    ? new OpenCountSession(mergedOf(opened, codes))
+    : sessions.merge(chosen, codes, labelAndUser(run, options));
 }
 
 /** Returns the label and the user of a new session. */
-function begunBy({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
+function labelAndUser({ connection }: RunAccess, { label }: Pick<CountOptions, 'label'>) {
   const { user } = connection;
   return { ...(label !== undefined && { label }), ...(user !== undefined && { user }) };
 }
@@ -214,14 +216,14 @@ async function count(
     }
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    throw error.with({ message: `Interrupted. ${leftBy(counting, isNew)}` });
+    throw error.with({ message: `Interrupted. ${remainderText(counting, isNew)}` });
   } finally {
     await screen.stop?.(!isDone);
   }
 }
 
 /** Describes what an interrupted count leaves. Discards a new session without a scan. */
-function leftBy({ session, account: { tally } }: Counting, isNew: boolean): string {
+function remainderText({ session, account: { tally } }: Counting, isNew: boolean): string {
   if (!session.isKept) return 'The dry run stored nothing, and the sessions are unchanged';
   if (!isNew || !tally.isEmpty) {
     return `Session ${shortOf(session)} keeps ${sumText(tally, session.head.mode)}`;

@@ -37,7 +37,7 @@ export async function settle(
     return settle(access, session, mayTakeBack);
   }
   if (account.handedOver.size > 0) {
-    if (!mayTakeBack) throw notKnown(access, session);
+    if (!mayTakeBack) throw unknownRunError(access, session);
     session.append([record('settled')]);
   }
   const { run } = account;
@@ -96,7 +96,7 @@ export async function requireFinished(access: RunAccess, session: SessionContent
   throw new UsageError(message, { hint: petstock`history show ${run} --state conflict` });
 }
 
-function notKnown(access: RunAccess, session: SessionContent): UsageError {
+function unknownRunError(access: RunAccess, session: SessionContent): UsageError {
   const message =
     `Session ${shortOf(session)} was about to be written, but the history has no run of it. Either its process was killed, or an earlier copy of the state was restored. ` +
     'It is not known whether anything was written. Nothing was sent. Write the counts to a file, check it, and apply the missing rows';

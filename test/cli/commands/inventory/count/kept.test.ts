@@ -83,7 +83,7 @@ test('does not add units twice with a shared state if the local folder is delete
     return true;
   };
   const stopped = await count(shop, '4 x2\ndone\n', '--add', { ...person, prompts: { confirm } });
-  expect(stopped.stderr.replace(/\s+/g, ' ')).toContain('its scans are lost. Count again');
+  expect(stopped.stderr.replace(/\s+/g, ' ')).toContain('its scans are lost and have to be counted again');
   expect(await shop.json('history list --json')).toEqual([]);
   await count(shop, '4 x2\n', '--add --yes --new');
   await shop.run('inventory apply --resume latest --yes');
