@@ -47,7 +47,7 @@ export interface Outcome {
    * - `void`: the row is pending again, because it was certainly not carried out, or is a plain set that is sent again
    */
   readonly result: 'applied' | 'unchanged' | 'failed' | 'conflict' | 'differs' | 'unknown' | 'void';
-  /** The stock that the service returned, or that was found by reading it back. */
+  /** The stock that the service returned for the write, or that was read before or after it. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
   /**

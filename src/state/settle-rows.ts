@@ -36,7 +36,7 @@ export interface Move {
   readonly to: RecordedResult;
 }
 
-/** Returns the statement that updates a run's counts per result. Call this once per transaction. */
+/** Returns the statement that updates a run's counts per result, and `touched`. Call this once per transaction. */
 export function countsUpdate(run: number, moves: readonly Move[]): Statement {
   const changes = new Map<RecordedResult, number>();
   for (const { from, to } of moves) {
