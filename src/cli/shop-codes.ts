@@ -9,7 +9,7 @@ import { createFileAtomically, requireSafePlace, writeFileAtomically } from '../
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { petstock } from '../shared/hint.ts';
-import { quoted } from '../shared/parsed.ts';
+import { capitalized, quoted } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
@@ -111,7 +111,8 @@ export async function readCodesFile(file: string, context: Context, nothing?: st
 }
 
 async function readWhole(file: string, context: Context, nothing?: string) {
-  const read = await readCodes(readNamedFile(file, context));
+  const end = nothing === undefined ? '' : `. ${capitalized(nothing)}`;
+  const read = await readCodes(readNamedFile(file, context, end));
   if (read.ok) return read;
   throw faultyFile(file, read, nothing === undefined ? {} : { nothing });
 }

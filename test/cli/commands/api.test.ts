@@ -121,7 +121,8 @@ test.for([
   ['api GET /inventory --data {}', 2, '--data'],
   ['api GET /v1/inventory', 2, /The path begins after \/v1.*\nHint: petstock api GET \/inventory\n/s],
   [`sandbox import ${import.meta.dirname}`, 2, 'it is a folder'],
-  ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv'],
+  ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv. Nothing was imported'],
+  ['config set codes /nowhere.csv', 2, 'There is no file /nowhere.csv. The setting codes was not changed'],
   [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
 ] as const)('%s exits with %i and reports: %s', async ([command, code, words], { shop }) => {
   const { stdout, stderr, requests } = await shop.exits(command, code, words);

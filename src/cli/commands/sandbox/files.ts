@@ -108,7 +108,7 @@ async function* jsonOf(storage: ServiceStorage, stringIds: boolean): AsyncGenera
 }
 
 export const defineBackup = define({
-  operands: { '<file>': 'where to write it; the file must not exist' },
+  operands: { '<file>': 'the name of a new file for the copy' },
   description:
     'Saves a copy of the database file, with stock, keys and their usage, even while the service is running. ' +
     'To restore it, stop the service and serve the copy. For PostgreSQL use pg_dump.',

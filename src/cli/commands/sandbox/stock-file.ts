@@ -39,7 +39,7 @@ export async function readStockFile(file: string, context: Context): Promise<See
   let orders: SeedStock['orders'] = [];
   try {
     let text = '';
-    for await (const piece of decodeText(readNamedFile(file, context))) text += piece;
+    for await (const piece of decodeText(readNamedFile(file, context, '. Nothing was imported'))) text += piece;
     if (/^\s*[[{]/.test(text)) orders = readJson(file, text, collector);
     else readDelimited(text, collector);
   } catch (error) {
@@ -165,7 +165,7 @@ function parsed(file: string, text: string): JsonObject {
   } catch (cause) {
     const isPlaced = cause instanceof JsonSyntaxError;
     const where = isPlaced ? `: line ${text.slice(0, cause.at).split('\n').length} is wrong` : '';
-    throw new UsageError(`${nameOf(file)} is not JSON${where}`);
+    throw new UsageError(`${nameOf(file)} is not JSON${where}. Nothing was imported`);
   }
 }
 
