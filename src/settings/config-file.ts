@@ -76,7 +76,7 @@ export function configOf(file: ConfigFile, store: string | undefined): StoredCon
 
 /**
  * Reads and checks the configuration; a missing file counts as empty. A file that others can read is made private
- * (0600). A symbolic link of this user is followed.
+ * (0600, except on Windows). A symbolic link of this user is followed.
  * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that
  * names the file and the problem if it can't be read or is not valid; the file stays unchanged
  */

@@ -35,7 +35,7 @@ export const defineSet = define({
       '--read-first',
       'read first and show before and after, so that it can be undone (default: see the setting read-first)',
     ],
-    ['--no-read-first', 'send one request, even on a terminal'],
+    ['--no-read-first', 'send one request, even on a terminal (--expect still reads first)'],
     ...writeOptions,
   ],
   examples: [
