@@ -71,7 +71,7 @@ export const settingDefinitions = {
     'terminal',
     'when inventory set reads first, shows before and after, and can be undone',
   ),
-  codes: file('bar codes of your shop: a CSV with code, petId and optionally name and low', requireRegularFile),
+  codes: file('bar codes of your shop: a CSV with code, petId and optionally name and low', requireCodesFile),
   'ca-file': file("authorities to trust besides Node's own, in PEM, like NODE_EXTRA_CA_CERTS", async (value) => {
     // Loaded late, because it loads TLS.
     (await import('./authorities.ts')).readAuthorities(value);
@@ -268,7 +268,9 @@ function file(meaning: string, check: (value: string) => Promise<void> | void) {
   return { meaning, values: '<file>', rule, defaultValue: undefined, parse, toStore };
 }
 
-function requireRegularFile(value: string): void {
+function requireCodesFile(value: string): void {
   const stats = statSync(value, { throwIfNoEntry: false });
-  if (!stats?.isFile()) throw new UsageError(stats ? `${value} is not a file` : `There is no file ${value}`);
+  if (stats?.isFile()) return;
+  const fault = stats === undefined ? `There is no file ${value}` : `${value} is not a file`;
+  throw new UsageError(`${fault}. The setting codes was not changed`);
 }
