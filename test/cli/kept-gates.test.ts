@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -250,13 +250,15 @@ describe('gate files of a state that fails', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('saves gates of other machines in gate files if the state is shared', async () => {
-    const { open, state } = await rig();
+  test('saves gates of other machines in gate files if the state is shared, and its own beside them', async () => {
+    const { folder, open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
     await open('postgresql://db').read?.(scope);
     state.known = emptyState();
     expect(open().peek(scope).gate.at).toBe(61_000);
+    await open('postgresql://db').fold(scope, [gate]);
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([`gate-${scope}.json`, `told-${scope}.json`]));
   });
 
   test.each([
