@@ -148,7 +148,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-const unasked: Readonly<Record<string, string>> = {
+const unrequestedResponses: Readonly<Record<string, string>> = {
   'bad response': 'it began with a "100 Continue" that was not requested',
   'bad upgrade': 'it was a "101 Switching Protocols" that was not requested',
 };
@@ -159,7 +159,7 @@ const unasked: Readonly<Record<string, string>> = {
  */
 function inOurWords(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  const words = code === 'UND_ERR_SOCKET' ? unasked[message] : undefined;
+  const words = code === 'UND_ERR_SOCKET' ? unrequestedResponses[message] : undefined;
   if (words === undefined) return error;
   return Object.assign(new Error(words, { cause: error }), { code: message === 'bad upgrade' ? upgradeCode : code });
 }

@@ -48,7 +48,7 @@ export class Account {
         return this.tally[kind](what, units);
       }
       case 'back':
-        return this.tally.takeBack();
+        return this.tally.cancelLast();
       case 'seen':
         this.seen.set(pet, units);
         break;

@@ -20,7 +20,7 @@ export interface RowKind {
   /** Whether the row set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;
   /** The change in these sums that the row cancels: 0 for most rows, undefined if it undoes an unknown change. */
-  readonly takesBack: bigint | undefined;
+  readonly cancelledChange: bigint | undefined;
 }
 
 /** Adds up rows of the history by pet. Each service has its own pets. */
@@ -36,19 +36,19 @@ export class Totals {
   }
 
   /** Adds a row that may have been written. */
-  add(run: RunRecord, row: RecordedRow, { isCount, takesBack }: RowKind): void {
+  add(run: RunRecord, row: RecordedRow, { isCount, cancelledChange }: RowKind): void {
     if (!mayBeWritten.includes(row.result)) return;
     const change = changeOf(row);
     if (change === 0n) return;
     const totals = this.#of(run, row.petId);
-    if (change === undefined || takesBack === undefined) totals.unknown += 1;
+    if (change === undefined || cancelledChange === undefined) totals.unknown += 1;
     else if (isCount) totals.counted += change;
     else if (change > 0n) {
-      const cancelled = cancelledPart(change, -takesBack);
+      const cancelled = cancelledPart(change, -cancelledChange);
       totals.out -= cancelled;
       totals.in += change - cancelled;
     } else {
-      const cancelled = cancelledPart(-change, takesBack);
+      const cancelled = cancelledPart(-change, cancelledChange);
       totals.in -= cancelled;
       totals.out -= change + cancelled;
     }

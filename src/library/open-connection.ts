@@ -2,9 +2,9 @@ import process from 'node:process';
 import { type Client, createClient } from '../api/client.ts';
 import { createUndiciTransport } from '../api/undici.ts';
 import { Governor } from '../rate-limit/governor.ts';
+import type { KeyLimits } from '../rate-limit/key-limits.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
 import { currentLimits } from '../rate-limit/known-limits.ts';
-import type { LimitsStore } from '../rate-limit/limits-store.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { SeenRateLimit } from '../rate-limit/permits.ts';
 import type { RunContext } from '../runs/run-context.ts';
@@ -178,7 +178,7 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 async function openLibraryState(
   { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,
   processes: Processes,
-): Promise<{ readonly state: State | undefined; readonly limits: LimitsStore }> {
+): Promise<{ readonly state: State | undefined; readonly limits: KeyLimits }> {
   const hasState = folder !== undefined || url !== undefined;
   // A gate timed by an injected clock would be wrong for other processes.
   if (!hasState && memory !== limitsOfThread()) return { state: undefined, limits: memory };

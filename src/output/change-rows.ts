@@ -47,8 +47,8 @@ export function resultWord(result: RowResult | 'pending', count: number): string
 }
 
 export function resultCell(value: Scalar, _row: Row, paint: Paint): string {
-  const look = (resultStyles as Readonly<Record<string, ResultStyle>>)[`${value}`];
-  return look === undefined ? `${value ?? ''}` : paint[look.color](look.word ?? `${value}`);
+  const style = (resultStyles as Readonly<Record<string, ResultStyle>>)[`${value}`];
+  return style === undefined ? `${value ?? ''}` : paint[style.color](style.word ?? `${value}`);
 }
 
 /** Returns what a person must know about a row in addition to its numbers; undefined if there is nothing. */

@@ -16,7 +16,7 @@ export interface HistoryListOptions {
   readonly isShared?: boolean;
   readonly names?: PetNames | undefined;
   /** The target of the command. A table leaves out the column of the target if all runs belong to this target. */
-  readonly place: string;
+  readonly target: string;
   /** The present time, in milliseconds since the Unix epoch. */
   readonly now: number;
   readonly page?: Page;
@@ -35,7 +35,7 @@ export function historyListView(runs: () => AsyncIterable<RunRecord>, options: H
     rows: batchesOf(complete, toListRow),
     document: { head: undefined, rows: batchesOf(complete, runJson) },
     table: {
-      columns: tableColumns.map((column) => (column === envColumn ? { ...column, usual: options.place } : column)),
+      columns: tableColumns.map((column) => (column === envColumn ? { ...column, usual: options.target } : column)),
       rows: tableRows(runs, options),
     },
     ...(options.page && { page: options.page }),
@@ -94,8 +94,8 @@ async function* tableRows(
     const { run, at, env, store, command, user, host, reason = null } = facts;
     const shown = { at: shortTime(at, now), command: command.replace(/^inventory /, ''), reason };
     const by = user === undefined ? host : isShared ? `${user}@${host}` : user;
-    const place = { run: run.slice(-shownOfRun), env: targetName({ store, env }), by };
-    yield [{ ...shown, ...place, ...resultOf(facts), ...(await changeOf(facts, rows, names)) }];
+    const origin = { run: run.slice(-shownOfRun), env: targetName({ store, env }), by };
+    yield [{ ...shown, ...origin, ...resultOf(facts), ...(await changeOf(facts, rows, names)) }];
   }
 }
 

@@ -149,12 +149,12 @@ export function planQuestion(
     const question = `${onePet(only, target, isPlain ? name : '')}${facts}. ${zeroText(planned)}${ask}`;
     return { question, words: isPlain ? words : [...words, name] };
   }
-  const place = targetName(target);
+  const targetText = targetName(target);
   const changes = counted(planned.length, 'change');
   const what =
     intention.earlier !== undefined
-      ? `Apply ${changes} to ${place} AGAIN? ${intention.earlier}.`
-      : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${place}${facts}?`;
+      ? `Apply ${changes} to ${targetText} AGAIN? ${intention.earlier}.`
+      : `${intention.verb} ${changes} ${intention.verb === 'Write' ? 'to' : 'in'} ${targetText}${facts}?`;
   return { question: `${what} ${unitsText(planTotals(planned))}${zeroText(planned)}`.trimEnd(), words };
 }
 
@@ -170,10 +170,10 @@ function unitsText({ added, removed }: PlanTotals): string {
  * @param name a plain name
  */
 export function onePet({ petId, before, after }: BulkRow, target: Target, name = ''): string {
-  const place = `Pet ${`${petId} ${name}`.trimEnd()} in ${targetName(target)}`;
-  if (before === undefined || after === undefined) return `${place}: ? → ${after ?? '?'}`;
+  const targetText = `Pet ${`${petId} ${name}`.trimEnd()} in ${targetName(target)}`;
+  if (before === undefined || after === undefined) return `${targetText}: ? → ${after ?? '?'}`;
   const change = BigInt(after) - BigInt(before);
-  return `${place}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;
+  return `${targetText}: ${grouped(before)} → ${grouped(after)} (${change < 0n ? '' : '+'}${grouped(change)})`;
 }
 
 function zeroText(rows: readonly BulkRow[]): string {

@@ -87,8 +87,8 @@ const fields = ['env', 'store', 'limit', 'remaining', 'resetAt', 'asOf', 'gate']
 
 function toRow({ target, limit, remaining, resetAt, asOf, gate, isOver }: LimitRow): Row {
   const times = { resetAt: timeOf(resetAt), asOf: timeOf(asOf), gate: timeOf(gate) };
-  const place = { env: target?.env ?? null, store: target?.store ?? null };
-  return { ...place, limit: limit ?? null, remaining: isOver ? null : (remaining ?? null), ...times };
+  const names = { env: target?.env ?? null, store: target?.store ?? null };
+  return { ...names, limit: limit ?? null, remaining: isOver ? null : (remaining ?? null), ...times };
 }
 
 const timeOf = (time: number | undefined) => (time === undefined ? null : isoTime(time));

@@ -16,7 +16,7 @@ const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env'
  * `{"petId","name","in","out","counted","unknown","now","env","store"}`.
  * @param place the target of the command; a table does not repeat it
  */
-export function totalsView(totals: readonly ShownTotals[], { place, page }: { place: string; page: Page }): View {
+export function totalsView(totals: readonly ShownTotals[], { target, page }: { target: string; page: Page }): View {
   const rows = totals.map((each): Row => {
     const { petId, name = null, in: cameIn, out, counted, unknown, now = null, env, store = null } = each;
     return { petId, name, in: cameIn, out, counted, unknown, now, env, store };
@@ -34,7 +34,7 @@ export function totalsView(totals: readonly ShownTotals[], { place, page }: { pl
     },
     ...(hasUnknown ? [countColumn('unknown', 'Not known')] : []),
     countColumn('now', 'Now'),
-    { field: 'env', title: 'Env', foreign: 'name', usual: place },
+    { field: 'env', title: 'Env', foreign: 'name', usual: target },
   ];
   return { shape: 'list', columns: plainColumns(fields), rows: [rows], table: { columns, rows: [shown] }, page };
 }

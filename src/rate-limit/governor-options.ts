@@ -1,12 +1,12 @@
 import type { Clock } from '../shared/clock.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
+import type { KeyLimits } from './key-limits.ts';
 import type { WaitReason } from './key-state.ts';
-import type { LimitsStore } from './limits-store.ts';
 import type { SeenRateLimit } from './permits.ts';
 
 export interface GovernorOptions {
   readonly clock: Clock;
-  readonly limits: LimitsStore;
+  readonly limits: KeyLimits;
   /** Identifies the service and the key, by `scopeOf`. */
   readonly scope: string;
   /** The environment that is stored with the limits if the key was not used since the machine started. */

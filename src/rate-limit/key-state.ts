@@ -158,7 +158,7 @@ export function believable(gate: Gate): Gate {
 }
 
 /** Clears everything that the service has reported about the key. Requests in flight stay counted. */
-export function forget(state: KeyState): void {
+export function clearReported(state: KeyState): void {
   const { boot, bootedAt, env, inFlight, over } = state;
   Object.assign(state, emptyState(), { boot, bootedAt, env, inFlight, over });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../shared/clock.ts';
+import type { KnownKey } from './key-limits.ts';
 import { hasEnded, isSameBoot, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
-import type { KnownKey } from './limits-store.ts';
 import { bulkReserve } from './rules.ts';
 import type { Window } from './window.ts';
 

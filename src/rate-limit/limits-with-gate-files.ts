@@ -2,9 +2,9 @@ import type { Clock } from '../shared/clock.ts';
 import { fileErrorReason } from '../shared/file-error.ts';
 import { fold } from './fold.ts';
 import { type CopyKind, type GateCopy, GateFiles, orUndefined, tolerance } from './gate-files.ts';
+import type { KeyLimits, KnownKey } from './key-limits.ts';
 import { copyOf, emptyState, isSameBoot, type KeyState } from './key-state.ts';
 import type { LimitRecord, ResponseRecord } from './limit-records.ts';
-import type { KnownKey, LimitsStore } from './limits-store.ts';
 import { closesGate } from './observation.ts';
 
 export interface GateFilesOptions {
@@ -29,13 +29,13 @@ export interface GateFilesOptions {
  * Limits that also save gates to files. A gate must outlast a state that becomes read-only or full, is set aside as
  * damaged, is restored from an older copy, or can't be reached for a while. The latest of all gates counts.
  */
-export class LimitsWithGateFiles implements LimitsStore {
-  readonly #limits: LimitsStore;
+export class LimitsWithGateFiles implements KeyLimits {
+  readonly #limits: KeyLimits;
   readonly #options: GateFilesOptions;
   readonly #files: GateFiles;
-  readonly read?: NonNullable<LimitsStore['read']>;
+  readonly read?: NonNullable<KeyLimits['read']>;
 
-  constructor(limits: LimitsStore, options: GateFilesOptions) {
+  constructor(limits: KeyLimits, options: GateFilesOptions) {
     this.#limits = limits;
     this.#options = options;
     const { folder, runtimeFolders = [], url, clock } = options;

@@ -1,10 +1,10 @@
 import { fold } from './fold.ts';
-import { emptyState, forget, type KeyState } from './key-state.ts';
+import type { KeyLimits, KnownKey } from './key-limits.ts';
+import { clearReported, emptyState, type KeyState } from './key-state.ts';
 import type { LimitRecord } from './limit-records.ts';
-import type { KnownKey, LimitsStore } from './limits-store.ts';
 
 /** Limits kept in memory, for programs without a state folder and for tests. */
-export class MemoryLimits implements LimitsStore {
+export class MemoryLimits implements KeyLimits {
   readonly #states = new Map<string, KeyState>();
 
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
@@ -24,6 +24,6 @@ export class MemoryLimits implements LimitsStore {
 
   async clear(scope: string): Promise<void> {
     const state = this.#states.get(scope);
-    if (state) forget(state);
+    if (state) clearReported(state);
   }
 }

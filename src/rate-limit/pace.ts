@@ -45,7 +45,7 @@ export class Pace {
   }
 
   /** Call this for each check. */
-  looked(): void {
+  recordPoll(): void {
     this.#checks += 1;
     if (this.#credit !== undefined) this.#credit.left -= 1;
   }

@@ -76,7 +76,7 @@ export interface RunHooks {
    * @param count the number of rows to write
    */
   onBegin?(run: string | undefined, count: number): Promise<void>;
-  onSettled?(settlement: FinalOutcome): void;
+  onSettled?(outcome: FinalOutcome): void;
   /** Called with each item that the service returns. */
   onItem?(item: InventoryItem): void;
   /** Called after `onBegin`, when nothing more will be written. */
@@ -253,7 +253,7 @@ function engineOptions(
     concurrency,
     failFast,
     maxMoreZeros: maxMoreZeros(rows, guards),
-    onSettled: (settlement) => hooks.onSettled?.(settlement),
+    onSettled: (outcome) => hooks.onSettled?.(outcome),
   };
 }
 

@@ -100,10 +100,10 @@ export function resumeRow(
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }
 
-function settledRow(recorded: RecordedRow, settlement: FinalOutcome & Pick<BulkRow, 'result'>): ResumedRow {
+function settledRow(recorded: RecordedRow, finalOutcome: FinalOutcome & Pick<BulkRow, 'result'>): ResumedRow {
   const { row, petId } = recorded;
-  const { result, error } = settlement;
-  return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settlement } };
+  const { result, error } = finalOutcome;
+  return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...finalOutcome } };
 }
 
 /**

@@ -62,7 +62,7 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   if (missing === 0) return allWrittenError(end, why);
   if (applied + unknown + differs + countUnclear(report.rows) > 0) {
     const retryAfterSeconds = cause instanceof PetstockError ? cause.retryAfterSeconds : undefined;
-    const lines = foreignLines(end);
+    const lines = serviceMessageLines(end);
     return new PartialError(partialText(end, why), { hint, cause, retryAfterSeconds, lines, ...answerOf(cause) });
   }
   const first = cause ?? progress?.firstFailure;
@@ -186,7 +186,7 @@ function partialText(end: RunErrorContext, why: string): string {
   // The run ended either with the row's own error, or because the stock could not be read after it.
   if (result === 'unknown' && error !== undefined && !isErrorOf(error, cause)) {
     const unread = cause === undefined ? '' : `. The stock could not be read back${why}`;
-    const said = foreignLines(end).length > 0 ? '' : `: ${error.message}`;
+    const said = serviceMessageLines(end).length > 0 ? '' : `: ${error.message}`;
     return `It is not known whether the stock of pet ${petId} was set to ${after}${said}${unread}`;
   }
   return `It is not known whether the stock of pet ${petId} was set to ${after}${reason}`;
@@ -197,7 +197,7 @@ function partialText(end: RunErrorContext, why: string): string {
  * because within a sentence it could not be distinguished from petstock's text. The list is empty if the message is
  * petstock's own, or if the same error ended the run.
  */
-function foreignLines({ report: { rows }, cause }: RunErrorContext): string[] {
+function serviceMessageLines({ report: { rows }, cause }: RunErrorContext): string[] {
   const [only, ...others] = rows.filter((row) => !isIdle(row));
   const { status, message } = only?.error ?? {};
   if (only?.result !== 'unknown' || others.length > 0 || status === undefined || message === undefined) return [];

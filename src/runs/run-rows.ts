@@ -54,9 +54,9 @@ export function rowAfter(
   stopped: RowError | undefined,
 ): BulkRow {
   if (row.result !== 'planned' || number === undefined) return row;
-  const settlement = settled.get(number);
-  if (settlement !== undefined) {
-    const { result, quantity, error, rebased = row } = settlement;
+  const outcome = settled.get(number);
+  if (outcome !== undefined) {
+    const { result, quantity, error, rebased = row } = outcome;
     const { line, petId, delta, expected, reason, ref } = row;
     const { before, after } = rebased;
     // Copied field by field: spreading so many rows takes three times the memory.

@@ -52,12 +52,12 @@ export class Controls {
 
   /** Replaces the stock, but keeps the keys and their usage. */
   importStock(stock: SeedStock): Promise<void> {
-    return this.storage.replace(stock, { forgetsUsage: false });
+    return this.storage.replace(stock, { clearsUsage: false });
   }
 
   /** Restores the initial stock, or replaces it with another one, and clears the usage of the keys. */
   reset(stock = this.first): Promise<void> {
-    return this.storage.replace(stock, { forgetsUsage: true });
+    return this.storage.replace(stock, { clearsUsage: true });
   }
 
   /** Sets the usage of a key. @returns null if there is no such key */
@@ -102,7 +102,7 @@ export class Controls {
 
   /** Restores the stock of a snapshot, and the usage of its keys. */
   async restore({ stock, keys }: Snapshot): Promise<void> {
-    await this.storage.replace(stock, { forgetsUsage: true });
+    await this.storage.replace(stock, { clearsUsage: true });
     for (const { id, usage } of keys) await this.storage.changeUsage(id, () => usage);
   }
 }

@@ -109,7 +109,7 @@ function countersIn(register: Registry) {
  * so they share the snapshot.
  */
 function addGauges(register: Registry, watched: Watched): void {
-  const collect = shared(() => look());
+  const collect = shared(() => measure());
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `petstock_${name}`, help, labelNames, registers: [register], collect });
   gauge('build_info', 'Always 1, labelled with the version of petstock.', 'version').set({ version }, 1);
@@ -122,7 +122,7 @@ function addGauges(register: Registry, watched: Watched): void {
   const limits = gauge('key_limit', 'Requests that a key may make in a window.', 'key', 'name', 'window');
   const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'name', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key', 'name');
-  const look = async () => {
+  const measure = async () => {
     const { storage, minuteMs } = watched;
     const none = storage.keys().catch(() => null);
     const [isUp, records] = await Promise.all([watched.isUsable(), within(none, null)]);

@@ -40,14 +40,14 @@ export function createService(parts: Parts) {
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
-      if (mayBeDown) void look();
+      if (mayBeDown) void check();
       return result;
     } catch (error) {
-      if (error instanceof StorageError) void look();
+      if (error instanceof StorageError) void check();
       throw error;
     }
   };
-  const look = async () => {
+  const check = async () => {
     mayBeDown = true;
     mayBeDown = !(await isUsable());
   };
@@ -79,7 +79,7 @@ export function createService(parts: Parts) {
  * take the connections away from clients.
  */
 export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
-  const look = shared(() =>
+  const check = shared(() =>
     storage.check().then(
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -87,7 +87,7 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   );
   let isUp = true;
   return async () => {
-    const reason = await within(look(), 'the storage does not respond');
+    const reason = await within(check(), 'the storage does not respond');
     if (isUp && reason !== null) tell('error', `Stock changes can't be committed: ${reason}`);
     if (!isUp && reason === null) tell('info', 'Stock changes are committed again');
     isUp = reason === null;

@@ -93,10 +93,10 @@ async function assemble(options: ServiceOptions, storage: ServiceStorage, contro
 
 const LOOPBACK = '127.0.0.1';
 
-const PATIENCE = { headersMs: 60_000, requestMs: 300_000 };
+const DEFAULT_TIMEOUTS = { headersMs: 60_000, requestMs: 300_000 };
 
 async function serve(service: Service, options: ServiceOptions) {
-  const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, timeouts = PATIENCE } = options;
+  const { host = LOOPBACK, port = 0, tls, trustProxy, keepAliveSeconds = 75, timeouts = DEFAULT_TIMEOUTS } = options;
   const { maxConnections = Math.floor(openFiles() / 2) } = options;
   const api = new ApiServer(service, {
     timeouts,

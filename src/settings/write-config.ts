@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { FailureError, PetstockError, UnavailableError } from '../shared/errors.ts';
-import { makePrivateFolder, privatePlace } from '../shared/private-files.ts';
+import { makePrivateFolder, privateLocation } from '../shared/private-files.ts';
 import { awaitLock, isBusy } from '../shared/sqlite-engine.ts';
 import {
   configFile,
@@ -114,7 +114,7 @@ async function edit(target: ConfigTarget, name: string, editsFor: (config: Store
       const edits = editsFor(configOf(decodeConfig(content, file), target.store));
       const changed = withEdits(content, target.store, name, edits);
       if (changed === content) return false;
-      await write(privatePlace(file), changed);
+      await write(privateLocation(file), changed);
       return true;
     });
   } catch (error) {

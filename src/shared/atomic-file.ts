@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
-import { ForeignLink, openPlace, type Place } from './open-place.ts';
+import { type FileLocation, openFileLocation, UntrustedLink } from './open-file-location.ts';
 
 /** Calls that sync and rename files. Tests replace them, and so do callers that sync later. */
 export interface DiskSync {
@@ -48,19 +48,19 @@ export interface WriteOptions {
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
   const mode = options.isPrivate ? 0o600 : 0o644;
-  const place = openSafePlace(path);
+  const location = openSafeLocation(path);
   try {
     if (await attempt(path, () => isNoFile(path))) return await writeDirectly(path, pieces);
-    const { stats, name } = place;
+    const { stats, name } = location;
     if (stats?.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
     const system = { ...diskSync, ...options.sync };
-    await throughNewFile(path, place, pieces, system, {
+    await throughNewFile(path, location, pieces, system, {
       mode,
       like: stats && { ...stats, mode: options.isPrivate ? mode : stats.mode },
-      put: (temporary) => replace(path, temporary, join(place.folder, name), system),
+      put: (temporary) => replace(path, temporary, join(location.folder, name), system),
     });
   } finally {
-    place.close();
+    location.close();
   }
 }
 
@@ -91,10 +91,10 @@ const pauses = [50, 100, 200, 400, 800];
  * Gives the finished file the name of the old one. On Windows, tries again while another program has the old one open.
  * @throws FailureError if that program does not close it; any other error of `rename` unchanged
  */
-async function replace(path: string, temporary: string, place: string, system: DiskSync): Promise<void> {
+async function replace(path: string, temporary: string, location: string, system: DiskSync): Promise<void> {
   for (const pause of [...pauses, undefined]) {
     try {
-      return await system.rename(temporary, place);
+      return await system.rename(temporary, location);
     } catch (error) {
       // EPERM and EACCES also mean a folder without write permission, but the new file has shown that there is
       // permission.
@@ -125,8 +125,8 @@ export async function createFileAtomically(path: string, text: string, sync: Par
     return true;
   };
   const folder = dirname(path);
-  const place = { folder, folderPath: folder };
-  return throughNewFile(path, place, [text], { ...diskSync, ...sync }, { mode: 0o600, put });
+  const location = { folder, folderPath: folder };
+  return throughNewFile(path, location, [text], { ...diskSync, ...sync }, { mode: 0o600, put });
 }
 
 interface NewFile<Result> {
@@ -139,7 +139,7 @@ interface NewFile<Result> {
 
 async function throughNewFile<Result>(
   path: string,
-  { folder, folderPath }: Pick<Place, 'folder' | 'folderPath'>,
+  { folder, folderPath }: Pick<FileLocation, 'folder' | 'folderPath'>,
   pieces: Pieces,
   sync: DiskSync,
   file: NewFile<Result>,
@@ -166,16 +166,16 @@ async function throughNewFile<Result>(
  * may have created, so that something else would be overwritten.
  * @throws FailureError
  */
-export function requireSafePlace(path: string): void {
-  openSafePlace(path).close();
+export function requireSafeLocation(path: string): void {
+  openSafeLocation(path).close();
 }
 
 /** @throws FailureError */
-function openSafePlace(path: string): Place {
+function openSafeLocation(path: string): FileLocation {
   try {
-    return openPlace(path);
+    return openFileLocation(path);
   } catch (error) {
-    if (!(error instanceof ForeignLink)) throw worded(path, error);
+    if (!(error instanceof UntrustedLink)) throw worded(path, error);
     const what = error.link === resolve(path) ? 'it' : error.link;
     throw new FailureError(
       `${path} can't be written: ${what} is a symbolic link in a folder that others can write to`,

@@ -102,7 +102,7 @@ class Reader {
 
   #object(): JsonObject {
     const found: Record<string, Json> = {};
-    for (let isFirst = true; this.#goesOn('}', isFirst); isFirst = false) {
+    for (let isFirst = true; this.#hasNext('}', isFirst); isFirst = false) {
       const nameAt = this.#at;
       if (this.text[nameAt] !== '"') throw this.#unexpected();
       const name = this.#string();
@@ -123,7 +123,7 @@ class Reader {
 
   #array(): Json[] {
     const found: Json[] = [];
-    while (this.#goesOn(']', found.length === 0)) found.push(this.#value());
+    while (this.#hasNext(']', found.length === 0)) found.push(this.#value());
     return found;
   }
 
@@ -131,7 +131,7 @@ class Reader {
    * Reads the bracket or comma before the next member, or the closing bracket.
    * @returns whether there is another member
    */
-  #goesOn(closing: string, isFirst: boolean): boolean {
+  #hasNext(closing: string, isFirst: boolean): boolean {
     if (isFirst) {
       this.#at += 1;
       this.#skipSpace();

@@ -15,7 +15,7 @@ import { effectiveUser, isOursOrRoots } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
 import { shellWord } from './hint.ts';
-import { ForeignLink, openPlace, writableByOthers } from './open-place.ts';
+import { openFileLocation, UntrustedLink, writableByOthers } from './open-file-location.ts';
 
 const sticky = 0o1000;
 const ofOthers = 0o077;
@@ -31,7 +31,7 @@ export interface PrivateFile {
  * except on Windows), so that nothing can replace it meanwhile. A file that another user may have created is neither
  * read nor changed, because that user's key or address would be used.
  *
- * A symbolic link of this user is followed, see `privatePlace`.
+ * A symbolic link of this user is followed, see `privateLocation`.
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
  * written to by others; the error of `node:fs` if the file can't be read
@@ -69,7 +69,7 @@ function readOnce<Result>(
   given: string,
   read: (path: string, descriptor: number, stats: Stats) => Result,
 ): Result | undefined {
-  const path = privatePlace(given);
+  const path = privateLocation(given);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   requireOurs(path, found);
@@ -89,18 +89,18 @@ function readOnce<Result>(
  * folder that others can't write to. The file need not exist.
  * @throws FailureError for any other link, and for a link whose target does not exist
  */
-export function privatePlace(path: string): string {
+export function privateLocation(path: string): string {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found?.isSymbolicLink()) return path;
   try {
-    const place = openPlace(path);
-    place.close();
-    if (place.stats === undefined) throw leadsNowhere(path);
-    requirePrivateFolder(place.folderPath);
-    return join(place.folderPath, place.name);
+    const location = openFileLocation(path);
+    location.close();
+    if (location.stats === undefined) throw leadsNowhere(path);
+    requirePrivateFolder(location.folderPath);
+    return join(location.folderPath, location.name);
   } catch (error) {
     if (error instanceof FailureError) throw error;
-    if (!(error instanceof ForeignLink)) throw leadsNowhere(path);
+    if (!(error instanceof UntrustedLink)) throw leadsNowhere(path);
     throw refusal(path, `${error.link} is a symbolic link that another user may have put there`);
   }
 }
@@ -119,14 +119,14 @@ export function requirePrivateFile(path: string): void {
 }
 
 /**
- * Returns the location of a database file, like `privatePlace`; the file need not exist.
+ * Returns the location of a database file, like `privateLocation`; the file need not exist.
  * @throws FailureError if it, or a file that the database keeps beside it, belongs to another user or can be written to
  * by others
  */
 export function privateDatabase(path: string): string {
-  const place = privatePlace(path);
-  for (const end of ['', '-wal', '-shm', '-journal']) requirePrivateFile(place + end);
-  return place;
+  const location = privateLocation(path);
+  for (const end of ['', '-wal', '-shm', '-journal']) requirePrivateFile(location + end);
+  return location;
 }
 
 function requireOurs(path: string, stats: Stats): void {

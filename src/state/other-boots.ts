@@ -15,11 +15,12 @@ export function* leaseEnds(
   at: TransactionContext,
   rows: readonly Row[],
 ): TransactionSteps<(row: Row) => number | undefined> {
-  const isForeign = ({ boot, expires }: Row) => number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
-  const foreign = [...new Map(rows.filter(isForeign).map((row) => [keyOf(row), row])).values()];
-  const answers = yield foreign.map((row) => sightingOf(at, row));
+  const isOfOtherBoot = ({ boot, expires }: Row) =>
+    number(expires) !== undefined && !isSameBoot(text(boot) ?? '', at.boot);
+  const others = [...new Map(rows.filter(isOfOtherBoot).map((row) => [keyOf(row), row])).values()];
+  const answers = yield others.map((row) => sightingOf(at, row));
   const known = new Map<string, number>();
-  for (const [index, row] of foreign.entries()) {
+  for (const [index, row] of others.entries()) {
     const seen = number(answers[index]?.[0]?.ends);
     const end = seen ?? at.now + (number(row.lasts) ?? longest);
     known.set(keyOf(row), end);

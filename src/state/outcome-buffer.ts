@@ -47,7 +47,7 @@ export class OutcomeBuffer {
   }
 
   /** Drops earlier outcomes of rows that are sent again, so that they don't overwrite the new ones. */
-  forget(rows: readonly number[]): void {
+  drop(rows: readonly number[]): void {
     for (const row of rows) this.#unsure.delete(row);
   }
 

@@ -130,14 +130,14 @@ export interface PetBefore {
  * A condition in SQL: whether the outcome of a write was found only after another write to the pet was sent, so that
  * its stock is outdated.
  */
-export const isOvertaken = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
+export const isOutdatedSql = `(rows.result IN ('applied', 'differs') AND EXISTS (SELECT 1 FROM petstock.rows AS later
   WHERE later.pet_id = rows.pet_id AND later.service = rows.service AND later.touched > rows.sequence
   AND later.sequence > rows.sequence AND later.sequence < rows.touched AND later.result IN (${possibleResults})))`;
 
 const settledLaterSql = `SELECT 1 AS found FROM petstock.rows WHERE ${ofPet} AND touched >= ? AND sequence < ? AND result IN (${possibleResults}) LIMIT 1`;
 const lastSql = `SELECT result, before, after, quantity, touched FROM petstock.rows WHERE ${ofPet} AND touched < ?
   AND (result IN (${possibleResults}) OR result = 'unchanged' OR quantity IS NOT NULL OR before IS NOT NULL)
-  AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT 1`;
+  AND NOT ${isOutdatedSql} ORDER BY touched DESC LIMIT 1`;
 
 const longAfter = Number.MAX_SAFE_INTEGER;
 

@@ -1,6 +1,6 @@
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { serviceByName } from './leases.ts';
-import { isOvertaken, stockIn } from './pet-writes.ts';
+import { isOutdatedSql, stockIn } from './pet-writes.ts';
 import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { among, number, type Row, type Statement, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
@@ -11,7 +11,7 @@ export const recentFor = 15_000;
 /** Maximum number of rows per query. */
 const page = 500;
 /** Once this many rows were read, no further ones of another boot are. */
-const maxForeign = 10_000;
+const maxOtherBootRows = 10_000;
 
 /** The sequence number up to which this boot has known the writes of other boots for longer than `recentFor`. */
 const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS seen
@@ -52,7 +52,7 @@ export function recentOfPets(
   host: string,
 ): Statement {
   const sql = `SELECT ${columns} FROM petstock.rows WHERE service = ${serviceByName} AND ${isRecent} AND result IN (${possibleResults})
-    AND NOT ${isOvertaken} AND pet_id IN ?*`;
+    AND NOT ${isOutdatedSql} AND pet_id IN ?*`;
   return among(sql, [service, ...valuesOf(at, host)], petIds);
 }
 
@@ -96,7 +96,7 @@ export function* recentOfService(
   const [unknown = []] = yield [statement(`${selectRows} WHERE result = 'unknown' AND ${ofService}`, ...given)];
   // The first condition allows the use of an index.
   const settledSql = `${selectRows} WHERE result NOT IN ('pending', 'unknown') AND ${ofService} AND touched < ?
-    AND result IN ('applied', 'differs') AND NOT ${isOvertaken} ORDER BY touched DESC LIMIT ${page}`;
+    AND result IN ('applied', 'differs') AND NOT ${isOutdatedSql} ORDER BY touched DESC LIMIT ${page}`;
   const found = unknown.filter(({ is_recent }) => Number(is_recent) === 1);
   for (let last: Row | undefined; ; ) {
     const [rows = []] = yield [statement(settledSql, ...given, Number(last?.touched ?? Number.MAX_SAFE_INTEGER))];
@@ -104,7 +104,7 @@ export function* recentOfService(
     const older = rows.findIndex(({ is_recent }) => Number(is_recent) === 0);
     found.push(...(older < 0 ? rows : rows.slice(0, older)));
     last = rows.at(-1);
-    const isEnough = last?.boot !== at.boot && found.length >= maxForeign;
+    const isEnough = last?.boot !== at.boot && found.length >= maxOtherBootRows;
     if (older >= 0 || rows.length < page || isEnough) return recentWritesIn(at, found);
   }
 }

@@ -216,7 +216,7 @@ export class RunLog {
       this.#outstanding.add(row);
       if (rebased !== undefined) this.#known.rebased.set(row, rebased);
     }
-    this.#buffer.forget(rowNumbers(granted));
+    this.#buffer.drop(rowNumbers(granted));
     if (granted.length > 0) lock?.passToRun();
     const row = granted.at(-1)?.row;
     const intent = row === undefined ? confirmed.intent : { row, call };

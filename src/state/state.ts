@@ -1,5 +1,5 @@
 import { recordedResults } from '../inventory/run-records.ts';
-import type { LimitsStore } from '../rate-limit/limits-store.ts';
+import type { KeyLimits } from '../rate-limit/key-limits.ts';
 import { type GateFilesOptions, LimitsWithGateFiles } from '../rate-limit/limits-with-gate-files.ts';
 import { History } from './history.ts';
 import { Pets } from './pet-locks.ts';
@@ -47,7 +47,7 @@ export interface StateDescription {
 /** The part of a state that depends on the database engine. */
 export interface StateEngine {
   readonly database: StateDatabase;
-  readonly limits: LimitsStore;
+  readonly limits: KeyLimits;
   describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
   /** Returns the errors that SQLite finds in the file, in its own words. Does not check a shared state. */
   check(): Promise<readonly string[]>;
@@ -61,7 +61,7 @@ export interface StateEngine {
  * alive. Methods that may cross a network are async. The checks made right before sending a request are synchronous.
  */
 export class State {
-  readonly limits: LimitsStore;
+  readonly limits: KeyLimits;
   readonly pets: Pets;
   readonly petWrites: PetWrites;
   readonly history: History;

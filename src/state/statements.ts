@@ -43,7 +43,7 @@ export function piecesOf(whole: Statement): readonly Statement[] {
   for (let from = 0, size = 64; from < list.length; from += size) {
     while (size > list.length - from) size /= 2;
     const piece = list.slice(from, from + size);
-    const places = piece.map((item) => (Array.isArray(item) ? placesOf(item.length) : '?'));
+    const places = piece.map((item) => (Array.isArray(item) ? placeholdersOf(item.length) : '?'));
     const all = values.slice(0, earlier).concat(piece.flat(), values.slice(earlier));
     pieces.push({ sql: sql.replace('?*', isOfTuples ? places.join() : `(${places.join()})`), values: all });
   }
@@ -51,7 +51,7 @@ export function piecesOf(whole: Statement): readonly Statement[] {
 }
 
 /** Returns placeholders like `(?,?,?)`. */
-const placesOf = (length: number) => `(${'?,'.repeat(length).slice(0, -1)})`;
+const placeholdersOf = (length: number) => `(${'?,'.repeat(length).slice(0, -1)})`;
 
 /** Returns a function that translates each SQL text once into an engine's dialect. */
 export function rewriting(rewrite: (sql: string) => string): (sql: string) => string {

@@ -1,7 +1,7 @@
 import { fold } from '../rate-limit/fold.ts';
-import { copyOf, decodeState, emptyState, encodeState, forget, type KeyState } from '../rate-limit/key-state.ts';
+import type { KeyLimits, KnownKey } from '../rate-limit/key-limits.ts';
+import { clearReported, copyOf, decodeState, emptyState, encodeState, type KeyState } from '../rate-limit/key-state.ts';
 import type { LimitRecord } from '../rate-limit/limit-records.ts';
-import type { KnownKey, LimitsStore } from '../rate-limit/limits-store.ts';
 import { closesGate } from '../rate-limit/observation.ts';
 import type { StateDatabase } from './state-database.ts';
 import { type Row, type Statement, statement, text } from './statements.ts';
@@ -29,7 +29,7 @@ const upsert = `INSERT INTO petstock.limits (scope, version, state) VALUES (?, ?
  * Stores the limits of each key as a row of a table: loads the row, and writes the result of `next`. Works with any
  * engine.
  */
-export abstract class StoredLimits implements LimitsStore {
+export abstract class StoredLimits implements KeyLimits {
   readonly #database: Pick<StateDatabase, 'query' | 'moment'>;
   protected readonly known = new Map<string, Known>();
 
@@ -72,7 +72,7 @@ export abstract class StoredLimits implements LimitsStore {
   }
 
   async clear(scope: string): Promise<void> {
-    await this.write(scope, true, forget);
+    await this.write(scope, true, clearReported);
   }
 
   /** Returns the query of a row for `take`; it omits the state if the row still has this version. */

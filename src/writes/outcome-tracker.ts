@@ -161,13 +161,13 @@ export class OutcomeTracker implements WriteProgress {
     this.#record({ row, petId, result: 'void', error });
   }
 
-  settle({ row, petId }: RowWrite, settlement: FinalOutcome, quantity?: number, mayBeInFlight?: boolean): void {
-    const { result, error } = settlement;
+  settle({ row, petId }: RowWrite, outcome: FinalOutcome, quantity?: number, mayBeInFlight?: boolean): void {
+    const { result, error } = outcome;
     this.#record({ row, petId, result, quantity, error, mayBeInFlight });
     this.unknown.delete(row);
     this.notWritten.delete(row);
-    this.settled.set(row, settlement);
-    this.#options.onSettled(settlement);
+    this.settled.set(row, outcome);
+    this.#options.onSettled(outcome);
     if (this.#options.failFast && result !== 'applied' && result !== 'unchanged') this.#end();
   }
 
@@ -176,8 +176,8 @@ export class OutcomeTracker implements WriteProgress {
    */
   applied(write: RowWrite, quantity: number | undefined, mayBeInFlight?: boolean): void {
     // Most rows share one object, because a run may have a hundred thousand rows.
-    const settlement = write.delta === undefined ? applied : { ...applied, rebased: write };
-    this.settle(write, settlement, quantity, mayBeInFlight);
+    const outcome = write.delta === undefined ? applied : { ...applied, rebased: write };
+    this.settle(write, outcome, quantity, mayBeInFlight);
   }
 
   /** Records a conflict; the row is not sent (again). */

@@ -109,7 +109,7 @@ property('counts only the steps that were not cancelled', [fc.array(step)], (ste
   const tally = new Tally();
   const kept: Exclude<Step, { kind: 'back' }>[] = [];
   for (const one of steps) {
-    if (one.kind === 'back') expect(tally.takeBack() === undefined).toBe(kept.pop() === undefined);
+    if (one.kind === 'back') expect(tally.cancelLast() === undefined).toBe(kept.pop() === undefined);
     else {
       tally[one.kind](one.what, one.units);
       kept.push(one);

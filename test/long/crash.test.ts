@@ -119,7 +119,7 @@ async function round(world: World, number: number, forgetting: Forgetting): Prom
   const stranger = random() < 0.3 ? 1 + Math.floor(random() * pets) : undefined;
   const doubtful = stranger === undefined ? undefined : await unansweredIn(petstock, file, stranger);
   if (stranger !== undefined) witness.service.sell(stranger, -Number(lines[stranger - 1]?.split(',')[1]));
-  await goOn(world, apply, forgetting);
+  await finishRun(world, apply, forgetting);
   const label = `round ${number}: ${forgetting.name}${isGated ? ', gated' : ''}${hasDeltas ? ', deltas' : ''}`;
   expect({ label, inside: witness.inside() }).toEqual({ label, inside: [] });
   if (!forgetting.isLive) await expectTruth(world, { label, begun, hasDeltas, file, isFinished, doubtful });
@@ -138,7 +138,11 @@ async function untilAnswered(witness: Witness, program: Program, count: number):
 }
 
 /** Resumes the run, or begins it again if the state has none of it. */
-async function goOn({ petstock, witness }: World, apply: readonly string[], forgetting: Forgetting): Promise<void> {
+async function finishRun(
+  { petstock, witness }: World,
+  apply: readonly string[],
+  forgetting: Forgetting,
+): Promise<void> {
   const resume = ['inventory', 'apply', '--resume', 'latest', ...patience];
   const options = forgetting.next?.(petstock);
   const sent = witness.service.seen('PATCH').length;

@@ -10,7 +10,7 @@ type ListOptions = RenderTestOptions & { readonly isShared?: boolean; readonly r
 
 function list(format: Format, runs: readonly RunRecord[], { rows = [only], isShared, ...options }: ListOptions = {}) {
   const given = {
-    place: 'staging',
+    target: 'staging',
     rows: () => streamed(rows),
     now: Date.parse('2026-01-16T12:00:00Z'),
     ...(isShared && { isShared }),
@@ -109,7 +109,7 @@ describe('historyListView', () => {
         yield runOf();
       }
     }
-    const view = historyListView(endless, { place: '', rows: () => streamed([only]), now: 0 });
+    const view = historyListView(endless, { target: '', rows: () => streamed([only]), now: 0 });
     for await (const _lines of view.document?.rows ?? []) break;
     expect(read).toBeLessThanOrEqual(1000);
   });

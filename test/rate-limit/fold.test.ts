@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { fold } from '../../src/rate-limit/fold.ts';
 import {
+  clearReported,
   decodeState,
   emptyState,
   encodeState,
-  forget,
   isSameBoot,
   type KeyState,
   maxGateMs,
@@ -473,7 +473,7 @@ describe('encodeState and decodeState', () => {
 
 test('clears what the service reported, but keeps requests in flight', () => {
   const state = stateAfter(...probed, intents('a b', 200), applyResponse('b', 250, { status: 429, retryAfter: 5000 }));
-  forget(state);
+  clearReported(state);
   const { inFlight, over, bootedAt } = state;
   expect([...inFlight.keys()]).toEqual(['a']);
   expect(state).toEqual({ ...emptyState(), boot: 'one', env: 'staging', bootedAt, inFlight, over });

@@ -11,7 +11,7 @@ function looks(wanted: number, limits: { readonly minute: number; readonly day: 
   const times: number[] = [];
   for (let now = 0; now < 1.5 * day; ) {
     times.push(now);
-    pace.looked();
+    pace.recordPoll();
     now += Math.max(wanted, Math.ceil(pace.least(limits, now)), 1);
     // The wait for the credit of the day may have to be a little longer.
     while (pace.least(limits, now) > now - (times.at(-1) ?? 0)) now += 1000;
@@ -49,7 +49,7 @@ test('keeps the wanted interval between checks if the limit leaves room, and len
 test("spreads checks over the rest of the day once the day's share is used up", () => {
   const pace = new Pace(1000);
   const limits = { minute: 1000, day: 1000 };
-  for (let count = 0; count < 50; count += 1) pace.looked();
+  for (let count = 0; count < 50; count += 1) pace.recordPoll();
   expect(pace.least(limits, 0)).toBe(day / 50);
   expect(pace.least(limits, day / 200)).toBe((0.75 * day) / 50);
 });

@@ -1,6 +1,6 @@
 import { Governor } from '../../src/rate-limit/governor.ts';
 import type { GovernorOptions } from '../../src/rate-limit/governor-options.ts';
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import type { Headers, ResponseHead } from '../../src/rate-limit/permits.ts';
 import type { ProcessIdentity } from '../../src/shared/processes.ts';
@@ -16,7 +16,7 @@ export interface Rig {
   readonly clock: VirtualClock;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
-  readonly limits: LimitsStore;
+  readonly limits: KeyLimits;
   /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ResponseHead): Promise<number>;
   /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */

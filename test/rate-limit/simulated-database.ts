@@ -1,4 +1,4 @@
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from '../../src/shared/database-url.ts';
 import { PostgresConnection, selectNow } from '../../src/state/postgres/connection.ts';
@@ -73,7 +73,7 @@ export class SimulatedDatabase {
   }
 
   /** Connects a process. */
-  async limits(simulation: Simulation, client: DatabaseClient): Promise<LimitsStore> {
+  async limits(simulation: Simulation, client: DatabaseClient): Promise<KeyLimits> {
     const connection = await this.#connect(client.clock, async (server, onNotice) => {
       const session: Session = await client.timeline.standStill(async () => {
         const wire = await openWire(server, () => session.onNotice());

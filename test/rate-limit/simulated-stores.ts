@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
+import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
 import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
@@ -86,7 +86,7 @@ export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
 }
 
 /** Returns a store that calls the one key by a name of its own, which no other simulation has. */
-function named(limits: LimitsStore, name: string): LimitsStore {
+function named(limits: KeyLimits, name: string): KeyLimits {
   return {
     fold: (_scope, records) => limits.fold(name, records),
     ...(limits.read && { read: async () => (await limits.read?.(name)) ?? limits.peek(name) }),

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Governor } from '../../src/rate-limit/governor.ts';
+import type { KeyLimits } from '../../src/rate-limit/key-limits.ts';
 import type { LimitRecord } from '../../src/rate-limit/limit-records.ts';
-import type { LimitsStore } from '../../src/rate-limit/limits-store.ts';
 import { type Permit, type PermitCount, PermitExpiredError, type ResponseHead } from '../../src/rate-limit/permits.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { RateLimitedError } from '../../src/shared/errors.ts';
@@ -24,7 +24,7 @@ export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Out
 }
 
 /** @param clock of the process that opens it */
-export type OpenStore = (machine: number, clock: Clock, timeline: Timeline) => LimitsStore | Promise<LimitsStore>;
+export type OpenStore = (machine: number, clock: Clock, timeline: Timeline) => KeyLimits | Promise<KeyLimits>;
 
 function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
   return {
@@ -138,7 +138,7 @@ class Simulation {
   }
 
   /** The store of a machine, as far from a process as the scenario says. */
-  async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<LimitsStore> {
+  async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<KeyLimits> {
     const limits = await this.#newStore(self.machine, clock, this.#timeline);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
     return {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 
-import { openDatabase, patiently } from '../../src/service/storage/sqlite/database.ts';
+import { openDatabase, retryWhileBusy } from '../../src/service/storage/sqlite/database.ts';
 import { GroupCommit } from '../../src/service/storage/sqlite/group-commit.ts';
 import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { start, temporaryFile, test } from './support.ts';
@@ -108,7 +108,7 @@ test('throws a StorageError after the last attempt if a lock is never released',
   other.exec('BEGIN IMMEDIATE');
   const database = openDatabase(other.location() ?? '');
   onTestFinished(() => database.close());
-  await expect(patiently(() => database.exec('BEGIN IMMEDIATE'), [0, 0])).rejects.toMatchObject({
+  await expect(retryWhileBusy(() => database.exec('BEGIN IMMEDIATE'), [0, 0])).rejects.toMatchObject({
     name: 'StorageError',
     message: 'database is locked',
   });

@@ -121,7 +121,7 @@ test('waits for another writer of the file before it replaces the stock', async 
   onTestFinished(() => void writer.terminate());
   await once(writer, 'message');
   const storage = await openStorage({ file, clock: Date });
-  await storage.replace(seededStock({}), { forgetsUsage: true }).finally(() => storage.close());
+  await storage.replace(seededStock({}), { clearsUsage: true }).finally(() => storage.close());
   expect((await (await start({ file })).get('/inventory')).text).not.toContain('4711');
 });
 

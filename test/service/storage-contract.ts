@@ -185,11 +185,11 @@ export function describeStore(kind: Kind): void {
         const { store: storage, key } = await open({ pets: 5_000 });
         await storage.admit(key, RULES);
         const items = [{ petId: -5n, quantity: 1n, status: 'sold' as const }];
-        await storage.replace({ items, orders: ['{"id":2}', '{"id":1}'] }, { forgetsUsage: false });
+        await storage.replace({ items, orders: ['{"id":2}', '{"id":1}'] }, { clearsUsage: false });
         expect(await read(storage)).toEqual(['{"petId":-5,"quantity":1,"status":"sold"}']);
         expect(await storage.orders()).toEqual(['{"id":2}', '{"id":1}']);
         expect((await storage.keys())[0]?.usage.day.used).toBe(1n);
-        await storage.replace(seededStock({ pets: 30 }), { forgetsUsage: true });
+        await storage.replace(seededStock({ pets: 30 }), { clearsUsage: true });
         expect(await storage.orders()).toEqual([]);
         expect(await storage.keys()).toMatchObject([{ id: idOfKey(key), usage: UNUSED }]);
       });
@@ -197,7 +197,7 @@ export function describeStore(kind: Kind): void {
       test('keeps the stock if replacing it fails', async () => {
         const { store: storage } = await open({ pets: 2 });
         const lost = { petId: 7n, quantity: 1n, status: 'lost' as 'sold' };
-        await expect(storage.replace({ items: [lost], orders: [] }, { forgetsUsage: true })).rejects.toThrow();
+        await expect(storage.replace({ items: [lost], orders: [] }, { clearsUsage: true })).rejects.toThrow();
         expect(await storage.find(1n)).not.toBeNull();
         await storage.check();
       });
@@ -235,7 +235,7 @@ export function describeStore(kind: Kind): void {
         const between = await read(storage);
         expect(between.join().match(/123456/g)).toHaveLength(3);
         const others = [(await replaced.next()).value];
-        await storage.replace(seededStock({ pets: 10 }), { forgetsUsage: false });
+        await storage.replace(seededStock({ pets: 10 }), { clearsUsage: false });
         for await (const page of replaced) others.push(page);
         expect(others.join() === between.join()).toBe(true);
         expect(JSON.parse(`[${await read(storage)}]`)).toHaveLength(10);

@@ -7,7 +7,16 @@ import type { State } from '../../src/state/state.ts';
 import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { asking, stateAt } from './postgres-rig.ts';
-import { collect, createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
+import {
+  collect,
+  createStateClock,
+  FakeProcesses,
+  headOf,
+  intentOf,
+  readVersionOf,
+  rowsFor,
+  serviceName,
+} from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -37,7 +46,7 @@ async function work(state: State): Promise<void> {
   await state.limits.fold('key', admission);
   const lock = state.pets.lock(serviceName, 1n);
   expect(await lock.tryAcquire()).toBeUndefined();
-  const readVersion = await markOf(state);
+  const readVersion = await readVersionOf(state);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   expect(await log.intend(intents(1), readVersion, lock)).toEqual([{ kind: 'granted' }]);
   await log.settle([{ row: 1, petId: 1n, result: 'applied', quantity: 8 }]);

@@ -8,7 +8,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { newDatabase } from '../support/postgres.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { sharedStore } from './postgres-rig.ts';
-import { createStateClock, FakeProcesses, headOf, markOf, rowFor, type StateClock, serviceName } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, readVersionOf, rowFor, type StateClock, serviceName } from './rig.ts';
 
 const pet = 7n;
 const timeout = 1000;
@@ -39,8 +39,8 @@ class Writer {
   seen = 0;
   /** The request that was sent and that the service has not carried out yet. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
-  #place: PetLock | undefined;
-  #mark: ReadVersion | undefined;
+  #lock: PetLock | undefined;
+  #readVersion: ReadVersion | undefined;
   #log: RunLog | undefined;
 
   constructor(pid: number, { state, clock }: Opened) {
@@ -53,14 +53,14 @@ class Writer {
     switch (this.stage) {
       case 'idle':
         // The third is a bulk run, which reads without a place in the line.
-        if (this.pid !== 3) this.#place = this.state.pets.lock(serviceName, pet);
+        if (this.pid !== 3) this.#lock = this.state.pets.lock(serviceName, pet);
         this.stage = this.pid === 3 ? 'entered' : 'inLine';
         return;
       case 'inLine':
-        if ((await this.#place?.tryAcquire()) === undefined) this.stage = 'entered';
+        if ((await this.#lock?.tryAcquire()) === undefined) this.stage = 'entered';
         return;
       case 'entered':
-        this.#mark = await markOf(this.state);
+        this.#readVersion = await readVersionOf(this.state);
         this.seen = stock.quantity;
         this.stage = 'read';
         return;
@@ -75,7 +75,7 @@ class Writer {
     const quantity = this.seen + 1;
     this.#log = await this.state.history.begin(headOf(), [rowFor(pet, { before: this.seen, after: quantity })]);
     const inFlightUntil = this.clock.monotonic() + timeout;
-    const [grant] = await this.#log.intend([{ row: 1, petId: pet, inFlightUntil }], this.#mark, this.#place);
+    const [grant] = await this.#log.intend([{ row: 1, petId: pet, inFlightUntil }], this.#readVersion, this.#lock);
     if (grant?.kind !== 'granted') return this.#end();
     this.request = { quantity, expires: inFlightUntil };
     this.stage = 'granted';
@@ -92,7 +92,7 @@ class Writer {
 
   async #end(): Promise<void> {
     await this.#log?.end();
-    await this.#place?.release();
+    await this.#lock?.release();
     this.stage = 'idle';
   }
 }

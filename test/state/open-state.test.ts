@@ -13,7 +13,7 @@ import type { State } from '../../src/state/state.ts';
 import { bundled } from '../support/bundled.ts';
 import { test as it, newFolder } from '../support/new-folder.ts';
 import { stateSql } from '../support/state-sql.ts';
-import { createStateClock, FakeProcesses, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, intentOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
 function opening(folder: string, fields: Partial<OpenStateOptions> = {}, pid = 1) {
   const [clock, processes, warnings] = [createStateClock(), new FakeProcesses(), [] as string[]];
@@ -204,7 +204,7 @@ it('supersedes a row by a request from before a reboot that may still arrive', a
   clock.advance(1_000_000);
   const processes = new FakeProcesses().view(2, { boot: 'boot-2' });
   const state = await opened(opening(folder, { clock, processes }, 2).options);
-  const since = await markOf(state);
+  const since = await readVersionOf(state);
   const log = await state.history.begin(headOf(), rowsFor(1n));
   const intend = () => log.intend([intentOf({ row: 1, petId: 1n }, clock.monotonic() + 9999)], since);
   expect(await intend()).toMatchObject([{ kind: 'busy' }]);

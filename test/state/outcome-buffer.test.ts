@@ -29,7 +29,7 @@ describe('OutcomeBuffer', () => {
 
   it('drops the buffered outcome of a row that is sent again', () => {
     const buffer = bufferOf({ isDurable: false });
-    buffer.forget([1]);
+    buffer.drop([1]);
     expect(rowsOf(buffer, 2)).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteStateDatabase, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { createStateClock, FakeProcesses, headOf, markOf, rowsFor, serviceName } from './rig.ts';
+import { createStateClock, FakeProcesses, headOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
 /** Keeps the queries that it is asked. */
 class RecordingConnection extends SqliteConnection {
@@ -71,7 +71,7 @@ describe('queries of the state', () => {
     const { history, pets } = sqliteState(connection, options);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
-    const [lock, readVersion] = [pets.lock(serviceName, 1n), await markOf({ pets })];
+    const [lock, readVersion] = [pets.lock(serviceName, 1n), await readVersionOf({ pets })];
     await lock.tryAcquire();
     await log.intend([{ row: 1, petId: 1n, inFlightUntil: 10 }], { sequence: 0, at: 0 }, lock);
     await log.settle([{ row: 1, petId: 1n, result: 'applied' }]);

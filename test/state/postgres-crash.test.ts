@@ -8,7 +8,7 @@ import { newFolder } from '../support/new-folder.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { until } from '../support/scripted-service.ts';
 import { asking, stateAt } from './postgres-rig.ts';
-import { collect, createStateClock, headOf, intentOf, markOf, rowsFor, serviceName } from './rig.ts';
+import { collect, createStateClock, headOf, intentOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
 /** The first test starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
@@ -279,7 +279,7 @@ it('supersedes a row by a write after a crash that reset the sequence', async ({
   const earlier = await begin(other, 3);
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
-  const readVersion = await markOf(one.state);
+  const readVersion = await readVersionOf(one.state);
   // The state after a crash: unlogged tables are empty, and a sequence may have gone back.
   await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${readVersion.sequence - 4}`);
   for (const machine of [one, other]) machine.disconnect();
@@ -301,7 +301,7 @@ it('keeps a gate whose version number was already used before a crash', async ({
 
 it('refuses an intent if the database is a copy older than its read version', async ({ url, machine: one, other }) => {
   await runSql(url, 'UPDATE petstock.sequence SET last = last + 20');
-  const readVersion = await markOf(one.state);
+  const readVersion = await readVersionOf(one.state);
   await runSql(url, `UPDATE petstock.sequence SET last = ${readVersion.sequence - 10}`);
   await written(other);
   const ours = await begin(one, 1);

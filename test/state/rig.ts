@@ -74,7 +74,7 @@ export class FakeProcesses {
 }
 
 /** Returns a moment in the order of all writes; to be taken before a stock is read. */
-export async function markOf({ pets }: Pick<State, 'pets'>): Promise<ReadVersion> {
+export async function readVersionOf({ pets }: Pick<State, 'pets'>): Promise<ReadVersion> {
   return (await pets.beginRead(serviceName, [])).readVersion;
 }
 

@@ -12,7 +12,7 @@ import {
   FakeProcesses,
   headOf,
   intentOf,
-  markOf,
+  readVersionOf,
   rowFor,
   rowsFor,
   type StateClock,
@@ -92,7 +92,7 @@ export function testState(name: string, newStore: () => Driver): void {
     };
     const runOf = ({ run }: { readonly run: string }) => theirs.history.run(run);
     const rowsOf = ({ run }: { readonly run: string }) => collect(theirs.history.rows(run));
-    const placeOf = (state: State, petId = 7n, at = serviceName) => state.pets.lock(at, petId);
+    const lockOf = (state: State, petId = 7n, at = serviceName) => state.pets.lock(at, petId);
 
     /** Lets time pass, and waits for what expires meanwhile. */
     const pass = async (ms: number) => {
@@ -113,7 +113,7 @@ export function testState(name: string, newStore: () => Driver): void {
       expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
       expect(await theirs.check()).toEqual([]);
       await ours.close();
-      await expect(markOf(ours)).rejects.toThrow('has been closed');
+      await expect(readVersionOf(ours)).rejects.toThrow('has been closed');
     });
 
     describe('limits', () => {
@@ -157,12 +157,12 @@ export function testState(name: string, newStore: () => Driver): void {
 
     describe('leases', () => {
       it('grants pet locks first come, first served, each for one pet of one service', async () => {
-        const first = placeOf(ours);
-        const [second, third] = [placeOf(theirs), placeOf(ours)];
+        const first = lockOf(ours);
+        const [second, third] = [lockOf(theirs), lockOf(ours)];
         expect(await first.tryAcquire()).toBeUndefined();
         expect(await second.tryAcquire()).toEqual(busy(undefined));
         expect(await third.tryAcquire()).toEqual(busy(undefined));
-        for (const lock of [placeOf(theirs, 8n), placeOf(theirs, 7n, elsewhere)])
+        for (const lock of [lockOf(theirs, 8n), lockOf(theirs, 7n, elsewhere)])
           expect(await lock.tryAcquire()).toBeUndefined();
         await first.release();
         expect(await third.tryAcquire()).toEqual(busy(undefined));
@@ -172,20 +172,20 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('passes a lease from a lock to its run, and ends it with the outcome', async () => {
-        const lock = placeOf(ours);
+        const lock = lockOf(ours);
         await lock.tryAcquire();
         const log = await begin(ours, 7n);
-        expect(await intend(log, [[1, 7n]], await markOf(ours), lock)).toEqual(granted);
+        expect(await intend(log, [[1, 7n]], await readVersionOf(ours), lock)).toEqual(granted);
         await lock.release();
-        const other = placeOf(theirs);
+        const other = lockOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run));
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await other.tryAcquire()).toBeUndefined();
       });
 
       it('ends a pet lock at once if its process dies before recording an intent', async () => {
-        await placeOf(ours).tryAcquire();
-        const other = placeOf(theirs);
+        await lockOf(ours).tryAcquire();
+        const other = lockOf(theirs);
         expect(await other.tryAcquire()).toBeDefined();
         processes.kill(1);
         expect(await other.tryAcquire()).toBeUndefined();
@@ -195,7 +195,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const log = await sending(ours, 7n);
         const expires = clock.monotonic() + timeout;
         processes.kill(1);
-        const other = placeOf(theirs);
+        const other = lockOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, expires));
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
         // A command about to read the stock waits as long, unless it resumes the run itself.
@@ -214,7 +214,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ['a failure whose request may be in flight', { result: 'failed', mayBeInFlight: true }],
       ] as const)('keeps a lease after %s', async (_what, outcome) => {
         const log = await write(ours, 7n, { quantity: undefined, ...outcome });
-        const other = placeOf(theirs);
+        const other = lockOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, clock.monotonic() + timeout));
         await pass(timeout);
         expect(await other.tryAcquire()).toBeUndefined();
@@ -222,17 +222,17 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('ends a lease when its row was not carried out and is pending again', async () => {
         const log = await write(ours, 7n, { result: 'void', quantity: undefined });
-        expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
+        expect(await lockOf(theirs).tryAcquire()).toBeUndefined();
         expect(await rowsOf(log)).toMatchObject([{ result: 'pending', quantity: undefined }]);
       });
 
       it('ends a pet lock if its process is suspended for longer than its lease lasts', async () => {
-        const lock = placeOf(ours);
+        const lock = lockOf(ours);
         await lock.tryAcquire();
         expect(ours.presence.holdsLease).toBe(true);
         clock.stop(15_001);
         expect(ours.presence.holdsLease).toBe(false);
-        expect(await placeOf(theirs).tryAcquire()).toBeUndefined();
+        expect(await lockOf(theirs).tryAcquire()).toBeUndefined();
         expect(await intendSeven(ours, undefined, lock)).toMatchObject([{ kind: 'busy' }]);
         expect(ours.presence.holdsLease).toBe(true);
       });
@@ -250,7 +250,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('skips a queued lock that was not acquired', async () => {
-        const [first, second] = [placeOf(ours), placeOf(ours)];
+        const [first, second] = [lockOf(ours), lockOf(ours)];
         await first.tryAcquire();
         expect(await second.tryAcquire()).toBeDefined();
         await first.release();
@@ -262,17 +262,17 @@ export function testState(name: string, newStore: () => Driver): void {
       it.each(['applied', 'differs'] as const)(
         'supersedes a write by one that was %s since its read version, but not before',
         async (result) => {
-          const since = await markOf(theirs);
+          const since = await readVersionOf(theirs);
           const log = await write(ours, 7n, { result });
-          const overtaken = { kind: 'superseded', run: log.run, command: 'inventory apply' };
-          expect(await intendSeven(theirs, since)).toEqual([overtaken]);
-          expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
+          const superseded = { kind: 'superseded', run: log.run, command: 'inventory apply' };
+          expect(await intendSeven(theirs, since)).toEqual([superseded]);
+          expect(await intendSeven(theirs, await readVersionOf(theirs))).toEqual(granted);
         },
       );
 
       it('supersedes a write by one that was in flight at its read version', async () => {
         const log = await sending(ours, 7n);
-        const since = await markOf(theirs);
+        const since = await readVersionOf(theirs);
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
@@ -280,23 +280,23 @@ export function testState(name: string, newStore: () => Driver): void {
       it('supersedes a write by an unknown one that may still arrive after its read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
-        const tooEarly = await markOf(theirs);
+        const tooEarly = await readVersionOf(theirs);
         await pass(1);
         expect(await intendSeven(theirs, tooEarly)).toMatchObject([{ kind: 'superseded', run: log.run }]);
-        expect(await intendSeven(theirs, await markOf(theirs))).toEqual(granted);
+        expect(await intendSeven(theirs, await readVersionOf(theirs))).toEqual(granted);
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
         'does not supersede a write by one that was %s',
         async (result) => {
-          const since = await markOf(theirs);
+          const since = await readVersionOf(theirs);
           await write(ours, 7n, { result });
           expect(await intendSeven(theirs, since)).toEqual(granted);
         },
       );
 
       it('supersedes only the affected write of several, even by a removed one', async () => {
-        const since = await markOf(theirs);
+        const since = await readVersionOf(theirs);
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
         await removed.end();
@@ -315,7 +315,7 @@ export function testState(name: string, newStore: () => Driver): void {
           const runs: RunLog[] = [];
           let since: ReadVersion | undefined;
           for (const quantity of [1, 2, 3]) {
-            since = await markOf(theirs);
+            since = await readVersionOf(theirs);
             runs.push(await write(ours, 7n, { quantity }));
           }
           for (const log of runs) await log.end();
@@ -331,7 +331,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('does not supersede a write by its own run', async () => {
         const log = await begin(theirs, 7n, 7n);
-        const since = await markOf(theirs);
+        const since = await readVersionOf(theirs);
         await intend(log, [[1, 7n]], since);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect(await intend(log, [[2, 7n]], since)).toEqual(granted);
@@ -697,7 +697,7 @@ export function testState(name: string, newStore: () => Driver): void {
       it('begins presence with the first write, and keeps it while it is renewed', async () => {
         expect(await present()).toEqual([]);
         expect(ours.presence.holdsLease).toBe(true);
-        await placeOf(ours).tryAcquire();
+        await lockOf(ours).tryAcquire();
         for (let round = 0; round < 5; round += 1) {
           await pass(5000);
           await Promise.resolve();
@@ -708,7 +708,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('ends presence with the last run or lock, and begins it again with the next', async () => {
-        const lock = placeOf(ours, 8n);
+        const lock = lockOf(ours, 8n);
         await lock.tryAcquire();
         await (await begin(ours, 7n)).end();
         expect(await present()).toHaveLength(1);
@@ -735,7 +735,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('ends presence with its lease, and ignores a late renewal', async () => {
-        await placeOf(ours).tryAcquire();
+        await lockOf(ours).tryAcquire();
         clock.stop(15_000);
         expect(await present()).toEqual([]);
         await pass(0);
@@ -744,13 +744,13 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it('ends presence and leases after a reboot once presence was seen to have ended', async () => {
-        await placeOf(ours).tryAcquire();
+        await lockOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);
         const left = async () => (await restarted.presence.list()).filter(({ process }) => process.boot === 'boot-1');
         expect(await left()).toHaveLength(1);
         await pass(14_900);
-        const lock = placeOf(restarted);
+        const lock = lockOf(restarted);
         expect(await lock.tryAcquire()).toBeDefined();
         await pass(200);
         expect(await left()).toEqual([]);

@@ -63,8 +63,8 @@ function expectTruth(row: number, { settled, unknown, notWritten }: WriteProgres
 function reportOf(rows: readonly RowWrite[], { settled, unknown, notWritten }: WriteProgress) {
   const reported = rows.map(({ row, petId, before, after }): BulkRow => {
     const same = { line: row, petId, before, after, reason: undefined, ref: undefined };
-    const settlement = settled.get(row);
-    if (settlement !== undefined) return { ...same, ...settlement };
+    const outcome = settled.get(row);
+    if (outcome !== undefined) return { ...same, ...outcome };
     if (unknown.has(row)) return { ...same, result: 'unknown' };
     return { ...same, result: notWritten.has(row) ? 'failed' : 'notAttempted' };
   });

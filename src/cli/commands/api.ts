@@ -56,21 +56,22 @@ export const defineApi = define({
       if (!isHeadShown) await printHead(invocation, head);
       isHeadShown = true;
     };
-    const told = (error: unknown) => (isRead ? error : unsure(error, `${method} ${path}`));
+    const asUnsure = (error: unknown) => (isRead ? error : unsure(error, `${method} ${path}`));
     const answer = client.stream({ method, path, body, headers }, async (chunk, facts) => {
       if (!isShown(facts.status)) return;
       await showHead(facts);
       await printer.print(chunk);
     });
     const head = await answer.catch((error) => {
-      throw told(error);
+      throw asUnsure(error);
     });
     if (isShown(head.status)) await showHead(head);
     await printer.finish();
     if (head.failure !== undefined || !invocation.globals.quiet) await printer.separate();
     // Here a 404 is about the path, not about a pet.
     const { failure } = head;
-    if (failure) throw told(failure instanceof NotFoundError ? failure.with({ hint: 'petstock api --help' }) : failure);
+    if (failure)
+      throw asUnsure(failure instanceof NotFoundError ? failure.with({ hint: 'petstock api --help' }) : failure);
   },
 });
 

@@ -17,7 +17,7 @@ export class PetstockCommand extends Command {
   outline: Outline | undefined;
   /** Adds the parts of the command that its outline leaves out; undefined once they are added. */
   define: (() => Promise<void>) | undefined;
-  facts: CommandTraits = {};
+  traits: CommandTraits = {};
   /** The error of the first invalid option value. */
   invalid: unknown;
   /** The names of the program's options that were added to this command. */
@@ -165,9 +165,9 @@ function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
 /** Returns the name and the traits of the last command that Commander has reached on the command line. */
 export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
   const [, ...path] = chosenPath(program);
-  const facts: CommandTraits = Object.assign({}, ...path.map((command) => command.facts));
+  const traits: CommandTraits = Object.assign({}, ...path.map((command) => command.traits));
   const name = path.map((command) => command.name()).join(' ');
-  return { ...facts, name, logs: facts.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
+  return { ...traits, name, logs: traits.logs?.(path.at(-1)?.opts() ?? {}, env) === true };
 }
 
 /**
@@ -196,8 +196,8 @@ export function subcommandTerm(command: Command): string {
 }
 
 function defineNoun(noun: PetstockCommand, outline: NounOutline, run: Run): void {
-  const { description, examples, facts, commands } = outline;
-  noun.facts = { ...facts };
+  const { description, examples, traits, commands } = outline;
+  noun.traits = { ...traits };
   noun.description(description).enablePositionalOptions();
   if (examples !== undefined) noun.addHelpText('after', examplesText(examples));
   addCommands(noun, commands, run);

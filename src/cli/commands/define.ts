@@ -3,7 +3,7 @@ import { bold } from '../../output/terminal.ts';
 import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
 /** Completes a command with the parts that only its own help and its run need. */
-export type Define = (command: Command & { facts: CommandTraits; invalid: unknown }, run: Run) => void;
+export type Define = (command: Command & { traits: CommandTraits; invalid: unknown }, run: Run) => void;
 
 /**
  * An option for Commander. `read` converts a value; `earlier` is what it returned for the previous value of a repeated
@@ -56,7 +56,7 @@ export interface Definition<Rows extends readonly OptionRow[]> extends CommandTr
 export function define<const Rows extends readonly OptionRow[] = []>(definition: Definition<Rows>): Define {
   const { usage, operands = {}, description, options = [], before = '', examples, after = '', action } = definition;
   return (command, run) => {
-    command.facts = definition;
+    command.traits = definition;
     if (usage !== undefined) command.usage(usage);
     for (const [operand, about] of Object.entries(operands)) command.argument(operand, about);
     for (const [flags, about, read] of options) {
@@ -86,7 +86,7 @@ export interface NounOutline {
   readonly description: string;
   readonly examples?: readonly Example[];
   /** The traits of all subcommands. */
-  readonly facts?: CommandTraits;
+  readonly traits?: CommandTraits;
   readonly commands: readonly Outline[];
   readonly group?: string | undefined;
 }

@@ -58,9 +58,9 @@ export async function diagnose(invocation: Invocation, head: SeenHead | undefine
 const otherVariables =
   /^(https?|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)$|^(NO_COLOR|FORCE_COLOR|PAGER)$/i;
 
-function attempt<Found>(look: () => Found): Found | undefined {
+function attempt<Found>(read: () => Found): Found | undefined {
   try {
-    return look();
+    return read();
   } catch {
     return undefined;
   }
@@ -137,7 +137,7 @@ async function stateFacts(invocation: Invocation) {
   const shared = sharedStateOf(invocation);
   const location = shared === undefined ? invocation.context.folders.state : maskDatabaseUrl(shared.value);
   const none = { engine: null, location, source: shared?.source ?? null, schema: null, bytes: 0, runs: 0, sound: null };
-  const look = async (state: State | undefined) => {
+  const read = async (state: State | undefined) => {
     if (state === undefined) return { ...none, problems: [] };
     const { engine, location, schema, bytes, runs, warnings = [] } = await state.describe();
     const problems = await state.check();
@@ -145,7 +145,7 @@ async function stateFacts(invocation: Invocation) {
     return { ...none, engine, location, schema, bytes, runs, sound, problems: [...problems, ...warnings] };
   };
   try {
-    return await withExistingState(invocation, look, { need: 'limits' });
+    return await withExistingState(invocation, read, { need: 'limits' });
   } catch (error) {
     if (!(error instanceof PetstockError)) throw error;
     return { ...none, problems: [error.message] };

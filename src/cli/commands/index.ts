@@ -57,7 +57,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list, get, set, adjust, apply, export, count, codes, diff, watch',
     group: 'Stock',
     description: 'Shows and changes the stock levels of the pets in the store.',
-    facts: { sendsRequests: true },
+    traits: { sendsRequests: true },
     commands: [
       verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
       verb('get [petId...]', 'show the stock level of one or more pets', stockGet, 'defineGet'),
@@ -108,7 +108,7 @@ export const commandOutlines: readonly Outline[] = [
     group: 'Service and setup',
     description:
       'The data that petstock keeps for its commands, on this machine or in a shared database: the limits of each key, the pets that commands are changing, and the history.',
-    facts: { needsConfig: false },
+    traits: { needsConfig: false },
     commands: [
       verb('info', 'show where the state is, its size, and who uses it', state, 'defineStateInfo'),
       verb('check', 'check whether the state is damaged', state, 'defineStateCheck'),
@@ -122,7 +122,7 @@ export const commandOutlines: readonly Outline[] = [
     group: 'Service and setup',
     description:
       "Keys, URLs and settings of this machine. These commands don't contact the service, except set-key --check.",
-    facts: { takesKeys: true, needsConfig: true },
+    traits: { takesKeys: true, needsConfig: true },
     examples: [
       ['petstock config set-url https://stock.example.com/v1 --env production'],
       ['petstock config set-key --env production'],
@@ -145,7 +145,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'show a pet record (deprecated by the service)',
     group: 'Stock',
     description: 'Shows pet records. The service has deprecated this operation.',
-    facts: { sendsRequests: true },
+    traits: { sendsRequests: true },
     commands: [verb('get <petId>', 'show the record of one pet', payloads, 'definePetsGet')],
   },
   {
@@ -153,7 +153,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'list store orders',
     group: 'Stock',
     description: 'Shows store orders.',
-    facts: { sendsRequests: true },
+    traits: { sendsRequests: true },
     commands: [verb('list', 'list the store orders', payloads, 'defineOrdersList')],
   },
   verb('api <method> <path>', 'send any request, within the rate limit', api, 'defineApi', 'Service and setup'),
@@ -162,7 +162,7 @@ export const commandOutlines: readonly Outline[] = [
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
     description: 'The sandbox: a complete service, on this machine only. `--env sandbox` starts it for one command.',
-    facts: { needsConfig: false, hasNoAddress: true, takesKeys: true },
+    traits: { needsConfig: false, hasNoAddress: true, takesKeys: true },
     commands: [
       verb('serve', 'serve the sandbox on a port, for any client', serve, 'defineServe'),
       verb('reset', 'replace the stock of the sandbox with fresh stock', sandboxInfo, 'defineReset'),

@@ -1,9 +1,9 @@
 import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { plainColumns, type Row } from '../../output/view.ts';
+import type { KeyLimits, KnownKey } from '../../rate-limit/key-limits.ts';
 import { scopeOf } from '../../rate-limit/key-state.ts';
 import { currentGates, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
-import type { KnownKey, LimitsStore } from '../../rate-limit/limits-store.ts';
 import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
@@ -38,7 +38,7 @@ const limits = define({
       await client.probe();
       return state.limits.list();
     };
-    const listed = (store: LimitsStore) => store.list();
+    const listed = (limits: KeyLimits) => limits.list();
     await results.requireFields(limitsView([], 0));
     const found = await (refresh ? refreshed() : withLimits(invocation, listed));
     const keys = await namedKeys(invocation, found);
@@ -61,13 +61,13 @@ const limits = define({
   },
 });
 
-/** Runs `look` on the limits of the state, or, if there is no state, on the saved gates. */
-async function withLimits<Result>(invocation: Invocation, look: (store: LimitsStore) => Promise<Result>) {
+/** Runs `use` on the limits of the state, or, if there is no state, on the saved gates. */
+async function withLimits<Result>(invocation: Invocation, use: (store: KeyLimits) => Promise<Result>) {
   return withExistingState(
     invocation,
     async (state) => {
-      if (state !== undefined) return look(state.limits);
-      return look(new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits')));
+      if (state !== undefined) return use(state.limits);
+      return use(new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits')));
     },
     { need: 'limits' },
   );
@@ -161,22 +161,22 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
     const shown = `#${key.scope.slice(0, 8)}`;
     // A key that a command prints is not known here. Every key that was used with the target of such a command is
     // therefore shown for that target.
-    const places =
+    const targets =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
     // A key of several targets is shown with the target that used it first, if that target is selected.
-    const meant = places.filter((target) => isNamed(invocation, target));
+    const meant = targets.filter((target) => isNamed(invocation, target));
     const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];
-    return isForAll && places.length === 0 ? [{ ...key, target, shown }] : [];
+    return isForAll && targets.length === 0 ? [{ ...key, target, shown }] : [];
   });
-  const placeOf = ({ target }: Pick<NamedKey, 'target'>) => (target === undefined ? '\uffff' : targetName(target));
-  const sorted = keys.toSorted((a, b) => placeOf(a).localeCompare(placeOf(b)));
+  const sortKey = ({ target }: Pick<NamedKey, 'target'>) => (target === undefined ? '\uffff' : targetName(target));
+  const sorted = keys.toSorted((a, b) => sortKey(a).localeCompare(sortKey(b)));
   return sorted.map((one) => {
     const { target, shown } = one;
     if (target === undefined) return { ...one, name: `another configuration (${shown})` };
-    const place = targetName(target);
-    const isAlone = keys.every((other) => other === one || !other.target || targetName(other.target) !== place);
-    return { ...one, name: isAlone ? place : `${place} ${shown}` };
+    const targetText = targetName(target);
+    const isAlone = keys.every((other) => other === one || !other.target || targetName(other.target) !== targetText);
+    return { ...one, name: isAlone ? targetText : `${targetText} ${shown}` };
   });
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs';
 import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { requireSafePlace, writeFileAtomically } from '../../shared/atomic-file.ts';
+import { requireSafeLocation, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
 import { systemCode } from '../../shared/file-error.ts';
 import { petstock, withOption } from '../../shared/hint.ts';
@@ -30,7 +30,7 @@ export interface ReplacingOptions {
  * folder of petstock; FailureError if there is no such folder, or for a symbolic link that others may have created
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
-  requireSafePlace(file);
+  requireSafeLocation(file);
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;

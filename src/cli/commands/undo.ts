@@ -163,7 +163,7 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
   try {
     await performPlan(access, { ...plan, intention: { verb: 'Undo', facts, words } }, options);
   } catch (error) {
-    throw withAdjust(error, plan.rows, run);
+    throw withAdjustHint(error, plan.rows, run);
   }
 }
 
@@ -172,7 +172,7 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
  * other runs have added to the stock since. There is no hint if the undo can be resumed, or if there are too many such
  * rows.
  */
-function withAdjust(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
+function withAdjustHint(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {
     return result === 'conflict' && delta !== 0 ? [[`${petId}`, delta < 0 ? `${delta}` : `+${delta}`] as const] : [];
   });

@@ -130,7 +130,7 @@ export async function openInvocation(
   const isLog = globals.debug === 'json';
   const messages = new Messages(context, { quiet: globals.quiet === true, isLog, paint: () => paintFor(stderr) });
   const paint = () => paintFor(stdout);
-  const results = new Results({ context, globals, ...chosenFormat, messages, place: targetName(target), paint });
+  const results = new Results({ context, globals, ...chosenFormat, messages, target: targetName(target), paint });
   if (results.wantsJson || isLog) context.onSecondInterrupt?.(secondInterruptLine);
   const questions = new Questions(context, globals, messages);
   for (const warning of warnings) await messages.warn(warning);

@@ -114,7 +114,7 @@ function overOf(pager: Pager, interrupted: AbortSignal): Promise<never> {
  * Creates a function that shows a table that may be longer than the terminal; undefined if a pager is not wanted or
  * can't be used.
  */
-export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink'>, place: string) {
+export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink'>, target: string) {
   const { env, stdin, stdout } = shown.context;
   const { columns, rows } = stdout;
   const chosen = env.PETSTOCK_PAGER ?? env.PAGER;
@@ -124,7 +124,7 @@ export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink
   if (isOff || columns === undefined || rows === undefined) return undefined;
   // The options that git uses: less exits by itself if everything fits, keeps colours, and leaves the last rows on the
   // screen.
-  const less = env.LESS ?? `FRX${lessPrompt(place)}`;
+  const less = env.LESS ?? `FRX${lessPrompt(target)}`;
   // Keys typed ahead, such as the next command, must not save a file or start a program.
   const lessSecure = env.LESSSECURE ?? '1';
   const pager = { command, env: { ...withoutSecrets(env), LESS: less, LESSSECURE: lessSecure, LV: env.LV ?? '-c' } };
@@ -133,7 +133,7 @@ export function pagerFor(shown: Pick<PagedOutput, 'context' | 'messages' | 'sink
 }
 
 /** Returns the option that gives less a prompt with the target and the keys to press. */
-function lessPrompt(place: string): string {
-  const name = place.replace(/[\\?:.%$]/g, '\\$&');
+function lessPrompt(target: string): string {
+  const name = target.replace(/[\\?:.%$]/g, '\\$&');
   return `Ps${name}  ?eq close:SPACE more, q close.$`;
 }

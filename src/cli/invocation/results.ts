@@ -26,7 +26,7 @@ export interface ResultsOptions {
   readonly isFormatNamed: boolean;
   readonly messages: Messages;
   /** The target, such as `north/production`, for the prompt of the pager. */
-  readonly place: string;
+  readonly target: string;
   paint(): Promise<Paint>;
 }
 
@@ -107,7 +107,7 @@ export class Results {
    * @returns whether there was nothing to write
    */
   async #writePieces(view: View, options: PrintOptions & { readonly format: Format }): Promise<boolean> {
-    const { context, globals, messages, place } = this.options;
+    const { context, globals, messages, target } = this.options;
     const { stdout } = context;
     const { format, header = globals.header } = options;
     const interrupted = options.ignoreInterrupt ? undefined : context.interrupted;
@@ -130,7 +130,7 @@ export class Results {
     };
     const isPaged = interrupted !== undefined && format === 'table' && globals.pager !== false && !globals.quiet;
     const paged = isPaged && stdout.isTerminal ? await import('./paged-output.ts') : undefined;
-    const page = paged?.pagerFor({ context, messages, sink: this.#sink }, place);
+    const page = paged?.pagerFor({ context, messages, sink: this.#sink }, target);
     await (page?.(pieces()) ?? this.#writeInStep(pieces(), interrupted));
     return isEmpty;
   }

@@ -20,37 +20,37 @@ type Need = OpenStateOptions['need'];
 
 /**
  * Opens the state for a command that must not create one, and closes it afterwards.
- * @param look receives undefined if there is no state yet
+ * @param read receives undefined if there is no state yet
  * @param options with `need: 'limits'`, a state in the runtime folder is found, too; with `isOwn`, this machine's state
  * is opened even if a shared one is configured
  * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
 export async function withExistingState<T>(
   use: StateUse,
-  look: (state: State | undefined) => Promise<T>,
+  read: (state: State | undefined) => Promise<T>,
   { need = 'history', isOwn = false }: { readonly need?: Need; readonly isOwn?: boolean } = {},
 ): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
   const { url, ...options } = stateOptions(use, need);
   const state = await openExistingState({ ...options, ...(url !== undefined && !isOwn && { url }) });
   try {
-    return await look(state);
+    return await read(state);
   } finally {
     await state?.close();
   }
 }
 
 /**
- * Runs `look` on tables in this machine's state file that are not part of the state. Returns undefined if there is no
+ * Runs `read` on tables in this machine's state file that are not part of the state. Returns undefined if there is no
  * file yet.
  */
 export async function readLocalTables<T>(
   use: StateUse,
-  look: (connection: SqliteConnection) => T,
+  read: (connection: SqliteConnection) => T,
 ): Promise<T | undefined> {
   const { stateFile } = await import('../../state/sqlite/engine.ts');
   if (!existsSync(stateFile(use.context.folders.state))) return undefined;
-  return withLocalTables(use, look, { readOnly: true });
+  return withLocalTables(use, read, { readOnly: true });
 }
 
 /**

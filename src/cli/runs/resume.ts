@@ -48,7 +48,7 @@ export async function resumeRun(
       const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
       requireSameService(run, access.connection, command);
       await connections.announce();
-      const error: unknown = await goOn(access, run, onBegun, options).catch((reason: unknown) => reason);
+      const error: unknown = await continueRun(access, run, onBegun, options).catch((reason: unknown) => reason);
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
@@ -56,7 +56,7 @@ export async function resumeRun(
   );
 }
 
-async function goOn(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun'], options: PlanOptions) {
+async function continueRun(access: RunAccess, run: RunRecord, onBegun: PlanJob['onBegun'], options: PlanOptions) {
   const { invocation, connection } = access;
   const log = options.dryRun ? undefined : await connection.state.history.resume(run.run);
   try {

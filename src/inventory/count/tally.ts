@@ -41,19 +41,19 @@ export class Tally {
     return step;
   }
 
-  /** Adds units that `takeBack` never cancels, such as those of merged sessions. */
+  /** Adds units that `cancelLast` never cancels, such as those of merged sessions. */
   base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** Reduces the units of a pet or a code, perhaps to none. `takeBack` then no longer cancels earlier lines. */
+  /** Reduces the units of a pet or a code, perhaps to none. `cancelLast` then no longer cancels earlier lines. */
   rest(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
   }
 
   /** @returns the cancelled step; undefined if there was none */
-  takeBack(): CountStep | undefined {
+  cancelLast(): CountStep | undefined {
     const step = this.#steps.pop();
     if (step !== undefined) this.#put(step.what, step.was);
     return step;

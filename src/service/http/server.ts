@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, BlockList, isIP, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { matchedPlace, matchRoute } from '../routes/routes.ts';
+import { matchedRoute, matchRoute } from '../routes/routes.ts';
 import type { Service } from '../service.ts';
 import { Refusal } from './answer.ts';
 import { Connections } from './connections.ts';
@@ -106,7 +106,7 @@ export class ApiServer {
     response.on('error', () => {}); // A client that disconnects is not an error.
     const target = parseTarget(request.url ?? '/');
     const match = target.segments === null ? null : matchRoute(target.segments);
-    const route = match === null ? null : matchedPlace(match);
+    const route = match === null ? null : matchedRoute(match);
     const [time, address, readMs] = [storage.now(), this.#addressOf(request), this.#readMs];
     const exchange = createExchange({ request, response, target, route, time, address, readMs }, journal);
     this.#connections.begin(exchange);

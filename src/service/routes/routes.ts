@@ -127,7 +127,7 @@ export interface Match {
 }
 
 /** Returns the route of a matching path, for headers, logs and metrics. */
-export function matchedPlace({ route: { path, headers = {} }, parameter }: Match) {
+export function matchedRoute({ route: { path, headers = {} }, parameter }: Match) {
   return { path, petId: readPetId(parameter) === null ? null : parameter, headers };
 }
 

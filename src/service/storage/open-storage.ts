@@ -25,7 +25,7 @@ export interface StorageOptions {
   /** Whether nothing may be created or changed; the storage must then exist in the current version. */
   readonly readOnly?: boolean;
   /** How long to wait for a database that is starting or can't be reached yet. Default: not at all. */
-  readonly startPatience?: StartTimeout | undefined;
+  readonly startTimeout?: StartTimeout | undefined;
 }
 
 export interface StartTimeout {
@@ -46,7 +46,7 @@ const PAUSE_MS = 500;
  * @throws StorageError if it can't be used
  */
 export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {
-  const { file = IN_MEMORY, database, clock, stock = seededStock(), startPatience: patience, readOnly } = options;
+  const { file = IN_MEMORY, database, clock, stock = seededStock(), startTimeout: timeout, readOnly } = options;
   if (database === undefined) return openSqlite(file, stock, clock, readOnly);
   const { openPostgres } = await import('./postgres/postgres-storage.ts');
   const began = clock.now();
@@ -56,9 +56,9 @@ export async function openStorage(options: StorageOptions): Promise<ServiceStora
     } catch (error) {
       // If an outcome is uncertain, creating the tables again does no harm.
       const mayStart = error instanceof StorageError && ['starting', 'uncertain'].includes(error.kind);
-      if (!mayStart || patience === undefined || clock.now() - began >= patience.seconds * 1000) throw error;
-      if (tried === 1) patience.waits(error.message);
-      await patience.sleep(PAUSE_MS);
+      if (!mayStart || timeout === undefined || clock.now() - began >= timeout.seconds * 1000) throw error;
+      if (tried === 1) timeout.waits(error.message);
+      await timeout.sleep(PAUSE_MS);
     }
   }
 }

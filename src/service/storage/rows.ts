@@ -48,7 +48,7 @@ export function registerSql(table: string, now: string, keepsKnown: boolean): st
     VALUES (?, ?, ?, ?, ?, ?, ${now}) ON CONFLICT (digest) DO UPDATE SET ${keepsKnown ? 'plan = known.plan' : changed} RETURNING *`;
 }
 
-export const forgetUsageSql = (table: string) => `
+export const clearUsageSql = (table: string) => `
   UPDATE ${table} SET minute_start = -1, minute_length = 0, minute_used = 0, day_start = -1, day_used = 0,
     first_refusal_at = NULL, strikes = 0, banned_until = NULL`;
 

@@ -88,8 +88,8 @@ export interface StockStorage {
   /** Removes a pet. Returns false if there is no such pet. */
   remove(petId: bigint): Promise<boolean>;
 
-  /** Replaces all pets and orders with this stock, atomically. If `forgetsUsage`, also clears the usage of the keys. */
-  replace(stock: SeedStock, options: { readonly forgetsUsage: boolean }): Promise<void>;
+  /** Replaces all pets and orders with this stock, atomically. If `clearsUsage`, also clears the usage of the keys. */
+  replace(stock: SeedStock, options: { readonly clearsUsage: boolean }): Promise<void>;
 }
 
 /**

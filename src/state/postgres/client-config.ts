@@ -12,7 +12,7 @@ export const timeouts = {
   answer: 10_000,
   idleInTransaction: 2000,
   /** For a lock, with `noStatementTimeout`. */
-  patient: 60_000,
+  longLock: 60_000,
 };
 
 export interface QueryOptions {
@@ -20,7 +20,7 @@ export interface QueryOptions {
   /** Whether to allow a long run time (up to an hour) and long waits for locks. */
   readonly noStatementTimeout?: boolean;
   /** Whether to send no BEGIN, settings or COMMIT, to continue a transaction or to run a statement outside of one. */
-  readonly goesOn?: boolean;
+  readonly continues?: boolean;
   /** Whether to send no COMMIT after the statements: they contain it, or a later round trip sends it. */
   readonly begins?: boolean;
 }
@@ -39,7 +39,7 @@ export function settings({ isDurable, noStatementTimeout }: QueryOptions): State
     `SELECT ${[
       local('search_path', 'pg_catalog, pg_temp'),
       local('statement_timeout', noStatementTimeout ? '0' : String(timeouts.statement)),
-      local('lock_timeout', String(noStatementTimeout ? timeouts.patient : timeouts.lock)),
+      local('lock_timeout', String(noStatementTimeout ? timeouts.longLock : timeouts.lock)),
       local('idle_in_transaction_session_timeout', String(timeouts.idleInTransaction)),
       local('extra_float_digits', '1'),
       commit,

@@ -14,7 +14,7 @@ import type { OpenWire, Wire } from './wire.ts';
  */
 const pause = 250;
 /** How long to retry by default, in milliseconds. */
-const shortPatience = 5000;
+const defaultMaxWait = 5000;
 /** How long a server is not tried again after it could not be reached, in milliseconds, so that commands end soon. */
 const giveUpFor = 10_000;
 /** Time limit in milliseconds for a round trip with `noStatementTimeout`, such as a migration. */
@@ -64,9 +64,9 @@ export class PostgresConnection {
   #isClosed = false;
   /**
    * The last attempt that failed or received no reply. Before `until`, by the monotonic clock, no attempt to connect is
-   * made with the same patience or less.
+   * made that would wait as long or less.
    */
-  #givenUp: { readonly until: number; readonly patience: number; readonly error: unknown } | undefined;
+  #givenUp: { readonly until: number; readonly maxWait: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
   #life: string | undefined;
   #generation = 0;
@@ -110,15 +110,15 @@ export class PostgresConnection {
 
   /**
    * Runs `work` on one wire for several round trips, with no other round trips in between. Runs it again, once, if the
-   * connection was lost; but with the default patience not after a timeout, unless there is another server.
-   * @param patience how long to wait for a server that can no longer be reached, in milliseconds
+   * connection was lost; but with the default `maxWait` not after a timeout, unless there is another server.
+   * @param maxWait how long to wait for a server that can no longer be reached, in milliseconds
    * @throws UnavailableError if the database can't be reached, is too busy, or the outcome is not known; FailureError
    * if it can't be used
    */
-  async again<Result>(work: (ask: Ask) => Promise<Result>, patience = shortPatience): Promise<Result> {
-    const attempt = () => this.#use(work, patience);
+  async again<Result>(work: (ask: Ask) => Promise<Result>, maxWait = defaultMaxWait): Promise<Result> {
+    const attempt = () => this.#use(work, maxWait);
     const attemptAgain = (error: unknown) => {
-      const isHopeless = isSilence(error) && !this.#servers.areSeveral && patience <= shortPatience;
+      const isHopeless = isSilence(error) && !this.#servers.areSeveral && maxWait <= defaultMaxWait;
       if (!isLost(error) || isHopeless || this.#isClosed) throw error;
       return attempt();
     };
@@ -147,8 +147,8 @@ export class PostgresConnection {
   }
 
   /** Runs `work` with the current wire. Rolls back a transaction that fails, so that the next one starts clean. */
-  async #use<Result>(work: (ask: Ask) => Promise<Result>, patience: number): Promise<Result> {
-    const wire = await this.#connectedWire(patience);
+  async #use<Result>(work: (ask: Ask) => Promise<Result>, maxWait: number): Promise<Result> {
+    const wire = await this.#connectedWire(maxWait);
     let isOpen = false;
     const ask = this.#askBy(wire);
     try {
@@ -164,9 +164,9 @@ export class PostgresConnection {
 
   #askBy(wire: Wire): Ask {
     return async (statements, options = {}) => {
-      const { noStatementTimeout = false, goesOn = false, begins = false } = options;
-      const opening = goesOn ? [] : [begin, settings(options), selectNow];
-      const ending = goesOn || begins ? [] : [commit];
+      const { noStatementTimeout = false, continues = false, begins = false } = options;
+      const opening = continues ? [] : [begin, settings(options), selectNow];
+      const ending = continues || begins ? [] : [commit];
       const pieces = statements.map(piecesOf);
       const asked = [...opening, ...pieces.flat(), ...ending];
       // Avoids an empty round trip.
@@ -176,7 +176,7 @@ export class PostgresConnection {
       try {
         const answers = await wire.query(asked, noStatementTimeout ? maxAnswer : timeouts.answer);
         this.#heardAt = sentAt;
-        if (!goesOn) {
+        if (!continues) {
           const [[session] = [], [time] = []] = answers.slice(opening.length - 2);
           this.time.observe(number(time?.now) ?? 0, sentAt, clock.monotonic());
           this.#requireSameProcess(number(session?.pid));
@@ -193,7 +193,7 @@ export class PostgresConnection {
 
   #noteSilence(error: unknown): void {
     if (this.#servers.areSeveral) this.#servers.noteSilence(error);
-    else this.#giveUp(error, shortPatience);
+    else this.#giveUp(error, defaultMaxWait);
   }
 
   /**
@@ -211,49 +211,49 @@ export class PostgresConnection {
   }
 
   /** Returns the wire; connects if there is none or it was lost. */
-  async #connectedWire(patience: number): Promise<Wire> {
+  async #connectedWire(maxWait: number): Promise<Wire> {
     // Reconnecting would keep the process from ending.
     if (this.#isClosed) throw new FailureError(`The shared state at ${this.shown} has been closed`);
     if (this.#wire !== undefined && !this.#wire.isOver) return this.#wire;
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
-    const lastPatience = this.#patienceOfLastFailure(patience);
+    const failedMaxWait = this.#failedMaxWait(maxWait);
     // After Ctrl-C the wait is shorter, or none if a recent one was in vain. There is always one attempt: outcomes that
     // arrived meanwhile are written if the database is back.
-    const rest = lastPatience > 0 ? 0 : Math.min(patience, shortPatience);
-    const most = () => (interrupted?.aborted ? rest : patience);
-    const noStatementTimeout = patience > shortPatience;
-    for (let isTold = false; ; ) {
+    const rest = failedMaxWait > 0 ? 0 : Math.min(maxWait, defaultMaxWait);
+    const maxWaitNow = () => (interrupted?.aborted ? rest : maxWait);
+    const noStatementTimeout = maxWait > defaultMaxWait;
+    for (let isReported = false; ; ) {
       try {
         return await this.#connect();
       } catch (error) {
         const waited = clock.monotonic() - began;
         // A server that was never reached will probably not be back soon.
         const maySoonBeBack = this.#wire !== undefined && isLost(error) && (noStatementTimeout || !isSilence(error));
-        if (!(maySoonBeBack || isFull(error)) || waited >= most()) {
-          this.#giveUp(error, Math.max(most(), lastPatience));
+        if (!(maySoonBeBack || isFull(error)) || waited >= maxWaitNow()) {
+          this.#giveUp(error, Math.max(maxWaitNow(), failedMaxWait));
           throw error;
         }
-        if (!isTold && waited >= shortPatience) this.onWait();
-        isTold ||= waited >= shortPatience;
+        if (!isReported && waited >= defaultMaxWait) this.onWait();
+        isReported ||= waited >= defaultMaxWait;
         await clock.sleep(pause);
       }
     }
   }
 
   /**
-   * @returns the patience of the last failed attempt if it was recent, otherwise 0
-   * @throws the error of that attempt, if this patience is not longer
+   * @returns how long the last failed attempt was allowed to wait if it was recent, otherwise 0
+   * @throws the error of that attempt, if `maxWait` is not longer
    */
-  #patienceOfLastFailure(patience: number): number {
-    const { until = 0, patience: lastPatience = 0, error } = this.#givenUp ?? {};
+  #failedMaxWait(maxWait: number): number {
+    const { until = 0, maxWait: failedMaxWait = 0, error } = this.#givenUp ?? {};
     if (this.#options.clock.monotonic() >= until) return 0;
-    if (patience <= lastPatience) throw error;
-    return lastPatience;
+    if (maxWait <= failedMaxWait) throw error;
+    return failedMaxWait;
   }
 
-  #giveUp(error: unknown, patience: number): void {
-    this.#givenUp = { until: this.#options.clock.monotonic() + giveUpFor, patience, error };
+  #giveUp(error: unknown, maxWait: number): void {
+    this.#givenUp = { until: this.#options.clock.monotonic() + giveUpFor, maxWait, error };
   }
 
   async #connect(): Promise<Wire> {

@@ -124,7 +124,7 @@ export class PostgresLimits extends StoredLimits {
         const { next, writing } = this.next(scope, (known) => change(known, mayHaveLanded));
         // Reads the whole row, because a version that another process has written may have the same number.
         const rest = [writing, this.reading(scope, 0), ...ending];
-        const [[written] = [], [found] = []] = await ask(rest, isLocked ? { goesOn: true } : { begins: true });
+        const [[written] = [], [found] = []] = await ask(rest, isLocked ? { continues: true } : { begins: true });
         // If a crash lost the row, the upsert inserts it with a new first version, so the version comes from the reply.
         const known = written
           ? this.keep(scope, { ...next, version: Number(written.version) })

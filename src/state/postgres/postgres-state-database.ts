@@ -19,15 +19,15 @@ export class PostgresStateDatabase implements StateDatabase {
    * How long a durable transaction waits for a database that can no longer be reached, in milliseconds; nothing is sent
    * meanwhile. Undefined for the default of 5 s.
    */
-  readonly #patience: number | undefined;
+  readonly #maxWait: number | undefined;
   /** Services known to have a row. */
   readonly #services = new Set<string>();
 
-  constructor(connection: PostgresConnection, clock: Clock, patience: number | undefined) {
+  constructor(connection: PostgresConnection, clock: Clock, maxWait: number | undefined) {
     this.#connection = connection;
     this.time = connection.time;
     this.#clock = clock;
-    this.#patience = patience;
+    this.#maxWait = maxWait;
     this.name = `The shared state at ${connection.shown}`;
   }
 
@@ -48,7 +48,7 @@ export class PostgresStateDatabase implements StateDatabase {
     await this.#connection.align();
     return this.#connection.again(
       (ask) => this.#run(ask, kind, service, work),
-      kind === 'durable' ? this.#patience : undefined,
+      kind === 'durable' ? this.#maxWait : undefined,
     );
   }
 
@@ -64,7 +64,7 @@ export class PostgresStateDatabase implements StateDatabase {
     if (isBrief) return;
     const tables = ['rows', 'runs'].map((table) => statement(`VACUUM petstock.${table}`));
     for (const table of tables)
-      await this.#connection.query([table], { goesOn: true, noStatementTimeout: true }).catch(() => {});
+      await this.#connection.query([table], { continues: true, noStatementTimeout: true }).catch(() => {});
   }
 
   async #run<Result>(
@@ -88,8 +88,8 @@ export class PostgresStateDatabase implements StateDatabase {
       const answers = await ask([...opening, selectNow, ...step.value], options);
       const [[time] = [], ...loaded] = answers.slice(opening.length);
       at.now = at.wall = number(time?.now) ?? now;
-      for (step = steps.next(loaded); !step.done; step = steps.next(await ask(step.value, goesOn)));
-      await ask([...at.writes, commit], goesOn);
+      for (step = steps.next(loaded); !step.done; step = steps.next(await ask(step.value, continues)));
+      await ask([...at.writes, commit], continues);
     }
     if (service !== undefined) this.#services.add(service);
     return step.value;
@@ -104,4 +104,4 @@ export class PostgresStateDatabase implements StateDatabase {
   }
 }
 
-const goesOn = { goesOn: true } as const;
+const continues = { continues: true } as const;

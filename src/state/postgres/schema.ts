@@ -17,15 +17,18 @@ const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
   if (known?.life !== undefined) return known.life;
-  const goesOn = { noStatementTimeout: true, goesOn: true };
+  const options = { noStatementTimeout: true, continues: true };
   await ask([lock], { noStatementTimeout: true, isDurable: true, begins: true });
   // Another process may have created the tables first. `to_regclass` can't be used: even under the lock it may return
   // an outdated result.
   const isThere = "SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'";
-  const [[meta] = []] = await ask([statement(isThere)], goesOn);
-  if (meta === undefined) await ask([...making(), commit], goesOn);
+  const [[meta] = []] = await ask([statement(isThere)], options);
+  if (meta === undefined) await ask([...making(), commit], options);
   else {
-    const [[found] = [], [known] = [], [present] = []] = await ask([selectVersion, selectEpoch, selectPresent], goesOn);
+    const [[found] = [], [known] = [], [present] = []] = await ask(
+      [selectVersion, selectEpoch, selectPresent],
+      options,
+    );
     const isOlder = (number(found?.schema) ?? 0) < schemaVersion;
     if (isOlder && present !== undefined) {
       throw new UnavailableError(
@@ -34,7 +37,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
       );
     }
     const upgrades = isOlder ? upgrade().map((sql) => statement(sql)) : [];
-    await ask([...upgrades, ...(known === undefined ? beginEpoch : []), commit], goesOn);
+    await ask([...upgrades, ...(known === undefined ? beginEpoch : []), commit], options);
   }
   return (await read(ask, shown))?.life;
 }

@@ -20,7 +20,7 @@ async function delivered(till: Till, request: string): Promise<string> {
   return session;
 }
 
-const goOn = (till: Till, session: string, code: number, said: string) =>
+const continueCount = (till: Till, session: string, code: number, said: string) =>
   till.exits(`inventory count ${session} --yes`, code, said, { stdin: '' });
 
 const requireOnce = ({ service }: Till) => expect([1, 2].map((petId) => service.stockOf(petId))).toEqual([15, 15]);
@@ -29,8 +29,8 @@ describe('an older state that is restored after a count', () => {
   test('does not add a count twice after an older state is restored and another command runs', async ({ till }) => {
     const session = await delivered(till, 'GET /inventory');
     await till.exits('inventory set 3 12', 0, 'earlier copy');
-    await goOn(till, session, 7, 'not known whether the count was already applied');
-    await goOn(till, session, 2, '--to');
+    await continueCount(till, session, 7, 'not known whether the count was already applied');
+    await continueCount(till, session, 2, '--to');
     requireOnce(till);
   });
 
@@ -38,7 +38,7 @@ describe('an older state that is restored after a count', () => {
     till,
   }) => {
     const session = await delivered(till, 'GET /inventory');
-    const { stderr } = await goOn(
+    const { stderr } = await continueCount(
       till,
       session,
       7,
@@ -47,7 +47,7 @@ describe('an older state that is restored after a count', () => {
     expect(stderr).not.toContain('0 rows');
     const file = `count-${session.slice(-4)}.csv`;
     expect(stderr).toContain(`--to ${file}`);
-    await goOn(till, session, 2, `--to ${file}`);
+    await continueCount(till, session, 2, `--to ${file}`);
     const { stdout } = await till.exits(`inventory count ${session} --to -`, 0, [], { stdin: '' });
     expect(stdout).toMatch(/^1,,,,5,.*\n2,,,,5,/m);
     requireOnce(till);
@@ -56,10 +56,10 @@ describe('an older state that is restored after a count', () => {
   test('refuses to repeat a count if an older state does not know whether its rows were written', async ({ till }) => {
     const session = await delivered(till, 'PATCH');
     await till.exits(`inventory count ${session} --dry-run`, 2, 'not known whether 2 rows were written', { stdin: '' });
-    await goOn(till, session, 2, 'not known whether 2 rows were written');
+    await continueCount(till, session, 2, 'not known whether 2 rows were written');
     const [run] = await till.history();
     await till.exits(`inventory apply --resume ${run?.run} --yes`, 8, 'earlier copy');
-    await goOn(till, session, 2, 'not known whether 2 rows were written');
+    await continueCount(till, session, 2, 'not known whether 2 rows were written');
     requireOnce(till);
   });
 
@@ -72,7 +72,7 @@ describe('an older state that is restored after a count', () => {
     });
     await till.exits('inventory set 3 12', 0, 'earlier copy');
     expect(await stateOf()).toBe('unknown');
-    await goOn(till, session, 7, 'not known whether the count was already applied');
+    await continueCount(till, session, 7, 'not known whether the count was already applied');
     expect(await stateOf()).toBe('unknown');
     requireOnce(till);
   });

@@ -141,9 +141,9 @@ test('stops a run and doubles no write after a failover that lost confirmed writ
   const given = await settingWith(asynchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, 30);
-  const goOn = given.pause();
+  const resume = given.pause();
   await leaveBehind(given.server);
-  goOn();
+  resume();
   await untilAnswered(given.service, 60);
   const written = async ({ url }: PostgresServer) =>
     JSON.stringify(await runSql(url, 'SELECT row, result FROM petstock.rows ORDER BY row'));

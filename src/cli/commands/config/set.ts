@@ -58,9 +58,9 @@ export const defineSet = define({
     if (given === undefined && !isSecret) {
       throw new UsageError(`The value is missing. ${name} must be ${rule}`, { hint: 'petstock help config set' });
     }
-    const place = settingsTarget(invocation);
+    const configTarget = settingsTarget(invocation);
     const typed = given ?? (await readSecret(context, `URL for ${name}`));
-    if (isForAllStores && place.store !== undefined) {
+    if (isForAllStores && configTarget.store !== undefined) {
       throw new UsageError(`${name} applies to all stores. Leave out --store`, {
         hint: petstock`config set ${name} ${isSecret ? [] : typed}`,
       });
@@ -70,11 +70,11 @@ export const defineSet = define({
     if (!parsed.ok) throw new UsageError(`${name} was not changed: ${sentence(parsed.problem)}`);
     const value = toStore === undefined ? parsed.value : await toStore(parsed.value);
     if (name === 'codes') await requireCodes(invocation, String(value));
-    const changed = await setSetting(place, name, value);
+    const changed = await setSetting(configTarget, name, value);
     const shown = shownSetting(name, value);
-    const where = `${place.store === undefined ? '' : ` for the store ${place.store}`} in ${configFile(place.folder)}`;
+    const where = `${configTarget.store === undefined ? '' : ` for the store ${configTarget.store}`} in ${configFile(configTarget.folder)}`;
     const words = changed ? `Set ${name} to ${shown}${where}` : `${name} is already ${shown}${where}`;
-    await reportChange(invocation, { ref: { store: place.store, name }, value: shown, changed }, words);
+    await reportChange(invocation, { ref: { store: configTarget.store, name }, value: shown, changed }, words);
     if (name === 'default-store') await warnOfUnknownStore(invocation, String(value));
     if (source !== undefined && variable(context.env, source) !== undefined) {
       await messages.warn(`${source} is set, so ${name} is not used`);
@@ -108,14 +108,14 @@ export const defineUnset = define({
   after: '\n\nKeys have their own command: petstock config unset-key.',
   action: async (invocation, _options, text) => {
     const name = entryName(text, invocation);
-    if (isSetting(name)) return forgetSetting(invocation, name);
-    if (name.startsWith('url.')) return forgetUrl(invocation, environmentOf(name));
+    if (isSetting(name)) return removeSetting(invocation, name);
+    if (name.startsWith('url.')) return removeUrl(invocation, environmentOf(name));
     const where = targetWords({ store: invocation.store?.value, env: environmentOf(name) });
     throw new UsageError('Keys have their own command.', { hint: petstock`config unset-key ${where}` });
   },
 });
 
-async function forgetSetting(invocation: Invocation, name: SettingName): Promise<void> {
+async function removeSetting(invocation: Invocation, name: SettingName): Promise<void> {
   const target = settingsTarget(invocation);
   const file = configFile(target.folder);
   const whose = target.store === undefined ? '' : ` for the store ${target.store}`;
@@ -126,12 +126,12 @@ async function forgetSetting(invocation: Invocation, name: SettingName): Promise
   await reportChange(invocation, { ref: { store: target.store, name }, value: null, changed }, words);
 }
 
-async function forgetUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
+async function removeUrl(invocation: Invocation, environment: RemoteEnvironmentName): Promise<void> {
   const { context, messages } = invocation;
   const store = invocation.store?.value;
-  const place = { folder: context.folders.config, store, env: environment };
-  const [file, where] = [configFile(place.folder), targetName(place)];
-  const changed = await unsetUrl(place);
+  const configTarget = { folder: context.folders.config, store, env: environment };
+  const [file, where] = [configFile(configTarget.folder), targetName(configTarget)];
+  const changed = await unsetUrl(configTarget);
   const words = changed ? `Removed the URL of ${where} from ${file}` : `No URL of ${where} is stored in ${file}`;
   await reportChange(invocation, { ref: { store, name: `url.${environment}` }, value: null, changed }, words);
   const source = urlVariable(environment, store);

@@ -77,10 +77,10 @@ async function* untilInterrupted<Piece>(pieces: AsyncIterable<Piece>, interrupte
 
 async function* noRows(): AsyncGenerator<SettledRow> {}
 
-async function openRows(history: History, place: RunFilter): Promise<number> {
+async function openRows(history: History, filter: RunFilter): Promise<number> {
   let rows = 0;
   for (const state of ['incomplete', 'running'] as const) {
-    for await (const { counts } of history.runs({ ...place, state })) rows += counts.pending + counts.unknown;
+    for await (const { counts } of history.runs({ ...filter, state })) rows += counts.pending + counts.unknown;
   }
   return rows;
 }

@@ -65,7 +65,7 @@ export const defineHistoryList = define({
           if (history !== undefined) yield* history.rows(id);
         },
         hasAllPets: showsAll,
-        place: targetName(invocation.target),
+        target: targetName(invocation.target),
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation, filter.env),
         page: {

@@ -44,7 +44,7 @@ export const defineHistoryTotals = define({
       const totals = state === undefined ? [] : await totalsOf(invocation, state, period);
       const title = `In and out of ${namedTargetText(invocation)}${daysText(period)}`;
       const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
-      await results.print(totalsView(totals, { place: targetName(target), page }));
+      await results.print(totalsView(totals, { target: targetName(target), page }));
       const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
       if (unknown === 0) return;
       await messages.note(`Not in these sums: ${counted(unknown, 'write')}. It is not known what changed.`);
@@ -68,7 +68,7 @@ async function totalsOf(invocation: Invocation, state: State, period: Period): P
   for await (const run of history.runs(where)) {
     if (run.counts.unknown === 0) continue;
     for await (const row of history.rows(run.run, ['unknown'])) {
-      if (isWithin(period, run, row)) totals.add(run, row, { isCount: false, takesBack: 0n });
+      if (isWithin(period, run, row)) totals.add(run, row, { isCount: false, cancelledChange: 0n });
     }
   }
   return withKnown(invocation, state, [...totals.pets()]);
@@ -96,10 +96,10 @@ type KnownRuns = Map<string, Promise<UndoneRows>>;
  */
 function kindOf(run: RunRecord, { line, delta }: RecordedRow, undone: UndoneRows): RowKind {
   if (run.undoes === undefined) {
-    return { isCount: run.command === 'inventory count' && delta === undefined, takesBack: 0n };
+    return { isCount: run.command === 'inventory count' && delta === undefined, cancelledChange: 0n };
   }
   const { isCount, change } = undone.get(line) ?? { isCount: false, change: 0n };
-  return { isCount, takesBack: change };
+  return { isCount, cancelledChange: change };
 }
 
 /** Returns the rows of the run that an undo reverses; none if the run is not an undo. */
@@ -121,9 +121,9 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
     const run = await history.run(undone);
     const before = await undoneRows(history, run, period, known);
     for await (const row of history.rows(undone, mayBeWritten)) {
-      const { isCount, takesBack } = kindOf(run, row, before);
+      const { isCount, cancelledChange } = kindOf(run, row, before);
       // The undo of an undo cancels nothing: it makes the change again.
-      const change = takesBack === 0n ? changeOf(row) : takesBack && 0n;
+      const change = cancelledChange === 0n ? changeOf(row) : cancelledChange && 0n;
       rows.set(row.row, { isCount, change: isWithin(period, run, row) ? change : 0n });
     }
   } catch (error) {

@@ -39,7 +39,7 @@ export const defineDiff = define({
   action: async (invocation, options, leftName, rightName) => {
     const [left, right] = [sideOf(leftName), sideOf(rightName)];
     const only = options.only === undefined ? undefined : oneOf('--only', options.only, ['quantity', 'status']);
-    requireSense(invocation, { ...options, only }, [left, right]);
+    requireConsistentOptions(invocation, { ...options, only }, [left, right]);
     await diff(invocation, [left, right], { ...options, only });
   },
 });
@@ -68,7 +68,11 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
  * Checks that the options and the sides go together.
  * @throws UsageError if they don't
  */
-function requireSense({ environment, globals }: Invocation, { only, changes }: ParsedOptions, sides: readonly Side[]) {
+function requireConsistentOptions(
+  { environment, globals }: Invocation,
+  { only, changes }: ParsedOptions,
+  sides: readonly Side[],
+) {
   if (environment.source === '--env') {
     throw new UsageError('diff takes environments as operands. Leave out --env', {
       hint: 'petstock inventory diff staging production',
@@ -91,10 +95,10 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const { names } = await invocation.stockRemarks();
   const viewOptions = { left: leftTitle, right: rightTitle, names };
   await invocation.results.requireFields(differencesView([], viewOptions));
-  const places = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
+  const targets = [leftSide, rightSide].flatMap((side) => (side.kind === 'environment' ? [side.target] : []));
   // Opens the connections first, so that nothing is sent if a side lacks an address or a key.
-  for (const target of places) await invocation.connections.at(target, async () => {});
-  if (!options.changes) await invocation.connections.announceReading(places);
+  for (const target of targets) await invocation.connections.at(target, async () => {});
+  if (!options.changes) await invocation.connections.announceReading(targets);
   const unreadable = new UnreadablePets();
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);

@@ -51,8 +51,8 @@ export const defineExport = define({
       format === 'json' || format === 'ndjson'
         ? (await import('../../../output/json.ts'))[format](view, globals)
         : changeFileText(rows, { spreadsheet, delimiter, names: names !== undefined });
-    const place = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
-    const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${place}`;
+    const words = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
+    const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${words}`;
     const done = () =>
       `${counted(counts.pets, 'pet')} written to ${file === '-' ? 'stdout' : file}. Edit the column "quantity", then run: ${next}`;
     await exportTo(invocation, file, text, { force, done });

@@ -102,7 +102,7 @@ const maxNamed = 20;
 /** Maximum number of unreadable or of repeated pets. A response with more is not a stock list. */
 const maxUnreadable = 100_000;
 
-function requireFew(count: number): void {
+function requirePlausibleCount(count: number): void {
   if (count <= maxUnreadable) return;
   throw new FailureError(
     `More than ${grouped(maxUnreadable)} pets in the list are unreadable or appear twice: this is not a stock list`,
@@ -119,13 +119,13 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
   /** Adds a pet with an unreadable stock. It is bound, so that it can be passed as a callback. */
   readonly add = (item: UnreadableItem): void => {
     this.set(item.petId, item);
-    requireFew(this.size);
+    requirePlausibleCount(this.size);
   };
 
   /** Adds a pet that appears again. It is bound, so that it can be passed as a callback. */
   readonly repeat = (petId: bigint): void => {
     this.#repeated.add(petId);
-    requireFew(this.#repeated.size);
+    requirePlausibleCount(this.#repeated.size);
   };
 
   /**

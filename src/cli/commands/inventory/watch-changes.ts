@@ -106,7 +106,7 @@ class Watch {
   async poll(): Promise<Iterable<readonly Difference[]>> {
     const { clock } = this.invocation.context;
     this.#checkedAt = clock.monotonic();
-    this.#pace.looked();
+    this.#pace.recordPoll();
     const found = await this.#tryRead();
     const now = clock.monotonic();
     // If a check was delayed by the rate limit, the next interval begins when the check has ended.

@@ -36,7 +36,7 @@ export const defineImport = define({
     if ('database' in chosen && !merge) await questions.confirm(`Replace the whole stock in ${name}?`);
     const pets = [...stock.items].length;
     await withStorage(invocation, chosen, (storage) =>
-      merge ? storage.put(stock.items) : storage.replace(stock, { forgetsUsage: false }),
+      merge ? storage.put(stock.items) : storage.replace(stock, { clearsUsage: false }),
     );
     if (!merge && 'file' in chosen && chosen.isOwn) {
       await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'none');

@@ -37,7 +37,7 @@ export const defineReset = define({
     const name = storageName(chosen);
     if ('database' in chosen) await invocation.questions.confirm(`Replace all stock in ${name} with fresh stock?`);
     const fill = async (storage: ServiceStorage) => {
-      await storage.replace(stock, { forgetsUsage: true });
+      await storage.replace(stock, { clearsUsage: true });
       const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
       if (key !== undefined) await adoptKey(storage, key, sandboxPlan, { keepsKnown: false });
     };

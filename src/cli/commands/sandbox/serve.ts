@@ -5,7 +5,12 @@ import { createFileAtomically } from '../../../shared/atomic-file.ts';
 import { InterruptedError, UsageError } from '../../../shared/errors.ts';
 import { readErrorReason } from '../../../shared/file-error.ts';
 import { petstock, shellWord } from '../../../shared/hint.ts';
-import { type PrivateFile, privatePlace, readPrivateFile, requirePrivateFile } from '../../../shared/private-files.ts';
+import {
+  type PrivateFile,
+  privateLocation,
+  readPrivateFile,
+  requirePrivateFile,
+} from '../../../shared/private-files.ts';
 import { version } from '../../../shared/version.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
@@ -18,7 +23,7 @@ import { readStockFile } from './stock-file.ts';
 import { storageName } from './storage-access.ts';
 
 /** How long to wait for a database that is starting, in seconds. */
-const startPatience = 30;
+const maxStartSeconds = 30;
 
 export const defineServe = define({
   formats: ['json', 'ndjson'],
@@ -110,15 +115,15 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
   const { clock, interrupted } = context;
   const parsed = serviceOptionsOf(values);
   for (const file of [values.tlsCert, values.tlsKey])
-    if (file !== undefined) named(() => requirePrivateFile(privatePlace(file)));
+    if (file !== undefined) named(() => requirePrivateFile(privateLocation(file)));
   if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
   const key = values.key ?? (await keyOfFile(values.keyFile, teller));
   return {
     ...parsed,
-    startPatience: {
-      seconds: startPatience,
+    startTimeout: {
+      seconds: maxStartSeconds,
       sleep: (ms: number) => clock.sleep(ms, interrupted),
-      waits: (reason: string) => void teller.note(`Waiting up to ${startPatience} s for the database: ${reason}.`),
+      waits: (reason: string) => void teller.note(`Waiting up to ${maxStartSeconds} s for the database: ${reason}.`),
     },
     ...(teller.entry !== undefined && {
       log: teller.entry,

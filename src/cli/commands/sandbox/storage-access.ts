@@ -30,11 +30,11 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
   }
   if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };
   if (file === ':memory:') throw new UsageError('--file :memory: stores nothing between commands');
-  const place = named(() => privateDatabase(file));
-  if (!existsSync(place)) {
+  const path = named(() => privateDatabase(file));
+  if (!existsSync(path)) {
     throw new UsageError(`There is no file ${file}`, { hint: petstock`sandbox serve --file ${file}` });
   }
-  return { file: place, isOwn: false };
+  return { file: path, isOwn: false };
 }
 
 interface Opening {

@@ -83,9 +83,6 @@ const TYPES = {
 export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 
-/** Maximum wait for a lock in milliseconds, longer than a service that hangs in a transaction holds its locks. */
-const LOCK_MS = 6_000;
-
 /** Connects, and tries again without TLS if the server has none and its URL allows that. */
 export type Connecting = (connect: (config: pg.ClientConfig) => Promise<pg.Client>) => Promise<pg.Client>;
 
@@ -149,15 +146,4 @@ export function common(server: DatabaseServer, ssl: Parameters<typeof driverOpti
 async function backendOf(client: pg.Client): Promise<number | undefined> {
   const { rows } = await client.query<{ readonly pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid;
-}
-
-/**
- * Returns the statements that each connection starts with; a pooler refuses these settings as startup parameters. The
- * search path leaves out schemas in which others may create objects. A confirmed change must be durable, so the
- * database waits for its disk even if it would not by default.
- */
-export function beginning(idleMs: number): string {
-  return `SET search_path = pg_catalog, pg_temp;
-    SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 }

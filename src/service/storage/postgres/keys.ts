@@ -73,13 +73,13 @@ export function postgresKeys(
 }
 
 /** Returns a statement that selects keys with the time; if there is no such key, a single row without a key. */
-const looked = (name: string, condition: string): Prepared => ({
+const selectKeys = (name: string, condition: string): Prepared => ({
   name,
   text: `SELECT looked.*, ${keyColumns.map((column) => `k.${column}`).join()}, k.xmin::text AS seen
     FROM (${SELECT_SCHEMA}) AS looked LEFT JOIN petstock_service.keys AS k ON ${condition}`,
 });
-const VALID = looked('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
-const ONE = looked('one key', BY_ID);
+const VALID = selectKeys('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
+const ONE = selectKeys('one key', BY_ID);
 
 /** Charges keys. Rows are locked in one order, so that two services don't deadlock. */
 const CHARGE: Prepared = {

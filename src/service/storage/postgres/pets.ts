@@ -1,10 +1,10 @@
 import type { InventoryItem, PetStatus, StockItem } from '../../seed/stock.ts';
 import { RequestBatcher } from '../request-batcher.ts';
-import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
+import { clearUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
 import { type StockStorage, StorageError } from '../storage.ts';
 import { type Client, type Connections, numbered, type Prepared } from './connections.ts';
 import { ANSWER_MS } from './database-errors.ts';
-import { fillStock, patiently, putItems, withoutTimeouts } from './schema.ts';
+import { fillStock, putItems, queryWithLongTimeout, withoutTimeouts } from './schema.ts';
 
 interface PetRow {
   readonly id: bigint;
@@ -69,17 +69,20 @@ export function postgresPets(connections: Connections, now: () => number): Stock
     put: (items) =>
       connections.transact(async (client) => {
         await withoutTimeouts(client);
-        await patiently(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
+        await queryWithLongTimeout(client, 'LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
         await putItems(client, items);
       }),
     // Writers wait until the stock is replaced; readers continue with the previous stock.
-    replace: (stock, { forgetsUsage }) =>
+    replace: (stock, { clearsUsage }) =>
       connections.transact(async (client) => {
         await withoutTimeouts(client);
-        await patiently(client, 'LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE');
-        await patiently(client, 'DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
+        await queryWithLongTimeout(
+          client,
+          'LOCK TABLE petstock_service.pets, petstock_service.orders IN EXCLUSIVE MODE',
+        );
+        await queryWithLongTimeout(client, 'DELETE FROM petstock_service.pets; DELETE FROM petstock_service.orders');
         await fillStock(client, stock);
-        if (forgetsUsage) await patiently(client, forgetUsageSql('petstock_service.keys'));
+        if (clearsUsage) await queryWithLongTimeout(client, clearUsageSql('petstock_service.keys'));
       }),
   };
 }

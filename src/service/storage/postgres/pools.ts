@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { beginning, readOnly } from './database-errors.ts';
+import { readOnly } from './database-errors.ts';
 
 /**
  * How long, in milliseconds, a service that hangs while it replaces the stock can hold its locks. Requests wait
@@ -12,6 +12,9 @@ const IDLE_MS = 4_000;
  * by default).
  */
 const READER_IDLE_MS = 90_000;
+
+/** Maximum wait for a lock in milliseconds, longer than a service that hangs in a transaction holds its locks. */
+const LOCK_MS = 6_000;
 
 /** Maximum number of connections in each pool. */
 export const WORKERS = 6;
@@ -31,7 +34,7 @@ export interface Pools {
 export function openPools(config: pg.PoolConfig, isOneOfSeveral: boolean): Pools {
   const poolOf = (max: number, idleMs: number) => {
     const onConnect = async (client: pg.ClientBase) => {
-      await client.query(beginning(idleMs));
+      await client.query(sessionSetupSql(idleMs));
       if (isOneOfSeveral) await requireWrites(client);
     };
     // A closed connection is replaced when one is needed. Without these listeners, the loss of a connection that is
@@ -45,6 +48,17 @@ export function openPools(config: pg.PoolConfig, isOneOfSeveral: boolean): Pools
 /** Closes pools that are no longer used: idle connections now, the others after their work. */
 export function endPools({ workers, readers }: Pools): Promise<unknown> {
   return Promise.all([workers.end(), readers.end()]);
+}
+
+/**
+ * Returns the statements that each connection starts with. A pooler refuses these settings as startup parameters. The
+ * search path leaves out schemas in which others may create objects. A confirmed change must be durable, so the
+ * database waits for its disk even if it would not by default.
+ */
+function sessionSetupSql(idleMs: number): string {
+  return `SET search_path = pg_catalog, pg_temp;
+    SET lock_timeout = ${LOCK_MS}; SET idle_in_transaction_session_timeout = ${idleMs};
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 }
 
 async function requireWrites(client: pg.ClientBase): Promise<void> {

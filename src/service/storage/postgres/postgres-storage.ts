@@ -30,19 +30,19 @@ const UNFINISHED_MS = 2_000;
  * one database
  * @param clock the clock of this machine; it only bridges the time between two responses of the database, and may be
  * wrong
- * @param onlyLooks whether no tables may be created or changed
+ * @param readOnly whether no tables may be created or changed
  */
 export async function openPostgres(
   urls: readonly string[],
   stock: SeedStock,
   clock: Clock,
-  onlyLooks = false,
+  readOnly = false,
 ): Promise<ServiceStorage> {
   const connections = new Connections(urls);
   try {
     await connections.requireSessions();
-    if (onlyLooks) await requirePrepared(connections);
-    const isNew = !onlyLooks && (await prepare(connections, stock));
+    if (readOnly) await requirePrepared(connections);
+    const isNew = !readOnly && (await prepare(connections, stock));
     return storeOf(connections, clock, seenIn((await connections.read<SchemaRow>(SELECT_SCHEMA))[0]), isNew);
   } catch (error) {
     await connections.close();

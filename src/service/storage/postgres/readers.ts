@@ -17,11 +17,11 @@ export class Readers {
 
   /**
    * @param count number of connections
-   * @param patienceMs maximum wait for a connection, in milliseconds
+   * @param maxWaitMs maximum wait for a connection, in milliseconds
    */
   constructor(
     count: number,
-    private readonly patienceMs: number,
+    private readonly maxWaitMs: number,
   ) {
     this.#free = count;
   }
@@ -46,7 +46,7 @@ export class Readers {
       const timer = setTimeout(() => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
         reject(new StorageError('Too many lists are being read at the same time, with this key or in total'));
-      }, this.patienceMs);
+      }, this.maxWaitMs);
       this.#waiting = [...this.#waiting, waiting];
       this.#admit();
     });

@@ -119,12 +119,12 @@ export async function prepare(connections: Connections, stock: SeedStock): Promi
   if ((await versionIn(connections)) >= MIGRATIONS.length) return false;
   return connections.transact(async (client) => {
     await withoutTimeouts(client);
-    await patiently(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
+    await queryWithLongTimeout(client, `SELECT pg_advisory_xact_lock(${LOCK})`);
     const from = await versionIn({ read: async (text) => (await client.query(text)).rows });
     if (from === 0) await client.query('CREATE SCHEMA IF NOT EXISTS petstock_service');
     for (const [at, statements] of MIGRATIONS.entries()) {
       if (at < from) continue;
-      await patiently(client, `${statements}; UPDATE petstock_service.service SET version = ${at + 1}`);
+      await queryWithLongTimeout(client, `${statements}; UPDATE petstock_service.service SET version = ${at + 1}`);
     }
     if (from === 0) await fillStock(client, stock);
     return from === 0;
@@ -168,12 +168,16 @@ export async function withoutTimeouts(client: Client): Promise<void> {
 }
 
 /** Time limit in milliseconds for one statement about a whole stock, or for another service that fills one in. */
-const PATIENCE_MS = 600_000;
+const LONG_TIMEOUT_MS = 600_000;
 
 /** Runs a statement that may take longer than a client would wait, up to 10 minutes. */
-export async function patiently(client: Client, text: string, values: readonly unknown[] = []): Promise<void> {
+export async function queryWithLongTimeout(
+  client: Client,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
   // Without values, the text may contain several statements.
-  const config = { text, query_timeout: PATIENCE_MS, ...(values.length === 0 ? {} : { values: [...values] }) };
+  const config = { text, query_timeout: LONG_TIMEOUT_MS, ...(values.length === 0 ? {} : { values: [...values] }) };
   await client.query(config);
 }
 
@@ -184,7 +188,7 @@ const CHUNK = 5_000;
 export async function fillStock(client: Client, { items, orders }: SeedStock): Promise<void> {
   await putItems(client, items);
   if (orders.length === 0) return;
-  await patiently(
+  await queryWithLongTimeout(
     client,
     `INSERT INTO petstock_service.orders (body)
      SELECT body FROM unnest($1::text[]) WITH ORDINALITY AS given (body, at) ORDER BY at`,
@@ -201,7 +205,7 @@ export async function putItems(client: Client, items: Iterable<StockItem>): Prom
       chunk.map(({ status }) => status),
       chunk.map(({ record }) => record ?? null),
     ];
-    await patiently(
+    await queryWithLongTimeout(
       client,
       `INSERT INTO petstock_service.pets AS known (id, quantity, status, record)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])

@@ -87,13 +87,13 @@ export function isBusy(error: unknown): boolean {
 const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
 
 /** Waits of a minute in total, for a whole stock: another process may be importing a million pets. */
-export const VERY_PATIENT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
+export const PAUSES_FOR_IMPORT: readonly number[] = [...PAUSES, ...Array<number>(2_200).fill(25)];
 
 /**
  * Runs `work` once no other process holds the lock that it needs. SQLite's own wait would block the event loop; this
  * wait lets other requests continue.
  * @throws StorageError if the lock is not released in time, or for any other error of SQLite
  */
-export function patiently<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
+export function retryWhileBusy<Result>(work: () => Result, pauses = PAUSES): Promise<Result> {
   return retryBusy(() => guarded(work), pauses, sleep, isBusy);
 }

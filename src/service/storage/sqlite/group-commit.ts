@@ -1,5 +1,5 @@
 import { RequestBatcher } from '../request-batcher.ts';
-import { type Database, guarded, isBusy, patiently, type Statement } from './database.ts';
+import { type Database, guarded, isBusy, retryWhileBusy, type Statement } from './database.ts';
 
 type Work = () => unknown;
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
@@ -49,7 +49,7 @@ export class GroupCommit {
   /** Returns the outcome of each piece of work. Never rejects. */
   async #complete(works: readonly Work[]): Promise<readonly Outcome[]> {
     try {
-      return await patiently(() => this.#together(works));
+      return await retryWhileBusy(() => this.#together(works));
     } catch (error) {
       if (works.length === 1 || isBusy(error)) return works.map(() => ({ error }));
       const outcomes: Outcome[] = [];

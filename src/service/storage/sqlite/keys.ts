@@ -11,7 +11,7 @@ import {
   usageValues,
 } from '../rows.ts';
 import type { KeyStorage } from '../storage.ts';
-import { type Prepare, patiently } from './database.ts';
+import { type Prepare, retryWhileBusy } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
 
 const BY_ID = 'lower(substr(hex(digest), 1, 12)) = ?';
@@ -47,7 +47,7 @@ export function sqliteKeys(
         return row === undefined ? null : recordOf(row);
       }),
     keys: () =>
-      patiently(() => {
+      retryWhileBusy(() => {
         const rows: readonly KeyRow[] = sql('SELECT * FROM keys ORDER BY created_at, digest').all();
         return rows.map(recordOf);
       }),

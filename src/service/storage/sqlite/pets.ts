@@ -1,4 +1,4 @@
-import { forgetUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
+import { clearUsageSql, nextPage, PAGE, type Page, pageSql, SMALLEST_ID } from '../rows.ts';
 import type { StockStorage } from '../storage.ts';
 import {
   type Database,
@@ -6,10 +6,10 @@ import {
   IN_MEMORY,
   inTransaction,
   openDatabase,
+  PAUSES_FOR_IMPORT,
   type Prepare,
-  patiently,
+  retryWhileBusy,
   type Statement,
-  VERY_PATIENT,
 } from './database.ts';
 import type { GroupCommit } from './group-commit.ts';
 import { fillStock, putItems, settle } from './schema.ts';
@@ -48,29 +48,29 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
     });
   /** Runs `work` in its own transaction. No other transaction is open between two turns of the event loop. */
   const alone = async (work: () => void) => {
-    await patiently(() => {
+    await retryWhileBusy(() => {
       inventory.changed();
       inTransaction(database, () => {
         requireOwn();
         work();
       });
-    }, VERY_PATIENT);
+    }, PAUSES_FOR_IMPORT);
     settle(database);
   };
   const texts = async (statement: string) => {
-    const rows: readonly { readonly text: string }[] = await patiently(() => sql(statement).all());
+    const rows: readonly { readonly text: string }[] = await retryWhileBusy(() => sql(statement).all());
     return rows.map(({ text }) => text);
   };
   return {
     async *inventory() {
       // A single statement is a snapshot by itself, and the connection for writes has the pages in its cache.
-      const single = await patiently(() => inventory.read());
+      const single = await retryWhileBusy(() => inventory.read());
       if (single === null) yield* snapshots.read();
       else if (single !== '') yield single;
     },
     find: async (petId) => {
       const find = 'SELECT id AS petId, quantity, status, record FROM pets WHERE id = ?';
-      const row = await patiently(() => sql(find).get(petId));
+      const row = await retryWhileBusy(() => sql(find).get(petId));
       return row === undefined ? null : { ...row, record: row.record ?? undefined };
     },
     setQuantity: (petId, quantity) =>
@@ -81,11 +81,11 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
     records: () => texts('SELECT record AS text FROM pets WHERE record IS NOT NULL ORDER BY id'),
     remove: async (petId) => (await change('DELETE FROM pets WHERE id = ? RETURNING id', petId)) !== null,
     put: (items) => alone(() => putItems(database, items)),
-    replace: (stock, { forgetsUsage }) =>
+    replace: (stock, { clearsUsage }) =>
       alone(() => {
         database.exec('DELETE FROM pets; DELETE FROM orders');
         fillStock(database, stock);
-        if (forgetsUsage) database.exec(forgetUsageSql('keys'));
+        if (clearsUsage) database.exec(clearUsageSql('keys'));
       }),
     close: () => snapshots.close(),
   };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { isSqliteError, sqlite } from '../../../shared/sqlite-engine.ts';
 import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
-import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, patiently } from './database.ts';
+import { type Database, guarded, IN_MEMORY, inTransaction, openDatabase, retryWhileBusy } from './database.ts';
 
 /** The application id that marks a file as a database of the service: 'pets' in ASCII. */
 const APPLICATION_ID = 0x70657473n;
@@ -64,7 +64,7 @@ export const CURRENT = 5n;
 export async function prepareDatabase(database: Database, stock: SeedStock): Promise<boolean> {
   const before = versionOf(database);
   // Switching to WAL needs exclusive access for a moment, and SQLite does not always wait for it.
-  await patiently(() => database.exec('PRAGMA journal_mode = WAL'));
+  await retryWhileBusy(() => database.exec('PRAGMA journal_mode = WAL'));
   database.exec('PRAGMA synchronous = NORMAL');
   if (before === CURRENT) return false;
   const isNew = inTransaction(database, () => {

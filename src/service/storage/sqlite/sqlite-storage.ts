@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { SeedStock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
 import { type ServiceStorage, StorageError } from '../storage.ts';
-import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, patiently, prepareOnce } from './database.ts';
+import { BUSY_MS, type Database, guarded, IN_MEMORY, openDatabase, prepareOnce, retryWhileBusy } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 import { sqliteKeys } from './keys.ts';
 import { sqlitePets } from './pets.ts';
@@ -84,7 +84,7 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceSt
       ahead += Math.round(milliseconds);
     },
     check: async () => {
-      if (provenAt !== undefined && Math.abs(clock.now() - provenAt) < PROOF_MS) return patiently(requireOwn);
+      if (provenAt !== undefined && Math.abs(clock.now() - provenAt) < PROOF_MS) return retryWhileBusy(requireOwn);
       // Writes as many pages as a request would, without changing anything: on a full disk there may still be room for
       // a single page.
       await commits.run(() => database.exec(REWRITE));

@@ -70,8 +70,8 @@ async function newestUnfinished(
   }
   if (newest === undefined) return [];
   const question = `${what} (${sumText(accountOf(newest).tally)}). Resume it? (Enter: yes, n: start a new session)`;
-  const goesOn = !questions.willAsk() || (await asksToGoOn(questions, question));
-  return goesOn ? [newest] : [];
+  const isResumed = !questions.willAsk() || (await confirmResume(questions, question));
+  return isResumed ? [newest] : [];
 }
 
 const maxNamed = 3;
@@ -114,7 +114,7 @@ function byText({ head }: CountSession): string {
  * Asks whether to resume a session. Enter resumes it. Text that is scanned at the prompt is not an answer, so the
  * question is repeated.
  */
-async function asksToGoOn(questions: Invocation['questions'], question: string): Promise<boolean> {
+async function confirmResume(questions: Invocation['questions'], question: string): Promise<boolean> {
   for (let asked = question; ; ) {
     const answer = (await questions.text(asked)).trim();
     if (/^(?:y|yes)?$/i.test(answer)) return true;
@@ -169,9 +169,9 @@ function requireFitting(session: CountSession, invocation: Invocation, { mode, a
   const name = shortOf(session);
   const is = modeName(head.mode);
   if (!isAt(head, invocation)) {
-    const places = `${targetName(head)}, not ${targetName(invocation.target)}`;
+    const targets = `${targetName(head)}, not ${targetName(invocation.target)}`;
     const hint = commandFor(invocation, [name], {}, head);
-    throw new UsageError(`Session ${name} is for ${places}. Nothing was sent`, { hint });
+    throw new UsageError(`Session ${name} is for ${targets}. Nothing was sent`, { hint });
   }
   if (mode !== undefined && mode !== head.mode) {
     throw new UsageError(`Session ${name} is ${is}, so --${mode} can't be used with it. Leave out --${mode}`);

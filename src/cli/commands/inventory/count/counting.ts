@@ -120,7 +120,7 @@ export class Counting {
         return { events, isDone: true };
       } else if (line.kind === 'code') events.push(this.#assignCode(codeText(text), line, records));
       else if (line.kind === 'wrong') events.push(this.#ignore(line.code, line.problem ?? ''));
-      else if (line.kind === 'back') events.push(this.#takeBack(records));
+      else if (line.kind === 'back') events.push(this.#cancelLast(records));
       else events.push(this.#count({ ...line, kind: line.kind }, records));
     }
     this.#keep(records);
@@ -197,7 +197,7 @@ export class Counting {
     this.#account = accountOf(all, (each) => this.#petOf(each));
   }
 
-  #takeBack(records: ScanRecord[]): CountEvent {
+  #cancelLast(records: ScanRecord[]): CountEvent {
     const last = this.#taken.pop();
     if (last?.kind === 'assigned') this.#assign(record('code', { code: last.code, pet: last.was }), records);
     if (last !== undefined && last.kind !== 'scan') {

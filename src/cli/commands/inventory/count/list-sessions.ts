@@ -89,15 +89,15 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
 
 /**
  * Returns a view of sessions.
- * @param place the target of the command; a table leaves it out
+ * @param target the target of the command; a table leaves it out
  */
-function sessionsView(sessions: readonly ListedSession[], place: string): View {
+function sessionsView(sessions: readonly ListedSession[], target: string): View {
   return {
     shape: 'list',
     isWordy: true,
     columns: plainColumns(fields),
     rows: [sessions.map(rowOf)],
-    table: { columns: columnsFor(place), rows: [sessions.map(tableRow)] },
+    table: { columns: columnsFor(target), rows: [sessions.map(tableRow)] },
   };
 }
 
@@ -114,13 +114,13 @@ function rowOf(session: ListedSession): Row {
   return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became, label, user };
 }
 
-const columnsFor = (place: string): readonly Column[] => [
+const columnsFor = (target: string): readonly Column[] => [
   { field: 'name', title: 'Session', whole: true },
   { field: 'at', title: 'At' },
   { field: 'label', title: 'Label', foreign: 'name' },
   { field: 'user', title: 'By', foreign: 'name' },
   { field: 'mode', title: 'Mode' },
-  { field: 'env', title: 'Env', whole: true, usual: place },
+  { field: 'env', title: 'Env', whole: true, usual: target },
   { field: 'scans', title: 'Scans', align: 'right' },
   { field: 'pets', title: 'Pets', align: 'right' },
   { field: 'units', title: 'Units', align: 'right' },

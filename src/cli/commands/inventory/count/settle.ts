@@ -15,14 +15,14 @@ import { withSessions } from './list-sessions.ts';
 /**
  * Finds the run that took the units of a session. Gives the session back the units that the run has not written and
  * will not write: those of a delivery, and counts that the service rejected. Ends a session with nothing left.
- * @param mayTakeBack whether the session gets its units back if the history has no such run (it may have been removed)
+ * @param mayReturnUnits whether the session gets its units back if the history has no such run (it may have been removed)
  * @returns the pets to count again, because their stock has changed or it is not known whether they were written
  * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
  */
 export async function settle(
   access: RunAccess,
   session: OpenCountSession,
-  mayTakeBack: boolean,
+  mayReturnUnits: boolean,
 ): Promise<readonly bigint[]> {
   const { history } = access.connection.state;
   const account = accountOf(session);
@@ -34,10 +34,10 @@ export async function settle(
       ...given.map(([pet, units]) => record('given', { pet, units })),
       record('run', { code: begun.run }),
     ]);
-    return settle(access, session, mayTakeBack);
+    return settle(access, session, mayReturnUnits);
   }
   if (account.handedOver.size > 0) {
-    if (!mayTakeBack) throw unknownRunError(access, session);
+    if (!mayReturnUnits) throw unknownRunError(access, session);
     session.append([record('settled')]);
   }
   const { run } = account;

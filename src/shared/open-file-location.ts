@@ -17,8 +17,10 @@ import { systemCode } from './file-error.ts';
 
 export const writableByOthers = 0o022;
 
-/** The location of a file, with its folder held open, so that renames by others can't redirect it. */
-export interface Place {
+/**
+ * The location of a file. On Linux its folder is held open, so nobody can redirect the location by renaming a folder.
+ */
+export interface FileLocation {
   /** The folder for calls of `node:fs`: by its descriptor if there is `/proc` (Linux), otherwise by its path. */
   readonly folder: string;
   /** The path of the folder, without symbolic links. */
@@ -30,7 +32,7 @@ export interface Place {
 }
 
 /** A symbolic link on a path that another user may have created. */
-export class ForeignLink extends Error {
+export class UntrustedLink extends Error {
   readonly link: string;
 
   constructor(link: string) {
@@ -39,7 +41,7 @@ export class ForeignLink extends Error {
   }
 }
 
-interface Folder extends Pick<Place, 'close'> {
+interface Folder extends Pick<FileLocation, 'close'> {
   readonly at: string;
   readonly path: string;
 }
@@ -51,11 +53,11 @@ const maxLinks = 40;
  * Resolves a path to the location of its file, which may not exist yet. Each part is looked up in the open folder
  * before it, so a link that replaces a folder meanwhile is detected. Except on Linux, Node can't look up names in an
  * open folder: there such a link is followed if it appears between two system calls.
- * @throws ForeignLink for a link in a folder that another user owns or can write to; the error of `node:fs`
+ * @throws UntrustedLink for a link in a folder that another user owns or can write to; the error of `node:fs`
  */
-export function openPlace(path: string): Place {
+export function openFileLocation(path: string): FileLocation {
   // Files have no numeric owners on Windows, and only administrators create links.
-  if (effectiveUser() === undefined) return placeOnWindows(path);
+  if (effectiveUser() === undefined) return locationOnWindows(path);
   const canOpen = platform() === 'linux' && existsSync('/proc/self/fd');
   const root: Folder = { at: '/.', path: sep, close: () => {} };
   let folder = root;
@@ -110,7 +112,7 @@ function openFolder(at: string, path: string): Folder {
 function requireTrusted({ at, path }: Folder, name: string): void {
   const { uid, mode } = statSync(at);
   if (isOursOrRoots(uid) && ((mode & writableByOthers) === 0 || isReadOnly(at))) return;
-  throw new ForeignLink(resolve(path, name));
+  throw new UntrustedLink(resolve(path, name));
 }
 
 /**
@@ -126,10 +128,10 @@ function isReadOnly(folder: string): boolean {
   }
 }
 
-function placeOnWindows(path: string): Place {
+function locationOnWindows(path: string): FileLocation {
   const found = statSync(path, { throwIfNoEntry: false });
   // A device or a pipe may have no path of its own.
-  const place = found?.isFile() ? realpathSync(path) : resolve(path);
-  const folder = dirname(place);
-  return { folder, folderPath: folder, name: basename(place), stats: found, close: () => {} };
+  const file = found?.isFile() ? realpathSync(path) : resolve(path);
+  const folder = dirname(file);
+  return { folder, folderPath: folder, name: basename(file), stats: found, close: () => {} };
 }

@@ -8,7 +8,7 @@ import type { LimitRecord } from './limit-records.ts';
  * A returned state belongs to the implementation: callers read it and never change it. It is outdated after the next
  * call.
  */
-export interface LimitsStore {
+export interface KeyLimits {
   /**
    * Folds the records into the state of a key, in order and in one transaction, and returns the result. The result is
    * visible to every other process at once, but a power cut may lose it, unless it closes the gate.
