@@ -16,8 +16,8 @@ test('reads the names of pets without codes, and keeps the first if a pet has se
   expect([ok, file]).toMatchObject([true, { codes: { pets, names } }]);
 });
 
-test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n'])(
-  'reports only the header of %j',
+test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petId\n'])(
+  'reports one fault, on the first line, for the codes %j',
   async (content) => {
     expect(await read(content)).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
   },

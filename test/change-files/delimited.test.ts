@@ -201,7 +201,7 @@ describe('readChanges of a broken file', () => {
       '1: the file is all in one column, here "petId quantity"',
     ],
     ['"id;price;pieces"', rows.map((row) => `"${row.replace(',', ';2.5;')}"`), '1: the file is all in one column'],
-    ['"Article;petId"', rows.map((row) => `"${row.replace(',', ';')}"`), '1: the file is all in one column'],
+    ['"Article; petId"', rows.map((row) => `"${row.replace(',', ';')}"`), '1: the file is all in one column'],
     ['petId;quantity', rows, '2: the file is all in one column'],
     ['petId,quantity', [...rows, 'Total,60'], '22: this row is a total, not a pet: remove it'],
     ['petId,quantity', [...rows, 'Summe:,"1.060"'], '22: this row is a total, not a pet: remove it'],
