@@ -23,6 +23,11 @@ test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petI
   },
 );
 
+test('reads only columns whose whole name is known', async () => {
+  const codes = { pets: new Map([['007', 8n]]), names: new Map(), lows: new Map() };
+  expect(await read('xcode,code,petId,nickname,yellow\n1,007,8,Rex,3\n')).toMatchObject({ ok: true, codes });
+});
+
 test('reads codes with the delimiter that separates the known columns', async () => {
   const pets = new Map([['007', 8n]]);
   expect(await read('code;petId;a,b,c,d\n007;8;x\n')).toMatchObject({ ok: true, codes: { pets } });

@@ -35,6 +35,11 @@ describe('readChanges of a table', () => {
     expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
   });
 
+  it('keeps the status and the name of a row for its reader, if there are any', async () => {
+    const file = await read('id,qty,status,name\n4,1, sold ,\n5,1,,\n');
+    expect(file).toMatchObject({ forReader: new Map([[4n, { line: 2, status: 'sold', name: '' }]]) });
+  });
+
   it('finds no changes in a file that has only a header', async () => {
     expect(await read('petId,quantity\n')).toEqual({ ok: true, changes: [], forReader: new Map(), unit: 'line' });
   });
