@@ -2,10 +2,20 @@ import { rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { LogEntry } from '../../src/service/http/log.ts';
-import { startService } from '../../src/service/index.ts';
+import { isLoopback, startService } from '../../src/service/index.ts';
 import { temporaryPostgres } from '../support/postgres.ts';
 import { authorityFile, pemFile } from '../support/tls.ts';
 import { outcome, outcomes, start, type TestService, test } from './support.ts';
+
+test.each([
+  ['localhost', true],
+  ['::1', true],
+  ['127.0.0.9', true],
+  ['127.example', false],
+  ['10.127.0.1', false],
+])('decides whether only this machine can reach %s: %j', (host, expected) => {
+  expect(isLoopback(host)).toBe(expected);
+});
 
 describe('probes', () => {
   const probe = async (service: TestService, path = '/readyz') => {
