@@ -51,7 +51,7 @@ export const countHelp = 'Type - to cancel the last line, 42 x3 to count 3, done
 
 /** Shown to a user who has typed `help`. */
 const countWords = [
-  ['42', 'counts one unit of pet 42, or of a bar code or a name'],
+  ['42', 'counts one unit of pet 42; a bar code or a name works, too'],
   ['42 x3', 'counts three units; so does 42*3'],
   ['-', 'cancels the last line'],
   ['= 42 7', 'sets pet 42 to seven units in all'],

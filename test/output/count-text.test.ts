@@ -81,7 +81,7 @@ test.each<[string, readonly bigint[], readonly bigint[], number, readonly string
 test('wraps the help of a count to the terminal', () => {
   const lines = (width: number) => eventLines({ kind: 'help' }, { sum, mode: 'count', names, paint, width });
   expect([lines(80)[0], lines(80).length]).toEqual([
-    '42          counts one unit of pet 42, or of a bar code or a name',
+    '42          counts one unit of pet 42; a bar code or a name works, too',
     9,
   ]);
   expect(Math.max(...lines(40).map(({ length }) => length))).toBeLessThanOrEqual(40);

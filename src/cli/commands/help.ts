@@ -36,7 +36,7 @@ function optionParts(help: Command): readonly HelpPart[] {
   return [
     'Global options, before or after the command',
     { terms },
-    "The variable in brackets applies if the option is not given. A variable without a value in brackets takes the option's value, or true or false. " +
+    'The variable in brackets applies if the option is not given. If the brackets show only a name, the variable takes the same value as the option, or true or false if the option takes none. ' +
       'No variable answers a question for you: use --yes.',
   ];
 }

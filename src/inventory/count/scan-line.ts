@@ -65,10 +65,8 @@ export function parseScanLine(
   const [, word = '', operand = ''] = /^(-+|code|done)(?: +(.*))?$/is.exec(text) ?? [];
   if (/^code$/i.test(word)) return { kind: 'code', code: operand, units: 0 };
   if (word !== '') {
-    return wrong(
-      text,
-      `write ${word.startsWith('-') ? '- alone to cancel the last line' : 'done alone to end the count'}`,
-    );
+    const [aim, line] = word.startsWith('-') ? ['cancel the last line', '-'] : ['end the count', 'done'];
+    return wrong(text, `to ${aim}, type ${line} and nothing else`);
   }
   // `SHELF*12A` may be a code that is not known yet.
   return read.kind === 'wrong' ? whole : read;

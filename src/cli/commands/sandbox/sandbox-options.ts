@@ -97,7 +97,12 @@ export const options = {
     blankOrComma,
   ],
   keepAlive: ['seconds', 'how long to keep an idle connection, in seconds (default: 75)', whole(1, maxSeconds)],
-  cors: ['origin', 'web page that may call the service, or *; may be repeated', readOrigin, blankOrComma],
+  cors: [
+    'origin',
+    'origin whose web pages may call the service, such as https://shop.example, or *; may be repeated',
+    readOrigin,
+    blankOrComma,
+  ],
   adminPort: ['n', 'a port for probes, metrics, stock and keys; 0 uses a free one', whole(0, 65_535)],
   adminHost: ['address', 'address of the admin port (default: loopback)', text],
   adminToken: ['token', 'bearer token of the admin port (default: a new one)', readSecret],
