@@ -69,7 +69,7 @@ test('refuses only the commands that need the configuration if it is damaged', a
   }
 });
 
-test('refuses config commands but runs sandbox commands if the configuration is damaged', async () => {
+test('runs other commands with --env sandbox but refuses config commands if the configuration is damaged', async () => {
   const { shop, file } = await shopWithFile();
   fs.writeFileSync(file, '{"settings":');
   const warning = `Warning: The configuration file ${file} is not valid JSON.`;

@@ -81,7 +81,7 @@ test('refuses a configuration folder that others can write to, and does not chan
 });
 
 describe('writing the configuration', () => {
-  test('creates the folder and the file for the user only', async () => {
+  test('creates the configuration folder with mode 0700 and its file with mode 0600', async () => {
     const folder = path.join(newFolder(), 'new', 'petstock');
     await setKey(staging(folder), 'psk_abcdef');
     expect([modeOf(folder), modeOf(configFile(folder))]).toEqual([0o700, 0o600]);

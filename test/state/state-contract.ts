@@ -249,7 +249,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(ours.presence.holdsLease).toBe(true);
       });
 
-      it('skips a queued lock that was not acquired', async () => {
+      it('grants a row while a lock on its pet is queued but not acquired', async () => {
         const [first, second] = [lockOf(ours), lockOf(ours)];
         await first.tryAcquire();
         expect(await second.tryAcquire()).toBeDefined();

@@ -29,7 +29,9 @@ test.each<[string, unknown, Partial<Failure>]>([
   ['a connection that broke', new UnavailableError('reset'), { kind: 'unknown' }],
   ['a time-out', new UnavailableError('slow', { mayBeInFlight: true }), { kind: 'unknown', mayBeInFlight: true }],
   ['Ctrl-C while a request is in flight', new InterruptedError('stopped'), { kind: 'unknown', stop: true }],
-])('classifies %s', (_what, error, expected) => expect(classifyFailure(error)).toEqual({ ...plain, ...expected }));
+])('classifies the failure of a write by its error: %s', (_what, error, expected) =>
+  expect(classifyFailure(error)).toEqual({ ...plain, ...expected }),
+);
 
 test('marks the conflict of a row that had been sent as unclear', () => {
   expect(conflictError('moved', true)).toEqual({ code: 'unclear', message: 'moved' });

@@ -90,7 +90,7 @@ test.for<[string, Action, number]>([
   ['committed', commitThenDrop, 14],
   ['not committed', drop, 9],
 ])(
-  'keeps a sale and exits with 8 if the request of adjust was %s but got no response',
+  'keeps a sale, and exits with 8, if adjust gets no response (its request was %s)',
   async ([_what, action, stock], { till }) => {
     const sale = andThen(action, () => till.service.sell(1, 1));
     till.service.next('PATCH', sale);

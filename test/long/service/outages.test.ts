@@ -108,7 +108,7 @@ describe('the service while its database is frozen', () => {
     expect(await quantity(other)).toBe(3);
   });
 
-  test('closes even if its database is frozen', async () => {
+  test('closes the service and its connections although the database is frozen', async () => {
     const { server, proxy, service } = await startWithProxy();
     const frozen = proxy.before(asks('charge'), () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
@@ -130,7 +130,7 @@ describe('the service after it lost its database', () => {
     await expectSet(service, 4);
   });
 
-  test('moves to the database now at its address if the old one becomes read-only', async () => {
+  test('switches to the database that took over its address after the old one became read-only', async () => {
     const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
     const proxy = await postgresProxy(old);
     const service = await start(proxy.url);

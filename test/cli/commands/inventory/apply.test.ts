@@ -6,7 +6,7 @@ import { apply, changeFile, confirming, errorJson, noCounts, openShop, stockOf, 
 
 const get = 'GET /v1/inventory';
 
-test('sends one GET and one PATCH for each row that changes, and reports every row', async ({ shop }) => {
+test('sends a single GET, then one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual([

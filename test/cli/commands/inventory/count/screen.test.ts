@@ -151,7 +151,7 @@ test('counts the last scanned code as pet 5 after "code 5", even in a resumed se
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
-test('mentions the units left out in the question, and prints a command that resumes the session', async ({ shop }) => {
+test('asks with the number of units left out, and prints a command that resumes the session', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);
