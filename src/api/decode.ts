@@ -5,10 +5,10 @@ import {
   type Json,
   type JsonBounds,
   JsonSyntaxError,
-  maxOfAnswer,
   numberText,
   parseJson,
   parseJsonAt,
+  responseBounds,
   TooManyValues,
   toInteger,
 } from '../shared/json.ts';
@@ -19,7 +19,7 @@ const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
 
 /** The bounds of one item. A field that petstock does not use may appear several times, with any values. */
-export const itemBounds: JsonBounds = { ...maxOfAnswer, unique: new Set(['petId', 'quantity', 'status']) };
+export const itemBounds: JsonBounds = { ...responseBounds, unique: new Set(['petId', 'quantity', 'status']) };
 
 /** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {

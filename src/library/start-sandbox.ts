@@ -106,7 +106,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const asUsageError = (error: unknown): unknown =>
     error instanceof FaultSpecError ? new UsageError(error.message, { cause: error }) : error;
   const clock = movableClock(createSystemClock(machineTime(process)));
-  const given = { file: ':memory:', testControls: true, clock, ...checked(options) };
+  const given = { file: ':memory:', testControls: true, clock, ...validOptionsOf(options) };
   const service = await startService(given).catch((error) => {
     throw asUsageError(error);
   });
@@ -171,8 +171,19 @@ function itemOf({ petId, quantity, status }: StockItem): SandboxItem {
   return { petId, quantity: Number(quantity), status };
 }
 
-/** @throws UsageError if an option is invalid */
-function checked({ port, pets, seed, ids, limits, windowSeconds, faults }: SandboxOptions): Partial<ServiceOptions> {
+/**
+ * Returns the options of the service that are given.
+ * @throws UsageError if an option is invalid
+ */
+function validOptionsOf({
+  port,
+  pets,
+  seed,
+  ids,
+  limits,
+  windowSeconds,
+  faults,
+}: SandboxOptions): Partial<ServiceOptions> {
   if (port !== undefined && port > 65_535) throw new UsageError('port must be at most 65535');
   const limit = (name: 'minute' | 'day') => countOf(limits?.[name], `limits.${name}`) ?? 0;
   const given = {

@@ -29,8 +29,7 @@ const maxNotable = 10;
 /**
  * Returns a plan for a person who must confirm it, line by line: `42 7 → 12 (+5)` for each row to write, conflicts and
  * failures with their reason; then the number of changes, units, rows that go to 0 and below, requests and time. Rows
- * that need no change are only counted. For a single row there are no counts. For a long plan some rows are shown in
- * their order, notable ones first.
+ * that need no change are only counted. For a single row there are no counts. Of a long plan only some rows are shown.
  *
  * A reason that does not fit goes below its row; numbers are never truncated.
  */
@@ -39,7 +38,7 @@ export async function previewLines(
   { paint, width, estimate, isAsked, names }: PreviewOptions,
 ): Promise<string[]> {
   const changing = rows.filter((row) => !isIdle(row));
-  const shown = chosen(changing);
+  const shown = chooseRows(changing);
   const rest = changing.length - shown.length;
   const room = Number.isFinite(width) ? width : undefined;
   const lines = await tableLines(planView(shown, names, width), { header: false, width: room, paint });
@@ -55,8 +54,10 @@ export async function previewLines(
   return [...lines, ...facts, ...zero, ...cost];
 }
 
-/** Returns some rows in the order of the plan: notable ones first, but with room for ordinary ones. */
-function chosen(rows: readonly BulkRow[]): readonly BulkRow[] {
+/**
+ * Chooses the rows to preview, in the order of the plan. Notable rows are preferred, but leave room for ordinary ones.
+ */
+function chooseRows(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;
   const isNotable = ({ result, after }: BulkRow) => result !== 'planned' || (after !== undefined && after <= 0);
   const notable = rows.filter(isNotable);

@@ -21,7 +21,7 @@ export interface IntentRecord extends AdmissionRequest {
   readonly type: 'intent';
   /** One id for each request, unique among all processes. */
   readonly ids: readonly string[];
-  /** The process, by `ownerOf`. */
+  /** The process that wants to send, as the text from `ownerOf`. */
   readonly by: string;
   readonly at: number;
   readonly expires: number;

@@ -133,7 +133,7 @@ export class LimitsWithGateFiles implements KeyLimits {
     const state = copyOf(orUndefined(() => this.#limits.peek(scope)) ?? emptyState());
     this.#files.begin(state);
     if (this.#options.url !== undefined) {
-      // The service did not ask this machine to wait for the gates of other machines.
+      // Gates of other machines (`told`) are left out: the service did not ask this machine to wait.
       const own = this.#files.holding(scope).filter(({ kind }) => kind === 'gate');
       state.gate = later(emptyState(), own).gate;
     }

@@ -175,7 +175,7 @@ function openSafeLocation(path: string): FileLocation {
   try {
     return openFileLocation(path);
   } catch (error) {
-    if (!(error instanceof UntrustedLink)) throw worded(path, error);
+    if (!(error instanceof UntrustedLink)) throw writeErrorOf(path, error);
     const what = error.link === resolve(path) ? 'it' : error.link;
     throw new FailureError(
       `${path} can't be written: ${what} is a symbolic link in a folder that others can write to`,
@@ -229,11 +229,11 @@ async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw worded(path, error);
+    throw writeErrorOf(path, error);
   }
 }
 
-function worded(path: string, error: unknown): FailureError {
+function writeErrorOf(path: string, error: unknown): FailureError {
   if (error instanceof FailureError) return error;
   return new FailureError(`${path} can't be written: ${fileErrorReason(error)}`, { cause: error });
 }

@@ -22,7 +22,7 @@ export interface JsonBounds {
 }
 
 /** No valid response has more than this. */
-export const maxOfAnswer: JsonBounds = { values: 1_000_000, names: 50_000 };
+export const responseBounds: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {
   constructor(
@@ -41,7 +41,7 @@ export class TooManyValues extends Error {}
  * @throws JsonSyntaxError, also if an object has a name twice with different values; SyntaxError if values are nested
  * too deeply; TooManyValues
  */
-export function parseJson(text: string, most = maxOfAnswer): Json {
+export function parseJson(text: string, most = responseBounds): Json {
   const { value, end } = parseJsonAt(text, 0, most);
   if (end < text.length) throw new JsonSyntaxError(end, 'character');
   return value;
@@ -52,7 +52,7 @@ export function parseJson(text: string, most = maxOfAnswer): Json {
  * @returns `end`: where the value and the white space after it end
  * @throws like `parseJson`
  */
-export function parseJsonAt(text: string, start: number, most = maxOfAnswer): { value: Json; end: number } {
+export function parseJsonAt(text: string, start: number, most = responseBounds): { value: Json; end: number } {
   try {
     return new Reader(text, start, most).first();
   } catch (error) {

@@ -41,7 +41,7 @@ export function* aliveAmong(
   const [rows = []] = yield [among(`${selectPresence} WHERE id IN ?*`, [], [...others])];
   const living = new Map<string, LivingProcess>([[own, { name: 'this process', endsElsewhere: undefined }]]);
   for (const { row, identity, ends } of yield* livingIn(at, rows, processes)) {
-    const endsElsewhere = isElsewhere(identity, at, processes.self) ? ends : undefined;
+    const endsElsewhere = isOtherBootOrContainer(identity, at, processes.self) ? ends : undefined;
     living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
   }
   return living;
@@ -76,7 +76,7 @@ function* livingIn(
  * Reports whether a process may belong to an earlier boot of this machine or to a container on it. Then only its lease
  * shows whether it has ended.
  */
-function isElsewhere(
+function isOtherBootOrContainer(
   { host, namespace, boot }: ProcessIdentity,
   at: TransactionContext,
   self: ProcessIdentity,

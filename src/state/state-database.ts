@@ -63,7 +63,7 @@ export interface StateDatabase {
   query(...statements: readonly Statement[]): Promise<ResultSets>;
   /**
    * Frees the space of removed rows.
-   * @param how `isBrief`: leaves a shared state alone, because that may take long there
+   * @param how with `isBrief`, does nothing for a shared state, where reclaiming may take long
    */
   reclaim(how?: { readonly isBrief: boolean }): Promise<void>;
 }

@@ -58,7 +58,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const [hopeless, hopeful] = separateHopeless(busy, busyWaits, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNoneGivenUp(givenUp);
-    // Rows that depend on a stock are never resent based on the old one: the process may have been stopped since.
+    // Reads the stock again for a row that depends on it: this process may have been suspended since the last read.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     busyWaits = await waitForOthers(hopeful, busyWaits, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(rereadIfBlocked)];

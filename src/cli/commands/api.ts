@@ -128,7 +128,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
 
 /**
  * Returns the path of the request. A whole URL is refused, because the key could be sent anywhere.
- * @throws UsageError unless the text is a path below /v1
+ * @throws UsageError unless the text is a path relative to /v1, such as `/inventory`
  */
 function pathOf(text: string): string {
   const path = text.startsWith('/') ? text : `/${text}`;

@@ -45,9 +45,9 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
     },
   }).catch((error) => {
     // A 404 for the list reveals nothing about the pet.
-    throw error.status === undefined ? worded(invocation, write, error) : error;
+    throw error.status === undefined ? rewordNoPet(invocation, write, error) : error;
   });
-  const error = end.error && worded(invocation, write, end.error);
+  const error = end.error && rewordNoPet(invocation, write, end.error);
   if (options.printsRun) {
     const { printReportBefore } = await import('./print-report.ts');
     const viewed = { changedOnly: false, names: await invocation.petNames() };
@@ -143,7 +143,7 @@ async function printItem(
  * Rewords the error for a pet that does not exist. Without an Error body, the address itself may be wrong, so the error
  * stays unchanged.
  */
-function worded(invocation: Invocation, write: SingleWrite, error: unknown): PetstockError {
+function rewordNoPet(invocation: Invocation, write: SingleWrite, error: unknown): PetstockError {
   if (!(error instanceof NotFoundError)) return error as PetstockError;
   if (error.status !== undefined && error.serviceError === undefined) return error;
   const { target } = invocation;

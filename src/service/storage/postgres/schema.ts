@@ -59,8 +59,8 @@ const MIGRATIONS: readonly string[] = [
   FIRST,
   `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
-  // Only schema 1 used these two tables. A standby that takes over can't read the sequence of an unlogged table, and
-  // pg_dump reads all of them.
+  // Only schema 1 used these two tables. The journal is unlogged, so on some versions of PostgreSQL a standby that takes
+  // over can't read its sequence. Then pg_dump, which reads every sequence, fails.
   `DROP TABLE petstock_service.journal, petstock_service.faults;
    UPDATE petstock_service.service SET oldest = 2;
    ALTER TABLE petstock_service.keys ADD COLUMN name text;`,

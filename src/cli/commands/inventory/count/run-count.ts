@@ -73,7 +73,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   });
 }
 
-/** Gives an error without a hint the command that continues the count, while the session is open. */
+/** While the session is open, adds the command that continues the count as the hint of an error that has none. */
 async function withSessionHint(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
