@@ -62,7 +62,7 @@ const limits = define({
 });
 
 /** Runs `use` on the limits of the state, or, if there is no state, on the saved gates. */
-async function withLimits<Result>(invocation: Invocation, use: (store: KeyLimits) => Promise<Result>) {
+async function withLimits<Result>(invocation: Invocation, use: (limits: KeyLimits) => Promise<Result>) {
   return withExistingState(
     invocation,
     async (state) => {
