@@ -92,7 +92,8 @@ interface Compiled {
  * cache for all commands would take longer to read.
  */
 function commandOf(words: readonly string[]): string {
-  const named = words.filter((word) => /^[a-z]+(-[a-z]+)*$/.test(word)).slice(0, 2);
+  const isValue = (at: number) => /^(-[eos]|--(env|output|store|color))$/.test(words[at - 1] ?? '');
+  const named = words.filter((word, at) => /^[a-z]+(-[a-z]+)*$/.test(word) && !isValue(at)).slice(0, 2);
   return [...named, ...words.filter((word) => word === '--help' || word === '-h')].join(' ');
 }
 

@@ -21,6 +21,13 @@ test('keeps a private cache of compiled code, and reads it at the next start', a
   expect(caches.map((path) => fs.statSync(path).ino)).toEqual(before);
 });
 
+test('uses the code cache of a command whether global options come before or after it', async () => {
+  const { home, printed } = await warmHome();
+  expect(await runCached(home, '-e staging -o table config list')).toMatchObject({ code: 0 });
+  expect(await runCached(home, '--env staging history list --json')).toEqual(printed.get('history list --json'));
+  expect(cachesIn(home)).toHaveLength(commands.length);
+});
+
 test('silently replaces a code cache that was changed or is open to others', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
