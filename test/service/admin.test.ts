@@ -17,7 +17,7 @@ test('lists requests in GET /journal in order, without queries or keys', async (
   expect(service.journal()).toEqual(expected);
 });
 
-test('adds, lists and removes faults', async () => {
+test('adds, lists and removes faults through the administration', async () => {
   const service = await start({ adminPort: 0, faults: ['GET /pets/*:reset'] });
   const added = await service.admin('POST', '/faults', { faults: ['GET /inventory:status=503'] });
   expect(added.json).toEqual({ faults: ['GET /pets/*:reset', 'GET /inventory:status=503'] });
@@ -27,7 +27,7 @@ test('adds, lists and removes faults', async () => {
   expect(await outcomes(service, 1)).toEqual(['200']);
 });
 
-test('moves the clock, windows and Date ahead, but not beyond what a Date can hold', async () => {
+test('moves the clock, rate windows and Date header ahead, but not beyond the year 9999', async () => {
   const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
   const moved = await service.admin('POST', '/clock', { advanceSeconds: 60 });
@@ -63,13 +63,16 @@ test.each([
   ['GET', '/keys/000000000000/usage', undefined, 404],
   ['GET', '/healthz/more', undefined, 404],
   ['PUT', '/healthz', undefined, 404],
-])('answers the administration request %s %s with %j with %i and a message', async (method, path, body, status) => {
-  const service = await start({ adminPort: 0 });
-  const answer = await service.admin(method, path, body);
-  expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
-});
+])(
+  'rejects the administration request %s %s with the body %j with %i and a message',
+  async (method, path, body, status) => {
+    const service = await start({ adminPort: 0 });
+    const answer = await service.admin(method, path, body);
+    expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
+  },
+);
 
-test('reports what changes of the stock by the administration did', async () => {
+test('reports the result of each administrative change of the stock', async () => {
   const service = await start({ adminPort: 0 });
   const change = async (method: string, path: string, body?: object) => {
     const { status, json } = await service.admin(method, path, body);
@@ -116,7 +119,7 @@ test('serves the administration on loopback unless another address is given', as
 });
 
 test.each(['/health', '/journal', '/faults', '/openapi.json', '/nowhere'])(
-  'answers GET %s of the administration with 401 without its token',
+  'answers GET %s of the administration with 401 if the token is missing or wrong',
   async (path) => {
     const service = await start({ adminPort: 0 });
     const others = ['Bearer adm_wrong', `Bearer ${service.key}`, `Basic ${service.adminToken}`];

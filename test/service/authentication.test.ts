@@ -43,7 +43,7 @@ test.each([
   for (const status of expected) expect((await service.get('/inventory', { key: null })).status).toBe(status);
 });
 
-test('generates 100 different keys that are psk_ and 36 characters', () => {
+test('generates 100 different keys that consist of psk_ and 36 characters', () => {
   const keys = Array.from({ length: 100 }, generateKey);
   for (const key of keys) expect(key).toMatch(/^psk_[0-9A-Za-z]{36}$/);
   expect(new Set(keys).size).toBe(100);

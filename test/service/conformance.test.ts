@@ -26,7 +26,7 @@ function expectHeadersOfAll(answer: Answer): void {
 }
 
 test.each(CASES)(
-  'answers $name with status, headers and body, without changing stock: $outcome',
+  'responds as documented, without changing the stock, to: $name ($outcome)',
   async ({ operation, ask, outcome: expected, headers, options }) => {
     const file = temporaryFile();
     const service = await start({ file, ...options });
@@ -64,7 +64,7 @@ const bodies: readonly (readonly [string, bigint])[] = [
   ['{"note":"Привет 🐈","quantity":5}', 5n],
 ];
 test.each(bodies.map(([body, quantity]) => [body.slice(0, 60), quantity, body] as const))(
-  'sets only one pet by PATCH %s to %d, and answers with the item',
+  'sets only the pet of the path with PATCH %s to %d, and returns the item',
   async (_start, quantity, body) => {
     const file = temporaryFile();
     const service = await start({ file });
@@ -113,7 +113,7 @@ test('answers 413 to a body of more than 16 KiB, with or without a length', asyn
   expect(await set(16_385)).toBe('413 payload_too_large');
 });
 
-test.each(['application/json; charset=utf-8', 'Application/JSON'])('accepts the type %s as JSON', async (type) => {
+test.each(['application/json; charset=utf-8', 'Application/JSON'])('accepts the Content-Type %s', async (type) => {
   const headers = { 'Content-Type': type };
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });
@@ -193,7 +193,7 @@ const operationsOf = ({ paths }: Document) =>
 describe('the OpenAPI document', () => {
   const described = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
 
-  test('documents only statuses that these tests cover', () => {
+  test('documents in OpenAPI only statuses that the conformance cases cover', () => {
     const documented = new Set(operationsOf(described).flatMap(({ responses }) => Object.keys(responses)));
     documented.delete('default');
     const shown = new Set(CASES.map((one) => one.outcome.slice(0, 3)));
@@ -245,7 +245,7 @@ describe('the OpenAPI document', () => {
     expect(parameters.map(({ example }) => example)).toEqual([expected.petId, expected.petId]);
   });
 
-  test('documents examples that fit the schemas and get the documented responses', async ({ service }) => {
+  test('documents examples in OpenAPI that fit the schemas and get the documented responses', async ({ service }) => {
     const { InventoryItem: item, InventoryUpdate: update, Error: error } = described.components.schemas;
     const list = await service.get('/inventory');
     expect(breach('GET', '/inventory', { ...list, text: JSON.stringify(item.examples) })).toBe('');

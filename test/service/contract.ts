@@ -24,7 +24,7 @@ ajv.addVocabulary(Object.keys(document)).addSchema(document, 'api');
 // Schemas of requests are compiled, too: an unknown keyword in them is a mistake.
 for (const name of Object.keys(document.components.schemas)) ajv.getSchema(`api#/components/schemas/${name}`);
 
-/** Returns what the OpenAPI document has against this answer of an operation, headers and body, '' for nothing. */
+/** Returns how the headers and body of a response violate the OpenAPI document; '' if they don't. */
 export function breach(method: string, url: string, { status, headers, text }: Omit<Answer, 'json'>): string {
   const path = url.replace(/\/\d+$/, '/{petId}');
   const responses = document.paths[path]?.[method.toLowerCase()]?.responses;

@@ -19,7 +19,7 @@ test('sends no CORS header without --cors, and requires a key for a preflight', 
   expect(cors(await service.get('/inventory', { headers: { Origin: SHOP } }))).toEqual({});
 });
 
-test('answers a preflight without a key, but refuses that of another page', async () => {
+test('answers a preflight of an allowed page without a key, and refuses that of another page', async () => {
   const service = await start({ cors: [SHOP], plan: 'free' });
   const answer = await service.call('OPTIONS', '/inventory/1', preflight());
   expect(answer.status).toBe(204);

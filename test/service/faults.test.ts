@@ -44,7 +44,7 @@ test.each([
   [`:retry-after=${DATE}`, DATE],
   [':retry-after=soon', 'soon'],
   ['', undefined],
-])('answers with the fault status=503%s and an Error body, and changes nothing', async (more, retryAfter) => {
+])('answers a request hit by the fault status=503%s with an Error, and changes nothing', async (more, retryAfter) => {
   const service = await start({ faults: [`PATCH /inventory/*:first=1:status=503${more}`] });
   const before = (await service.get('/inventory')).text;
   const answer = await service.patch('/inventory/1', SET);
@@ -95,14 +95,14 @@ describe.each([24, 2_500])('a list of %i pets under a fault', (pets) => {
   });
 });
 
-test('omits the named headers with the fault without', async () => {
+test('omits the headers that the fault without= lists', async () => {
   const service = await start({ faults: ['*:without=X-RateLimit-Remaining,date,content-type'] });
   const { headers } = await service.get('/inventory');
   expect(headers['x-ratelimit-remaining'] ?? headers.date ?? headers['content-type']).toBeUndefined();
   expect(headers['x-ratelimit-limit']).toBe('1000');
 });
 
-test('delays each request by a time within the range', () => {
+test('delays each request by a time within the range of its delay fault', () => {
   const faults = new FaultSet(['*:delay=100-103']);
   const delays = Array.from({ length: 100 }, () => faults.draw('GET', '/inventory').delayMs);
   expect(new Set(delays)).toEqual(new Set([100, 101, 102, 103]));

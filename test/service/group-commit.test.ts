@@ -48,8 +48,8 @@ test('commits the work of one turn together, and returns no result before the co
 });
 
 test.each([
-  ['commits the other work of a turn if one fails', 'add', { name: 'StorageError' }],
-  ['repeats the other work of a turn if one rolls everything back', 'undoAll', { message: 'the disk is full' }],
+  ['commits the other work of a turn if one piece of it fails', 'add', { name: 'StorageError' }],
+  ['repeats the other work of a turn if one piece rolls everything back', 'undoAll', { message: 'the disk is full' }],
 ] as const)('%s', async (_what, culprit, reason) => {
   const words = openWords();
   const works = [words.add('a'), culprit === 'add' ? words.add('a') : words.undoAll, words.add('b')];
@@ -86,7 +86,7 @@ test('commits work in a later turn if it was begun after an earlier commit', asy
   expect(committed()).toBe('a,b');
 });
 
-test('answers other requests while another process holds the lock, then does the work', async ({ file }) => {
+test('answers other requests while another connection locks the file, and then makes the change', async ({ file }) => {
   const service = await start({ file, adminPort: 0 });
   const health = () => service.admin('GET', '/health');
   const other = new DatabaseSync(file);
@@ -103,7 +103,7 @@ test('answers other requests while another process holds the lock, then does the
   expect(text).toContain('{"petId":2,"quantity":4712,');
 });
 
-test('throws a StorageError after the last attempt if a lock is never released', async () => {
+test('throws a StorageError if every attempt finds the database locked, but lets a group commit wait', async () => {
   const { commits, add, other } = openWords();
   other.exec('BEGIN IMMEDIATE');
   const database = openDatabase(other.location() ?? '');

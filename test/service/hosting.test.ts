@@ -24,7 +24,7 @@ describe('probes', () => {
   };
   const ok = '200 {"status":"ok"}';
 
-  test('reports ready without a token, and not ready once the service drains', async () => {
+  test('reports ready on /readyz without a token, and not ready once the service drains', async () => {
     const service = await start({ adminPort: 0, testControls: false });
     expect([await probe(service, '/healthz'), await probe(service)]).toEqual([ok, ok]);
     service.drain();
@@ -32,13 +32,13 @@ describe('probes', () => {
     expect(await service.get('/inventory')).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 
-  test('reports not ready once its file is removed', async ({ file }) => {
+  test('reports not ready on /readyz once the database file is removed', async ({ file }) => {
     const service = await start({ file, adminPort: 0, testControls: false });
     rmSync(file);
     expect(await probe(service)).toMatch(/^503 /);
   });
 
-  test('reports healthy, but never ready, with test controls', async () => {
+  test('reports healthy on /healthz, but never ready on /readyz, with test controls', async () => {
     const service = await start({ adminPort: 0, testControls: true });
     expect(await probe(service, '/healthz')).toBe(ok);
     expect(await probe(service)).toMatch(/^404 .*never ready/);
@@ -54,7 +54,7 @@ describe('metrics', () => {
     expect(await service.admin('POST', '/reset', {}, { key })).toMatchObject({ status: 401 });
   });
 
-  test('counts requests, refusals, bans and operations in metrics, without ids or keys', async () => {
+  test('counts requests, refusals, bans and operations in metrics, without pet ids or keys', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 3, day: 9 }, ban: { strikes: 0, seconds: 300 } });
     await service.patch('/inventory/1', '{"quantity":5}');
     await service.get('/pets/1');
@@ -108,7 +108,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('DELETE', path)).status).toBe(404);
   });
 
-  test('sets and lifts usage and bans of a key through the administration', async () => {
+  test('sets and clears the usage and the ban of a key through the administration', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 5, day: 9 } });
     await service.get('/inventory');
     const { json } = await service.admin('GET', '/keys');
@@ -126,7 +126,7 @@ describe('administration of stock, usage and bans', () => {
     expect((await service.admin('PUT', `/keys/${key.id}/usage`, { minute: -1 })).status).toBe(400);
   });
 
-  test('sets a ban in whole milliseconds after a clock advanced by 1.2345 s', async () => {
+  test('sets a ban in whole milliseconds after the clock was advanced by 1.2345 s', async () => {
     const service = await start({ adminPort: 0, limits: { minute: 1, day: 9 } });
     expect((await service.admin('POST', '/clock', { advanceSeconds: 1.2345 })).status).toBe(200);
     expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);
@@ -223,7 +223,7 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-test('logs the cause of a 5xx, the beginning of the key, and the id of the request', async ({ file }) => {
+test("logs a 503 with its cause and request id, and without a key if the key can't be checked", async ({ file }) => {
   const entries: LogEntry[] = [];
   const service = await start({ file, log: (entry) => entries.push(entry) });
   rmSync(file);

@@ -24,7 +24,7 @@ test('does not make a change that reaches the database after its deadline, and r
   expect(await quantityIn(url)).toBe(4_712);
 });
 
-test('reports that a change may have been made if its connection ended meanwhile', async () => {
+test('reports that a change may have been made if its database connection ended meanwhile', async () => {
   const url = await temporaryDatabase();
   const service = await startAt(Date, { database: url });
   const other = new pg.Client({ connectionString: url });
@@ -38,7 +38,7 @@ test('reports that a change may have been made if its connection ended meanwhile
   expect([outcome(answer), answer.headers['retry-after']]).toEqual(['503 outcome_unknown', '2']);
 });
 
-test('waits for the disk on commit even if the database does not by default', async () => {
+test('commits synchronously even if the database turns synchronous_commit off', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const connections = new Connections([url]);

@@ -9,7 +9,7 @@ import { type Seed, seededStock } from '../../src/service/seed/stock.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
 import { outcome, outcomes, rate, start, test } from './support.ts';
 
-test('listens at the IPv6 loopback address', async () => {
+test('listens on the IPv6 loopback address', async () => {
   expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 

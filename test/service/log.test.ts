@@ -15,7 +15,7 @@ async function startLogged(options: Parameters<typeof start>[0] = {}) {
   return { service, entries, logged };
 }
 
-test('logs a request once it is answered', async () => {
+test('logs a request with its route, key id and status once it is answered', async () => {
   const { service, entries, logged } = await startLogged();
   const answer = await service.get('/inventory?status=sold');
   await logged(1);
@@ -78,7 +78,7 @@ test("logs a request that can't be read, and one that is never answered", async 
   ]);
 });
 
-test('logs a duration unaffected by a changed clock', async () => {
+test('excludes time by which the administration advanced the clock from logged durations', async () => {
   const { service, entries, logged } = await startLogged();
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json', 'Content-Length': 14 };
   const patch = request(`${service.url}/inventory/1`, { method: 'PATCH', headers });
@@ -115,7 +115,7 @@ describe('events of the log', () => {
     ]);
   });
 
-  test('logs a refused token at once, and then the number of refused tokens every 10 s', async () => {
+  test('logs a refused administration token at once, and then the number of refusals every 10 s', async () => {
     const { told, service } = await startTold();
     const refuse = () => service.admin('POST', '/reset', {}, { key: 'adm_of-somebody-else' });
     for (let count = 0; count < 5; count++) await refuse();
@@ -159,7 +159,7 @@ test('keeps the first 1,024 characters of a body in the journal', async () => {
   expect(service.journal()).toMatchObject([{ body: '{"quantity":5}'.padEnd(1_024), status: 200 }]);
 });
 
-test('keeps the last 10,000 requests in the journal, or none without one', () => {
+test('keeps the last 10,000 requests in the journal, or none if the journal is off', () => {
   const [journal, none] = [new Journal(true), new Journal(false)];
   for (let count = 0; count < 25_000; count++) {
     for (const one of [journal, none]) one.open(count, 'GET', '/v1/inventory').status = 200;

@@ -86,7 +86,7 @@ test('refuses a file of a later version, and names its schema', async () => {
   await expect(start({ file })).rejects.toMatchObject({ name: 'StorageError', kind: 'unusable', message });
 });
 
-/** The tables as schema 1 made them, and schema 2 changed them, with a key that has used some of its limits: what `pg_dump` wrote, in short. */
+/** The tables of schema 1 with a key that has used some of its limits, shortened from the output of `pg_dump`. */
 const dumpOf1 = (key: string) => [
   'CREATE SCHEMA petstock_service',
   `CREATE TABLE petstock_service.service (single boolean PRIMARY KEY DEFAULT true CHECK (single), version integer NOT NULL,

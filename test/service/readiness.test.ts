@@ -20,7 +20,10 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_a'],
     ['may not update keys', 'REVOKE UPDATE ON petstock_service.keys FROM server_a'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
-    ['may only read', `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`],
+    [
+      "can't change any pet",
+      `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`,
+    ],
   ] as const)('fails /readyz once the role %s', async ([, statement]) => {
     const { url, key, database } = await databaseWithRole('server_a');
     const clock = movableClock();
@@ -41,7 +44,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_c'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
   ] as const)(
-    'fails /readyz and petstock_store_up once the role %s, even if only probes come',
+    'fails /readyz and petstock_store_up once the role %s, even if it gets only probes',
     async ([, statement]) => {
       const { url, key, database } = await databaseWithRole('server_c');
       const clock = movableClock();

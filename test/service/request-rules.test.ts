@@ -67,7 +67,7 @@ describe('a request that no operation could handle', () => {
     expect(headersRefusal(raw)?.status).toBe(status);
   });
 
-  test('accepts headers with any valid name, and 2,000 of them', () => {
+  test('accepts headers with any valid name, and up to 2,000 of them', () => {
     expect(headersRefusal(['x-a', 'b c', "!#$%&'*+.^`|~-_9Z", ''])).toBeNull();
     expect(headersRefusal(Array.from({ length: 4000 }, () => 'a'))).toBeNull();
   });
@@ -144,7 +144,7 @@ describe('keys', () => {
     ['xBearer abc', null],
     ['Bearer a\nb', null],
     [undefined, null],
-  ])('reads the token of the field %j as %j', (field, token) => {
+  ])('reads the bearer token of the Authorization header %j as %j', (field, token) => {
     expect(bearerToken(field)).toBe(token);
   });
 
@@ -227,7 +227,7 @@ describe('requests per address', () => {
     expect(ask('a', NOON + 60_000)).toBe('admitted');
   });
 
-  test('admits any number of requests without a limit, and stores no address', () => {
+  test('admits requests without counting them for their address if there is no limit', () => {
     const buckets = addressBuckets(60_000, null);
     const { outcome, shown } = buckets.admit('a', NOON);
     expect([outcome, shown.limit, shown.remaining]).toEqual(['admitted', 1_000_000_000n, 999_999_999n]);
@@ -326,7 +326,7 @@ describe('metrics', () => {
     expect(await lines(rig(null, false), 'store_up')).toEqual(['petstock_store_up 0']);
   });
 
-  test('measures the time of a storage operation, even if it fails', async () => {
+  test('measures storage operations, even failed ones, and counts a negative duration as 0', async () => {
     const shown = rig([]);
     await shown.metrics.timed('find', async () => shown.pass(250));
     await expect(
@@ -386,7 +386,7 @@ describe('metrics', () => {
     expect((await Promise.all(found)).flat()).toEqual(counted.map((line) => `petstock_${line}`));
   });
 
-  test('counts a ban when it begins, and changes by administrators', async () => {
+  test('counts new bans, administrative changes and unreadable requests in the metrics', async () => {
     const shown = rig([]);
     for (const [outcome, begins] of [
       ['banned', true],

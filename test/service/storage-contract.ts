@@ -144,7 +144,7 @@ export function describeStore(kind: Kind): void {
         await fc.assert(property, { numRuns: 8 });
       });
 
-      test('admits by a usage that an administrator has changed, and lists that usage', async () => {
+      test('applies and lists the usage of a key that an administrator has changed', async () => {
         const { store: storage, key } = await open();
         await toMinute(storage);
         await storage.admit(key, RULES);
@@ -203,7 +203,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test('moves time ahead for everyone who shares the storage', async () => {
+    test("moves a storage's clock ahead, and the clocks of others if the storage shares its clock", async () => {
       const { store: storage, again } = await open();
       const other = await again();
       const before = storage.now();

@@ -4,7 +4,7 @@ import { SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
 import { writeOnly } from '../../src/state/state-database.ts';
 import { createStateClock } from './rig.ts';
 
-/** The error of SQLite after its own wait for the lock, in our words. */
+/** SQLite's error after its own wait for the lock, as a PetstockError. */
 function locked(): unknown {
   const error = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
   return toPetstockError(error, '/state.db', () => []);
@@ -31,7 +31,7 @@ describe('a transaction that does not get the lock', () => {
     expect(events).toEqual(['try', 'sleep', 'try', 'sleep', 'try']);
   });
 
-  test('gives up a transaction after five tries for the lock, and names the file', async () => {
+  test('gives up on a transaction after three attempts to get the lock, and names the file', async () => {
     const { run, events } = rig(10);
     await expect(run()).rejects.toMatchObject({
       kind: 'unavailable',
@@ -40,14 +40,14 @@ describe('a transaction that does not get the lock', () => {
     expect(events).toHaveLength(5);
   });
 
-  test('fails at once if a process that may hold the lock is suspended', async () => {
+  test('does not retry a transaction if a process that may hold the lock is suspended', async () => {
     const { run, events } = rig(1, { isAnyStopped: true });
     await expect(run()).rejects.toMatchObject({ kind: 'unavailable' });
     expect(events).toEqual(['try']);
   });
 });
 
-test('does not retry a transaction after another error', async () => {
+test('does not retry a transaction that fails because the disk is full', async () => {
   const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
   const { run, events } = rig(1, { error: toPetstockError(full, '/state.db', () => []) });
   await expect(run()).rejects.toMatchObject({ kind: 'failure', hint: undefined });

@@ -40,7 +40,7 @@ const lease: fc.Arbitrary<Lease> = fc.record({
 });
 
 property(
-  'frees a pet only if no live process holds it and no request may be in flight',
+  'blocks a pet only while another process holds it or may have a request in flight',
   [lease, time, fc.subarray(['run-1', 'place-1'])],
   { numRuns },
   (held, now, owners) => {
@@ -55,7 +55,7 @@ property(
 );
 
 property(
-  'counts a process as alive as long as its lease lasts',
+  'counts a process as alive while its lease lasts, unless the process is known to be gone',
   [time, time, fc.boolean()],
   { numRuns },
   (ends, now, isGone) => {
@@ -88,7 +88,7 @@ property(
 );
 
 property(
-  'changes the outcome of a taken-over row only once, and only if it was unknown',
+  'records each outcome once, and for a taken-over row only applied or differs after unknown',
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {
@@ -179,7 +179,7 @@ test.each<[number, number, number | 'none', boolean]>([
   [5, 3, 6, true],
   [5, 6, 3, true],
   [6, 6, 6, false],
-])('detects from the last number %i whether writes up to %i, or %s, were lost: %s', (last, seen, read, isLost) => {
+])('reports lost writes (last number %i, number seen %i, read version %s): %s', (last, seen, read, isLost) => {
   const since = read === 'none' ? undefined : { ...mark, sequence: read };
   expect(hasLostWrites(last, seen, since)).toBe(isLost);
 });

@@ -58,7 +58,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('continues, and closes no gate, whatever a stranger sends with NOTIFY', async () => {
+test('keeps working, and closes no gate, whatever another role sends with NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
@@ -122,7 +122,7 @@ test('does not use an operator, function or table that another role creates in p
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('grants a till what it needs, but not to drop, create or forge anything', async () => {
+test('grants a till the rights to write, but none to delete, create or forge anything', async () => {
   const url = await temporaryDatabase();
   await (await stateAt(url)).close();
   const role = await roleOf(url, 'till');
@@ -169,7 +169,7 @@ test("tells a role without rights that it can't create the missing state", async
   expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
 });
 
-test('leaves no setting after a transaction that a pooler could pass to another client', async () => {
+test('leaves no session setting behind that a pooler could pass to another client', async () => {
   const url = await temporaryDatabase();
   const settings: string[] = [];
   let isOpen = false;
@@ -192,7 +192,7 @@ test('leaves no setting after a transaction that a pooler could pass to another 
   expect(new Set(settings)).toEqual(new Set(['"$user", public00']));
 });
 
-test('waits for the disk with intents and gates even if the database does not by default', async () => {
+test('commits intents and gates synchronously even if the database turns synchronous_commit off', async () => {
   const url = await temporaryDatabase();
   await runSql(url, `ALTER DATABASE ${/test_\w+/.exec(url)?.[0]} SET synchronous_commit = off`);
   const settings: string[] = [];
@@ -220,7 +220,7 @@ test('waits for the disk with intents and gates even if the database does not by
   expect(settings.slice(-2)).toEqual(['off', 'on']);
 });
 
-test('refuses a pooler that switches connections between transactions, and stops writing', async () => {
+test('refuses an intent if a pooler has switched the connection between transactions', async () => {
   const url = await temporaryDatabase();
   let backend = 100;
   const state = await stateAt(url, 1, {}, async (server, onNotice) => {

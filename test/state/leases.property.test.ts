@@ -216,11 +216,11 @@ async function storeOfMachines(database: string): Promise<Store> {
   return { open, clock, processes: new FakeProcesses(), idle: shared.idle };
 }
 
-it('overwrites no unseen stock, whichever process dies or is suspended', async () => {
+it('never overwrites a stock that it has not read, whichever process dies or is suspended', async () => {
   await check(Number(process.env.PETSTOCK_RUNS ?? 30), storeOnFile);
 }, 300_000);
 
-it('overwrites no unseen stock from machines whose clocks have nothing in common', async () => {
+it('never overwrites a stock that it has not read on machines whose clocks have nothing in common', async () => {
   const database = await newDatabase();
   await check(Number(process.env.PETSTOCK_RUNS ?? 6), () => storeOfMachines(database));
 }, 300_000);

@@ -39,7 +39,7 @@ test.each([
   expect(await isOnNetwork(folder, system)).toBe(expected);
 });
 
-test('does not list mounts if the folder is on the system disk', async () => {
+test('does not list the mounts of macOS if the folder is on the system disk', async () => {
   const system = { platform: 'darwin', realpath: unasked, typeOf: () => 26, mounts: unasked };
   expect(await isOnNetwork('/Users/ada/petstock', system)).toBe(false);
 });
@@ -52,7 +52,7 @@ test.each([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546, 0xef5
   },
 );
 
-test('treats a folder as local if its file system is unknown', async () => {
+test("treats a folder as local if Windows can't resolve its path", async () => {
   const system = { platform: 'win32', realpath: unasked, typeOf: unasked, mounts: unasked };
   expect(await isOnNetwork(String.raw`Z:\petstock`, system)).toBe(false);
 });

@@ -94,7 +94,7 @@ describe('a new state', () => {
     await state?.close();
   });
 
-  it('ignores the journal left by a removed state', async ({ folder }) => {
+  it('ignores the -wal file left by a removed state', async ({ folder }) => {
     const state = await opened(opening(folder).options);
     await (await state.history.begin(headOf(), rowsFor(1n))).end();
     rmSync(join(folder, 'state.db'));
@@ -106,7 +106,7 @@ describe('a new state', () => {
 });
 
 describe('durability', () => {
-  it('waits for the disk only with commits that a promise depends on', async () => {
+  it('syncs to disk when a run begins, intends, flushes or ends, and for gates, but not otherwise', async () => {
     const commits: number[] = [];
     const { options, clock } = opening(newFolder());
     const state = await opened(options, { loadEngine: () => watchedEngine(commits) });
@@ -154,10 +154,10 @@ const copied = (file: string) => {
 };
 
 it.for([
-  ['the file was removed', 'removed', rmSync],
-  ['the file was replaced', 'replaced', copied],
-  ['-wal was removed', 'removed', (file: string) => rmSync(`${file}-wal`)],
-  ['-shm was removed', 'removed', (file: string) => rmSync(`${file}-shm`)],
+  ['the state file was removed', 'removed', rmSync],
+  ['the state file was replaced', 'replaced', copied],
+  ['its -wal file was removed', 'removed', (file: string) => rmSync(`${file}-wal`)],
+  ['its -shm file was removed', 'removed', (file: string) => rmSync(`${file}-shm`)],
 ] as const)('refuses further intents of a run once %s', async ([, message, spoil], { folder }) => {
   const state = await opened(opening(folder).options);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
@@ -169,7 +169,7 @@ it.for([
   await expect(log.end()).rejects.toMatchObject({ kind: 'failure' });
 });
 
-it('stops a run that has seen later numbers than the state has', async ({ folder }) => {
+it('refuses an intent if the state has lost sequence numbers that the run has seen', async ({ folder }) => {
   const state = await opened(opening(folder).options);
   const log = await state.history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -179,22 +179,25 @@ it('stops a run that has seen later numbers than the state has', async ({ folder
 });
 
 it.for([
-  ['when the run ends', (log: RunLog) => log.end()],
-  ['before the next intent, however many numbers others have drawn', (log: RunLog) => log.intend(secondRow, undefined)],
-] as const)('reports an older copy that was noticed when writing an outcome: %s', async ([_what, next], { folder }) => {
-  const { options, clock } = opening(folder);
-  const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
-  await log.intend(firstRow, undefined);
-  await stateSql(folder, 'UPDATE sequence SET last = 0');
-  log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
-  clock.advance(50);
-  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-  await stateSql(folder, 'UPDATE sequence SET last = 1000');
-  const message = expect.stringContaining('has lost confirmed writes');
-  await expect(next(log)).rejects.toMatchObject({ message });
-});
+  ['the end of a run', (log: RunLog) => log.end()],
+  ['the next intent', (log: RunLog) => log.intend(secondRow, undefined)],
+] as const)(
+  'fails %s after an outcome met an older copy of the state, even if its numbers caught up',
+  async ([_what, next], { folder }) => {
+    const { options, clock } = opening(folder);
+    const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
+    await log.intend(firstRow, undefined);
+    await stateSql(folder, 'UPDATE sequence SET last = 0');
+    log.settle([{ row: 1, petId: 1n, result: 'applied' }]);
+    clock.advance(50);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    await stateSql(folder, 'UPDATE sequence SET last = 1000');
+    const message = expect.stringContaining('has lost confirmed writes');
+    await expect(next(log)).rejects.toMatchObject({ message });
+  },
+);
 
-it('supersedes a row by a request from before a reboot that may still arrive', async ({ folder }) => {
+it('blocks a row while a request from before a reboot may arrive, and then supersedes the row', async ({ folder }) => {
   const before = await opened(opening(folder).options);
   const lost = await before.history.begin(headOf(), rowsFor(1n));
   await lost.intend(firstRow, undefined);
@@ -334,7 +337,7 @@ describe('a folder that can’t be used', () => {
     await expect(openState(opening(join(inTheWay, 'state')).options)).rejects.toMatchObject({ kind: 'failure' });
   });
 
-  it('warns on opening the state that the disk is full', async ({ folder }) => {
+  it('warns when opening the state if the disk is full', async ({ folder }) => {
     const { DatabaseSync } = await loadEngine();
     await closed(folder);
     const isFull = { now: true };
@@ -386,7 +389,7 @@ describe('SQLite', () => {
     ['22.18.0', true],
     ['23.0.0', true],
     ['24.1.0', true],
-  ])('uses Node’s own SQLite in %s: %s', (version, isOwn) => {
+  ])('decides whether the SQLite of Node %s is usable: %s', (version, isOwn) => {
     expect(hasOwnEngine(version)).toBe(isOwn);
   });
 

@@ -33,7 +33,7 @@ describe('OutcomeBuffer', () => {
     expect(rowsOf(buffer, 2)).toEqual([]);
   });
 
-  it('keeps an outcome that replaces another one while that is being written', () => {
+  it('keeps an outcome added to a row while the earlier outcome of the row is being written', () => {
     const buffer = new OutcomeBuffer();
     buffer.add([{ ...outcome, result: 'unknown' }]);
     const taken = buffer.take(1);

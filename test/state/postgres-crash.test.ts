@@ -141,14 +141,14 @@ it('ends the transaction of a suspended client before others give up waiting', a
   expect(theirs?.hasBegun).toBe(true);
 });
 
-it('ends presence with the last run even if the connection breaks first', async ({ url, machine }) => {
+it("removes a process's presence with its last run even if the connection breaks first", async ({ url, machine }) => {
   const log = await begin(machine, 1);
   machine.breakBefore('DELETE FROM petstock.presence');
   await log.end();
   expect(await runSql(url, 'SELECT id FROM petstock.presence')).toEqual([]);
 });
 
-it('does not report a loss after an intent that failed', async ({ url, machine }) => {
+it('does not report lost writes after a failed intent', async ({ url, machine }) => {
   const log = await begin(machine, 1);
   await log.intend(intents(1), undefined);
   await log.settle([outcomeOf(1, 'void')]);
@@ -178,7 +178,7 @@ it('notices that a failover lost a write even if the last intent had failed', as
   await expect(log.end()).rejects.toThrow('has lost confirmed writes');
 });
 
-it('holds requests back while the database is silent, or after a NOTIFY until it has asked again', async ({
+it('holds requests back after 2 s without a reply, and after a NOTIFY until limits are read again', async ({
   machine,
 }) => {
   const { state, clock, notice } = machine;
@@ -392,7 +392,7 @@ it('writes outcomes after Ctrl-C if the database is back by then', async ({ url 
   expect(await state.history.run(log.run)).toMatchObject({ counts: { applied: 1, pending: 1 } });
 });
 
-it('does not mistake the state for an older copy while another service is written', async ({ url }) => {
+it('does not mistake the state for an older copy while another process writes to another service', async ({ url }) => {
   const folder = newFolder();
   const warnings: string[] = [];
   const other = await stateAt(url, 1, { folder });

@@ -108,7 +108,7 @@ export function testState(name: string, newStore: () => Driver): void {
       theirs = await open(2);
     });
 
-    it('describes and checks the state, and stays closed after close', async () => {
+    it('describes and checks the state, and rejects calls after it is closed', async () => {
       await write(ours, 7n);
       expect(await theirs.describe()).toMatchObject({ runs: 1, rows: 1 });
       expect(await theirs.check()).toEqual([]);
@@ -135,7 +135,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(inFlight(await latest(ours, 'one'))).toEqual([]);
       });
 
-      it('keeps limits that two processes record for the same version', async () => {
+      it('keeps both changes if two processes record limits based on the same version', async () => {
         await ours.limits.fold('key', [start, sent('a')]);
         await latest(theirs, 'key');
         await ours.limits.fold('key', [refused]);
@@ -210,7 +210,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each([
-        ['an unknown outcome, even if their process lives', { result: 'unknown' }],
+        ['an unknown outcome, even if its process lives', { result: 'unknown' }],
         ['a failure whose request may be in flight', { result: 'failed', mayBeInFlight: true }],
       ] as const)('keeps a lease after %s', async (_what, outcome) => {
         const log = await write(ours, 7n, { quantity: undefined, ...outcome });
@@ -295,7 +295,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('supersedes only the affected write of several, even by a removed one', async () => {
+      it('supersedes only the rows whose pets were written, even if the run that wrote them was removed', async () => {
         const since = await readVersionOf(theirs);
         const [log, removed] = [await write(ours, 7n), await write(ours, 9n)];
         await log.end();
@@ -398,7 +398,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });
 
-      it('shows a row without an outcome as unknown, and each recorded outcome', async () => {
+      it('shows a sent row without an outcome as unknown, and each recorded outcome', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
         expect((await runOf(log)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
@@ -433,7 +433,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await runOf(log)).counts).toMatchObject({ applied: 3, unknown: 0 });
       });
 
-      it('writes outcomes after a short delay, and frees their pets', async () => {
+      it('writes outcomes after a delay of 50 ms', async () => {
         const log = await sending(ours, 7n);
         await log.settle([{ row: 1, petId: 7n, result: 'applied' }]);
         expect((await runOf(log)).counts.applied).toBe(0);
@@ -459,7 +459,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await list({ state: 'done' })).toEqual([]);
       });
 
-      it('finds a run by its last characters if they are unique', async () => {
+      it('finds a run by its id or the last characters of it', async () => {
         const log = await write(ours, 7n);
         expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
         expect(await theirs.history.find(log.run)).toBe(log.run);
@@ -501,7 +501,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runsOfFile()).toEqual([other?.run]);
       });
 
-      it('gives a run to one process at a time', async () => {
+      it('lets only one process at a time resume or remove a run', async () => {
         const log = await write(ours, 7n);
         const run = { run: log.run, serviceName };
         for (const { history } of [ours, theirs])
@@ -524,7 +524,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intend(resumed, [[1, 7n]])).toEqual(granted);
       });
 
-      it('keeps the previous process from changing a row that has been decided since', async () => {
+      it('does not let the previous process of a resumed run change a row that has an outcome', async () => {
         const { log, resumed } = await takenOver();
         await settled(resumed, { row: 1, petId: 7n, result: 'conflict' });
         await settled(log, { row: 1, petId: 7n, result: 'applied' });
@@ -537,7 +537,7 @@ export function testState(name: string, newStore: () => Driver): void {
         ['failed', 'unknown'],
         ['applied', 'applied'],
       ] as const)(
-        'keeps a pet leased to a resumed run even if the previous process calls its row %s',
+        'keeps a pet leased to a resumed run even if the previous process records its row as %s',
         async (result, known) => {
           const { log, resumed } = await takenOver();
           await pass(timeout);
@@ -567,7 +567,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await undoneBy()).toEqual([[chain[1]?.run], [chain[1]?.run]]);
       });
 
-      it('keeps the run that undid two rows if only one of them was written again', async () => {
+      it('keeps naming the undo of a run while one of its rows is still undone', async () => {
         const both = async (head: Partial<RunHead> = {}) => {
           const log = await ours.history.begin(headOf(head), rowsFor(7n, 8n));
           await intend(log, [
