@@ -22,7 +22,7 @@ test('shows a question and the progress of apply on a terminal', async () => {
   expect(stdout).toContain('24 applied.');
 });
 
-test('apply keeps its exit code and writes --failed-out if the reader of its report exits early', async () => {
+test('keeps the exit code of apply and writes --failed-out if the reader of its report exits early', async () => {
   const served = await serveSlowly('PATCH /inventory/4:delay=300');
   const petstock = petstockAt(served);
   const file = petstock.file('changes.csv', ['petId,quantity,expected', '4,1,39', '5,7,99']);

@@ -36,7 +36,7 @@ async function scan(program: Program, next: number, most: number, stopped: () =>
   return id;
 }
 
-test(`neither loses nor doubles a scan at 40 codes a second if it is killed ${kills} times`, {
+test(`neither loses nor doubles a scan at 40 codes a second if count is killed ${kills} times`, {
   timeout: 600_000,
 }, async () => {
   const most = kills * scansPerKill;
@@ -49,10 +49,10 @@ test(`neither loses nor doubles a scan at 40 codes a second if it is killed ${ki
     const program = petstock.start(words, { terminal: kill % 2 === 0 ? 40 : 80 });
     await program.until('stdout', ' > ');
     let isKilled = false;
-    // At another place between two scans, and in one, each time.
+    // Kills at a different point each time, between two scans or within one.
     const wanted = next + Math.floor((kill * 7) % scansPerKill);
     const scanning = scan(program, next, most, () => isKilled);
-    // Ids go up: what else ends like this comes later.
+    // Ids increase, so longer ids that end like this one are shown later.
     if (wanted > next) await program.until('stdout', `${Math.min(wanted, most)}: 1\r`).catch(() => {});
     process.kill((await countIn(home)).pid, 'SIGKILL');
     isKilled = true;
@@ -77,7 +77,7 @@ test(`neither loses nor doubles a scan at 40 codes a second if it is killed ${ki
   expect(stock.slice(0, most).filter((line) => line.split('\t')[1] !== '1')).toEqual([]);
 });
 
-test('counts a burst of 500 scans, and asks at the terminal after Ctrl-D', async () => {
+test('counts a burst of 500 scans, and asks for confirmation after Ctrl-D', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count', { terminal: 40 });
@@ -91,7 +91,7 @@ test('counts a burst of 500 scans, and asks at the terminal after Ctrl-D', async
   expect((await petstock.run('inventory get 4 -o tsv')).stdout).toMatch(/^4\t500\t/);
 });
 
-test('count exits with 130 after Ctrl-C, and prints the command that continues it', async () => {
+test('exits with 130 after Ctrl-C in a count, and prints the command that resumes it', async () => {
   const { env } = await serve();
   const petstock = petstockAt({ env });
   const program = petstock.start('inventory count --color never', { terminal: 80 });

@@ -18,7 +18,7 @@ async function statusOf(url: string, token?: string): Promise<number> {
   return (await fetch(url, { headers })).status;
 }
 
-test('sandbox serve fails /readyz after SIGTERM, but answers requests until it exits with 0', async () => {
+test('fails /readyz, but answers requests, from SIGTERM until sandbox serve exits with 0', async () => {
   const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '5']);
   expect(await statusOf(`${admin}/readyz`)).toBe(200);
   program.kill('SIGTERM');
@@ -27,7 +27,7 @@ test('sandbox serve fails /readyz after SIGTERM, but answers requests until it e
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test.runIf(isScript)('sandbox serve exits with 0 after SIGTERM even if nobody reads its log', async () => {
+test.runIf(isScript)('ends sandbox serve with exit code 0 after SIGTERM even if nobody reads its log', async () => {
   const through = ['bash', '-c', 'exec "$@" 2> >(exec sleep 600 >&- 2>&-)', 'bash'];
   const { program, url } = await start(['--file', ':memory:', '--log'], {}, through);
   // More than a pipe takes.
@@ -62,7 +62,7 @@ test('serves a renewed certificate after SIGHUP, and keeps it if the next one is
   expect((await program.result).code).toBe(0);
 });
 
-test('sandbox serve exits with 129 after SIGHUP if it has no certificate', async () => {
+test('ends sandbox serve with exit code 129 after SIGHUP if it has no certificate', async () => {
   const { program } = await start(['--file', ':memory:']);
   program.kill('SIGHUP');
   const { code } = await program.result;

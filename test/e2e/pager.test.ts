@@ -39,8 +39,8 @@ test('exits with 0 if the first program of a pipe in PAGER is missing', async ()
 });
 
 /**
- * A pager that says `ready` once it hears Ctrl-C, and is left by Enter. Not of a shell, whose `trap` does not run for a
- * signal that comes just before its `read`.
+ * A pager that prints `ready` once it handles Ctrl-C, and quits on Enter. It is not a shell script, because a shell does
+ * not run its `trap` for a signal that comes just before its `read`.
  */
 function ownPager(onInterrupt: string, atStart = ''): string {
   const keyboard = `require('fs').createReadStream('/dev/tty').once('data', () => { console.log('left'); process.exit(); })`;
@@ -63,7 +63,7 @@ test('waits for the pager to quit after Ctrl-C', async () => {
   expect(stdout).toMatch(/heard[\s\S]*left[\s\S]*Rate limit: /);
 });
 
-test('stops an unread list on Ctrl-C, and reports that once the pager has quit', async () => {
+test('stops an unread list on Ctrl-C, and reports the interruption once the pager has quit', async () => {
   const { env } = await serve(['--pets', '200000']);
   const pager = ownPager(`process.stdin.resume().once('end', () => console.log('read all'))`);
   const program = startProgram(list, { env: { ...env, PAGER: pager }, terminal: 80 });

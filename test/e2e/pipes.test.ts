@@ -6,7 +6,7 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
-// The others go the same ways: CSV that of TSV, NDJSON that of JSON.
+// CSV is written like TSV, and NDJSON like JSON.
 test.each(['tsv', 'json', 'table'])('ends a long list in %s quietly if its reader exits early', async (format) => {
   const { env } = await serve(['--pets', '50000']);
   const program = startProgram(`inventory list -o ${format}`, { env });
@@ -49,7 +49,7 @@ test('prints the whole result if nobody reads stderr', async () => {
   expect(stdout.split('\n').slice(0, -1)).toHaveLength(24);
 }, 20_000);
 
-test('keeps the exit code 9 if nobody reads stderr', async () => {
+test('exits with 9 for an unknown pet even if nobody reads stderr', async () => {
   const { env } = await serve();
   const program = startProgram('inventory get 4242', { env });
   program.hangUp('stderr');

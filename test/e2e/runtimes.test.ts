@@ -10,7 +10,7 @@ import { openClosingPort } from '../support/tls.ts';
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
-test('sandbox serve reports that another program uses its port', async () => {
+test('reports that another program uses the port of sandbox serve', async () => {
   const { port } = new URL((await serve()).url);
   expect(await runProgram(`sandbox serve --port ${port} --file :memory:`)).toMatchObject({
     code: 2,
@@ -25,7 +25,7 @@ test("prints the package's version, with or without a commit", async () => {
   expect(stdout.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
 });
 
-test('sandbox serve resets a TLS connection with the fault reset, and answers the next request', async () => {
+test('resets a TLS connection with the fault reset, and answers the next request', async () => {
   const files = ['--tls-cert', join(certificates, 'server.pem'), '--tls-key', join(certificates, 'server-key.pem')];
   const { url, key } = await serve([...files, '--fault', '*:first=1:reset']);
   const ca = readFileSync(join(certificates, 'authority.pem'));
@@ -40,7 +40,7 @@ test('sandbox serve resets a TLS connection with the fault reset, and answers th
   expect(await status()).toBe(200);
 });
 
-test('prints the cause of an error with its stack with --debug', async () => {
+test("prints an error's cause and stack with --debug", async () => {
   const { env } = await serve(['--fault', '*:hang']);
   const { code, stderr } = await runProgram('api POST /inventory --timeout 0.05 --debug', { env });
   expect(code).toBe(5);
@@ -60,7 +60,7 @@ test('takes the user name and the home folder from the account if USER or an abs
   expect(run).toMatchObject({ user: own.username });
 });
 
-// With that variable Node expects its parent to listen, which there is none of here. Other runtimes don't know it.
+// With this variable Node waits for a parent process of a cluster, which does not exist. Other runtimes ignore it.
 test.runIf(isScript)('exits with 1 if the event loop runs empty before a command has finished', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });

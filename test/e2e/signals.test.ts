@@ -22,16 +22,19 @@ test.each(signals)('exits with the code of %s if it arrives during a request', a
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
-test.each(signals)('exits with the code of %s while it reads stdin, and stores nothing', async (signal) => {
-  const home = temporaryHome();
-  const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
-  program.type('psk_half_of_a_k');
-  await untilReading(program.pid);
-  program.kill(signal);
-  const stderr = 'Error: Interrupted.\n';
-  expect(await program.result).toEqual({ code: codes[signal], signal: null, stdout: '', stderr });
-  expect(readdirSync(home.folder)).toEqual([]);
-});
+test.each(signals)(
+  'exits with the code of %s if it arrives while stdin is read, and stores nothing',
+  async (signal) => {
+    const home = temporaryHome();
+    const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
+    program.type('psk_half_of_a_k');
+    await untilReading(program.pid);
+    program.kill(signal);
+    const stderr = 'Error: Interrupted.\n';
+    expect(await program.result).toEqual({ code: codes[signal], signal: null, stdout: '', stderr });
+    expect(readdirSync(home.folder)).toEqual([]);
+  },
+);
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'ends sandbox serve on %s once requests in flight are answered',
@@ -76,7 +79,7 @@ test('exits with 143 after SIGTERM once requests in flight are answered, and sug
 test.each([
   ['SIGINT', 0],
   ['SIGTERM', 143],
-] as const)('watch exits on %s with %i', async (signal, code) => {
+] as const)('ends watch on %s with exit code %i', async (signal, code) => {
   const { env, untilSeen } = await serve();
   const program = startProgram('inventory watch --interval 0.2', { env });
   await untilSeen(2);
@@ -125,7 +128,7 @@ test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the midd
   writeFileSync(file, `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 500}`).join('\n')}\n`);
   const program = startProgram(['inventory', 'apply', file, '--yes'], { env, home, terminal: 80 });
   await untilSeen(2);
-  // `script` holds the terminal: without it there is none.
+  // This kills `script`, which holds the terminal open.
   program.kill('SIGKILL');
   await program.result;
   const [run] = await vi.waitFor(
@@ -144,7 +147,7 @@ test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the midd
   expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
 });
 
-/** Runs a program on a terminal, and lives on when that is closed. It says how the program has ended. @param passesOn SIGHUP, as a shell does */
+/** Runs a program, outlives its terminal, and records how the program ended. @param passesOn passes SIGHUP on, as a shell does */
 function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
   const code = `
     const child = require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });
@@ -156,7 +159,7 @@ function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
   return [process.execPath, '-e', code];
 }
 
-/** A file that is read once its writer has written all. */
+/** A named pipe: its reader waits until the writer closes it. */
 function fifo(home: Home): string {
   const path = join(home.folder, 'ended');
   execFileSync('mkfifo', [path]);
@@ -168,7 +171,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     ['while it waits for a response', 'get 1', true],
     ['at a question', 'set 4=5 5=6', true],
     ['at a question, and no signal comes', 'set 4=5 5=6', false],
-    // It is no Ctrl-D either.
+    // A count must not take it for Ctrl-D.
     ['in a count, and no signal comes', 'count --yes', false],
   ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);

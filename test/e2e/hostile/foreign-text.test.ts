@@ -8,12 +8,12 @@ import { recordRun } from '../../support/recorded-runs.ts';
 import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
 import { stateSql } from '../../support/state-sql.ts';
 
-/** Words of a stranger, long enough to be wrapped at any width; each can be told by its `ø`. */
+/** Text of a stranger, long enough to be wrapped at any width; each of its words is marked with `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
 const inHeader = forged.replaceAll('ø', '\xf8');
 const widths = [40, 80, 200];
 
-/** A stranger's words stand after a bar, or without a colon in a line of ours. */
+/** Expects a stranger's text only after a bar, or without a colon in a line of petstock. */
 function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
   const forgedLines = `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/).filter((line) => {
     const [own = ''] = line.split('│ ');
@@ -86,7 +86,7 @@ test.each([
   const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'watch --now --for 1'];
   let shop = await openShop();
   for (const command of [...commands, 'diff staging production', 'set 1 5', 'adjust 1 5', 'apply FILE --yes']) {
-    // A write of unknown outcome would be looked at again.
+    // In a new shop no earlier write of unknown outcome is read back first.
     if (/^(set|adjust|apply)/.test(command)) shop = await openShop();
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const env = { ...production, PETSTOCK_URL_STAGING: url };
@@ -165,7 +165,7 @@ test("wraps the service's message so that no line is wider than the terminal", a
   const { stderr } = await attack(shop, 'inventory list', { env });
   const quoted = stderr.split('\n').filter((line) => line.startsWith('│ '));
   expect(quoted.length).toBeGreaterThan(3);
-  // Each of these takes up to two columns by itself, and none of the marks less than none.
+  // The sum of the widths of single characters is an upper bound for the width of a line.
   for (const line of quoted) {
     const widest = [...line].reduce((sum, character) => sum + visibleWidth(character), 0);
     expect(widest, line).toBeLessThanOrEqual(40);

@@ -72,7 +72,7 @@ test('neither runs functions that another role creates in public nor lets that r
   await expect(runSql(mallory, 'SELECT * FROM petstock_service.keys')).rejects.toThrow(/permission denied/);
 });
 
-test('serves with the documented roles, and only the owner can create, drop or alter tables', async () => {
+test('serves with the documented roles, of which only the owner can create, drop or alter tables', async () => {
   const server = await temporaryPostgres();
   const document = readFileSync(join(import.meta.dirname, '../../../docs/hosting/roles.sql'), 'utf8');
   const [before = '', after = ''] = document.split(/^-- 2\..*$/m);

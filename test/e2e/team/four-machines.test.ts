@@ -76,7 +76,7 @@ test('stops all machines until the wait is over after one of them gets a 429', a
   expect(journal.filter(({ time }) => time >= lifted).length).toBeGreaterThanOrEqual(24 - machines.length);
 });
 
-/** The time at which each gate was in the database, as its notices tell. */
+/** Collects the times at which the database announced a gate. */
 async function noticesOf(url: string): Promise<readonly number[]> {
   const notices: number[] = [];
   const client = new pg.Client({ connectionString: url });
