@@ -20,7 +20,7 @@ async function served(write: (response: ServerResponse, method: string) => void)
   return listening(server);
 }
 
-/** A service that answers with what comes of these, however much. */
+/** A service whose responses stream these chunks, however many. */
 function streamed(chunks: () => Iterable<string | Buffer>): Promise<string> {
   return served((response) => flow(chunks, response));
 }
@@ -31,7 +31,7 @@ function flow(chunks: () => Iterable<string | Buffer>, to: NodeJS.WritableStream
     .pipe(to);
 }
 
-/** A beginning, and then one letter without end. */
+/** A service whose responses are this beginning and then the letter x without end. */
 function endless(beginning: string): Promise<string> {
   const letters = Buffer.alloc(64 * 1024, 'x');
   return streamed(function* () {
@@ -40,7 +40,7 @@ function endless(beginning: string): Promise<string> {
   });
 }
 
-/** This many items, each with a status of its own of this many KiB. */
+/** A service that lists this many items, each with another status of this many KiB. */
 function manyItems(count: number, kibibytes: number, hasNote = false): Promise<string> {
   const long = 'x'.repeat(kibibytes * 1024);
   return streamed(function* () {
@@ -71,7 +71,7 @@ describe('a response without end', () => {
     ['inventory list', '[{"petId":1,"quantity":2,"status":"', item(1)],
     ['inventory list', '[{"petId":1,"quantity":2,"status":"a"},{"n', item(2)],
     ['inventory get 1', '[{"note":"', item(1)],
-  ])('%s fails at the size limit of an endless response that begins with %s', async (command, beginning, message) => {
+  ])('stops %s at the size limit of an endless response that begins with %s', async (command, beginning, message) => {
     const { result, grown } = await measured(`${command} --json`, await endless(beginning));
     expect(result).toMatchObject({ code: 1, requests: [expect.anything()] });
     expect(errorJson(result.stderr).error.message).toContain(message);
@@ -91,7 +91,7 @@ describe('a compressed bomb', () => {
     ['gzip', gzipSync(bomb)],
     ['deflate', deflateSync(bomb)],
     ['br', brotliCompressSync(bomb)],
-  ])('fails before a compression bomb is unpacked whole: %s', async (encoding, packed) => {
+  ])('fails before it has unpacked a whole compression bomb: %s', async (encoding, packed) => {
     const url = await served((response) => response.writeHead(200, { 'content-encoding': encoding }).end(packed));
     const before = process.memoryUsage().rss;
     expect((await run('orders list', url)).code).toBe(1);
@@ -99,7 +99,7 @@ describe('a compressed bomb', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * MiB);
   });
 
-  test('reports the status of an error response whose body is a bomb', async () => {
+  test('reports the status of an error response whose body is a compression bomb', async () => {
     const packed = gzipSync(bomb);
     const url = await served((response) => response.writeHead(400, { 'content-encoding': 'gzip' }).end(packed));
     expect(await run('inventory set 1 5', url)).toMatchObject({ code: 10 });
@@ -155,7 +155,7 @@ test('prints the first bytes of a response to api GET before the last arrive', a
 });
 
 describe('a body in tiny chunks', () => {
-  /** 12,000 chunks of one byte, each with 15 KB of extension, which is read past: 180 MB on the wire, 12 KB of body. */
+  /** 12,000 chunks of one byte, each with 15 KB of extension, which is skipped: 180 MB on the wire, 12 KB of body. */
   const extended = (byte: string) => `1;${'e'.repeat(15_000)}\r\n${byte}\r\n`;
   const count = 12_000;
 
@@ -180,7 +180,7 @@ describe('a body in tiny chunks', () => {
     ['api GET /x', '200 OK', 0, 80],
     ['api GET /x', '400 Bad Request', 10, undefined],
   ])(
-    '%s keeps memory low if the body of a %s comes in tiny chunks',
+    'runs %s in little memory if the body of a %s response comes in tiny chunks',
     { timeout: 300_000 },
     async (command, status, code, terminal) => {
       const url = await raw(status);

@@ -6,13 +6,13 @@ import { temporaryPostgres } from '../support/postgres.ts';
 import type { Program } from '../support/program.ts';
 import { type Exchange, errorBody, type ScriptedService, scriptedService, until } from '../support/scripted-service.ts';
 
-/** `PETSTOCK_RUNS=100` for the whole of it; `PETSTOCK_SEED` for other rounds. */
+/** `PETSTOCK_RUNS=100` runs the full test; `PETSTOCK_SEED` draws other rounds. */
 const rounds = Number(process.env.PETSTOCK_RUNS ?? 12);
 const seed = Number(process.env.PETSTOCK_SEED ?? 1);
 const pets = 16;
-/** Short, since who goes on waits until no request of a killed process can be on its way any more. */
+/** A short time-out, because a resume waits until no request of the killed process can be in flight. */
 const patience = ['--timeout', '1', '-q', '--yes'];
-/** Seconds that a 429 asks for, and how long after it, in milliseconds, its process is left to write that down. */
+/** `Retry-After` of a 429 in seconds, and the milliseconds that its process gets to store it. */
 const gate = { seconds: 6, writtenAfter: 1500 };
 
 interface Commit {
@@ -21,7 +21,7 @@ interface Commit {
   readonly after: number;
 }
 
-/** A service that keeps account of what it has carried out and refused. */
+/** A service that records what it has carried out and refused. */
 class Witness {
   readonly service: ScriptedService;
   readonly commits: Commit[] = [];
@@ -44,7 +44,7 @@ class Witness {
     return Array.from({ length: pets }, (_, index) => this.service.stockOf(index + 1) ?? 0);
   }
 
-  /** The next change is refused, and all that comes in the time that it names is noted. Resolves once it has come. */
+  /** Refuses the next change, and watches for requests during its `Retry-After`. Resolves once the change has come. */
   refuseNext(): Promise<void> {
     return new Promise((resolve) => {
       this.#onRefusal = resolve;
@@ -93,10 +93,10 @@ interface World {
 /** Rows whose outcome the history says can't be known. */
 const mayBeEither = /is not known$|may have written the stock since$/;
 
-/** Kills a run, makes the state forget, resumes, and compares the history with what the service saw. */
+/** Kills a run, makes the state lose data, resumes, and compares the history with what the service saw. */
 async function round(world: World, number: number, forgetting: Forgetting): Promise<void> {
   const { petstock, witness, random } = world;
-  // A state that has lost the run can't tell what is added from what was: what is set can be set again.
+  // A run that loses its state while it is live may repeat rows, which is safe for quantities only.
   const hasDeltas = forgetting.isLive !== true && random() < 0.6;
   const value = () => Math.floor(random() * 9) + 1;
   const lines = witness.stock().map((stock, index) => `${index + 1},${hasDeltas ? value() : stock + value()}`);
@@ -111,7 +111,7 @@ async function round(world: World, number: number, forgetting: Forgetting): Prom
     await new Promise((resolve) => setTimeout(resolve, gate.writtenAfter));
   }
   if (forgetting.isLive) await forgetting.happens?.(petstock);
-  // One that has noticed ends by itself.
+  // A run that has noticed the loss ends by itself.
   if (forgetting.isLive && random() < 0.5) expect((await program.result).code).not.toBeNull();
   program.kill('SIGKILL');
   const isFinished = (await program.result).signal === null;
@@ -153,7 +153,7 @@ async function finishRun(
   }
   const last = forgetting.isRefused ? await petstock.run(resume) : first;
   if (forgetting.isLive) {
-    // It may have lost rows of the run, or all of it.
+    // The state may have lost rows of the run, or the whole run.
     expect([0, 7, 8]).toContain((await petstock.run(apply)).code);
   } else if (last.code === 9) expect(last.stderr).toContain('no unfinished run');
   else
@@ -170,18 +170,18 @@ interface Told {
   readonly file: string;
   /** The run was faster than its kill, and may have been pruned since. */
   readonly isFinished: boolean;
-  /** A pet whose increment has left, perhaps, before a stranger added the same: no stock tells one from the other. */
+  /** A pet whose delta may have been sent before a stranger added as much: its stock does not tell which was written. */
   readonly doubtful: number | undefined;
 }
 
-/** Returns the pet if the run has an increment of it without an answer. */
+/** Returns the pet if its row in the run of this file is unknown. */
 async function unansweredIn(petstock: Petstock, file: string, petId: number): Promise<number | undefined> {
   const run = (await petstock.history()).find((listed) => listed.file === file);
   const rows = run === undefined ? [] : await petstock.rows(run.run);
   return rows.some((row) => row.petId === petId && row.result === 'unknown') ? petId : undefined;
 }
 
-/** Every row is in the history as the service has seen it. */
+/** Expects that every row is in the history as the service has seen it. */
 async function expectTruth(
   { petstock, witness }: World,
   { label, begun, hasDeltas, file, isFinished, doubtful }: Told,
@@ -214,7 +214,7 @@ const draw = <T>(random: () => number, from: readonly T[]): T => {
   return drawn;
 };
 
-test(`records rows as the service saw them in ${rounds} rounds of kill -9 with a state that forgets (seed ${seed})`, async () => {
+test(`records rows as the service saw them in ${rounds} rounds of kill -9 with a state that loses data (seed ${seed})`, async () => {
   const random = seeded(seed);
   const service = await scriptedService({
     stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])),
@@ -243,7 +243,7 @@ test(`records rows as the service saw them in ${Math.ceil(rounds / 4)} rounds of
     },
   };
   for (let number = 1; number <= Math.ceil(rounds / 4); number += 1) {
-    // Another machine has nothing of the one before but the address of the database.
+    // Each round is on a new machine, which shares only the database with the earlier ones.
     const petstock = petstockAt({ env });
     await round({ petstock, witness, random }, number, draw(random, [killed, killed, ...forgettings]));
   }

@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { examplesOfDocument, examplesOfHelp } from '../support/examples.ts';
 import { type Home, programCommand, startProgram, temporaryHome } from '../support/program.ts';
 
-/** Command lines that show a failure, or end by a signal, with what they end with. */
+/** Exit codes of the command lines that are meant to fail. */
 const otherCodes: Readonly<Record<string, number>> = {
   'petstock inventory apply bad.csv': 2,
   // The latest run is done.
   'petstock history discard <run>': 2,
 };
 
-/** Everything else is run as it stands: with the sandbox, in a folder with the files that the documents speak of. */
+/** Reports whether an example is not run. All others run as written, in a folder with the files that they use. */
 function skipped(line: string): boolean {
   // npm and psql are not petstock; `serve` and `watch` have no end, and are tested by themselves.
   return (
@@ -72,7 +72,7 @@ async function examplesHome(): Promise<Home> {
   return home;
 }
 
-/** The stores that examples speak of are all at the one service. */
+/** Gives every store of the examples the address and key of one service. */
 function storeVariables({ url, key }: { readonly url: string; readonly key: string }): Record<string, string> {
   const places = ['NORTH', 'SOUTH'].flatMap((store) => ['STAGING', 'PRODUCTION'].map((env) => ({ store, env })));
   return Object.fromEntries(

@@ -6,10 +6,10 @@ import { serve } from '../support/program.ts';
 import { errorJson } from '../support/shop.ts';
 
 const rows = 600;
-/** Short, since a resume waits until no request of the run before can be on its way any more. */
+/** Short, because a resume waits until no request of the earlier run can be in flight. */
 const timeout = ['--timeout', '0.5'];
 
-/** No file may grow beyond so many KiB: what a write meets on a full disk, without the rights to make one. */
+/** Limits files to this many KiB, so that writes fail as on a full disk. */
 const limited = (kibibytes: number) => ({
   through: ['bash', '-c', `ulimit -f ${kibibytes}; exec "$@"`, 'bash'],
 });
@@ -36,7 +36,7 @@ test('sends no row without its intent if the disk fills up during a run, and res
   expect(patches).toBeLessThan(rows);
   const { run, state, counts } = await petstock.newest();
   expect(state).toBe('incomplete');
-  // Every row that was sent was written down before; of some the answer is not.
+  // The intent of every row that was sent is on disk; some outcomes are not.
   const { applied = 0, unknown = 0, pending = 0 } = counts;
   expect(applied).toBeLessThanOrEqual(patches);
   expect(applied + unknown).toBeGreaterThanOrEqual(patches);

@@ -4,7 +4,7 @@ import { createSystemClock } from '../../src/shared/clock.ts';
 import { createSystemProcesses } from '../../src/shared/processes.ts';
 import { openState } from '../../src/state/open-state.ts';
 
-// As many tries for the one probe as there is time for: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
+// Tries to get the one probe as often as time allows: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
 // The process that has the probe creates a file that must not exist.
 const [folder = '', name = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];

@@ -13,7 +13,7 @@ const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'))
 const windowMs = 2000;
 const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
 
-/** The smallest takes one window for each process: with `PETSTOCK_RUNS` only. */
+/** A limit of 1 takes a window for each process, so it is tested with `PETSTOCK_RUNS` only. */
 const sharedLimits = process.env.PETSTOCK_RUNS === undefined ? [2, 20] : [1, 2, 20];
 
 interface Loop {
@@ -22,7 +22,7 @@ interface Loop {
   readonly stateFolder: string;
 }
 
-/** An executable brings none along: then it is that of the last build. */
+/** Returns the library beside a script, or that of the last build if the program is an executable. */
 function libraryBeside(program: string): string {
   return /\.c?js$/.test(program) ? join(dirname(program), 'index.js') : resolve('dist/index.js');
 }
@@ -45,7 +45,7 @@ async function unrefused({ journal }: Served, count: number, said?: string): Pro
   return requests;
 }
 
-/** Requests that came before the end of a window in which one had been refused, but for those that were in flight then. */
+/** Requests that came later in a window in which one was refused, except those that were in flight then. */
 function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
   const inFlight = 400;
   return journal.filter(({ time }) =>

@@ -7,15 +7,15 @@ import type { PrintedReport } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
 /*
- * What a run holds of its rows, whatever the machine is busy with: V8 gives up where what is held does not fit, and where it
- * fits it does not, however often it has to collect. In this much fits the program with an object for each of 100,000 rows.
+ * A heap limit measures what a run keeps of its rows, whatever else the machine does: V8 fails if that does not fit. The
+ * program with one object for each of 100,000 rows fits into this much.
  */
 const heap = { NODE_OPTIONS: '--max-old-space-size=64' };
 const rows = 100_000;
 /** No time limit: a run of this many rows writes much to its disk. */
 vi.setConfig({ testTimeout: 600_000 });
 
-test('plans to apply, resume and undo 100,000 rows in 64 MB of heap', async () => {
+test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', async () => {
   // The run ends at its first request: what is held is the same, and it does not take minutes.
   const { env, home, file } = await opened('--fault', 'PATCH /inventory/*:status=401');
   const petstock = async (command: string, code: number) => {

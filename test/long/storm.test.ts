@@ -3,7 +3,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
 import { stormOf } from '../support/storm.ts';
 
-/** `PETSTOCK_RUNS=200` for a long one. `PETSTOCK_SEED` for another one: what it was is in the title. */
+/** `PETSTOCK_RUNS=200` runs a long storm, and `PETSTOCK_SEED` another one; the title shows the seed. */
 const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);
 const seed = Number(process.env.PETSTOCK_SEED ?? 7);
 
@@ -31,7 +31,7 @@ test(`adds at most 1 for each of ${adjusts} adjusts, even if some are killed and
   await until(() => expect(storm.onTheWay()).toBe(0));
   expect(storm.writes().filter(({ before, after }) => after !== before + 1)).toEqual([]);
   const [applied, killed] = [codes.filter((code) => code === 0).length, codes.filter((code) => code === null).length];
-  // Only of those that were killed it is not known.
+  // Only of killed adjusts it is unknown whether they were applied.
   expect(applied + killed).toBe(adjusts);
   expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
   expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);

@@ -35,7 +35,7 @@ describe('CHANGELOG.md', () => {
     expect(() => notesOf(text)).toThrow('Unreleased');
   });
 
-  test('has a section for unreleased changes in CHANGELOG.md', () => {
+  test('keeps a section for unreleased changes in CHANGELOG.md', () => {
     const ours = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(ours).toMatch(/^## Unreleased$/m);
   });

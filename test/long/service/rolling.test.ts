@@ -46,7 +46,7 @@ test('loses no request of keep-alive clients in two rolling restarts of three re
     replicas.push({ service: await open(), isReady: true, agent: new Agent({ keepAlive: true, maxSockets: 20 }) });
   }
   const server = balancer(replicas, failures).listen(0, '127.0.0.1');
-  // Or it hangs up on clients of its own that a busy machine keeps from asking for 5 s.
+  // By default it would disconnect clients that a busy machine delays for 5 s.
   server.keepAliveTimeout = 60_000;
   await once(server, 'listening');
   let isOver = false;

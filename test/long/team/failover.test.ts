@@ -30,7 +30,7 @@ async function asynchronousPair() {
   await untilStandbyIs(primary, 'async');
   const hosts = [primary.folder, standby.folder].join();
   return {
-    /** Names both. */
+    /** Names both servers. */
     url: `postgresql://postgres@/postgres?host=${hosts}&target_session_attrs=read-write`,
     primary,
     standby,
@@ -79,12 +79,12 @@ test('resumes a run on the promoted standby after the primary hung', async () =>
 });
 
 const waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-/** Resolves once a commit waits for its standby; with this something is done to it. */
+/** Resolves once a commit waits for its standby. @param what an expression that is evaluated for its process */
 const untilWaiting = ({ url }: PostgresServer, what: string) =>
   eventually(async () => expect(await runSql(url, `SELECT ${what} ${waiting}`)).not.toEqual([]));
 const endWait = 'pg_cancel_backend(pid)';
 
-test('does not send a write whose commit the standby lacks', async () => {
+test('does not send a write whose intent the standby lacks', async () => {
   const { machine, server, service } = await settingWith(synchronousPair);
   const till = machine();
   await till.run('inventory list -q');
@@ -158,7 +158,7 @@ test('stops a run and doubles no write after a failover that lost confirmed writ
   await expectResumed(given);
 });
 
-test('state info warns about an asynchronous standby', async () => {
+test('warns in state info about an asynchronous standby', async () => {
   const { machine, server } = await settingWith(asynchronousPair);
   const { standby, url, failOver } = server;
   await machine().run('inventory list -q');

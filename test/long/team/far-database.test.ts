@@ -68,7 +68,7 @@ test('takes at most 12 round trips for an adjust', async () => {
   expect(database.questions() - before).toBeLessThanOrEqual(12);
 });
 
-test("takes one round trip to change a pet in the service's database, or fifty at once", async () => {
+test("takes one round trip to change a pet in the service's database, or fifty pets at once", async () => {
   const database = await countingDatabase();
   const connections = new Connections([database.url]);
   onTestFinished(() => connections.close());

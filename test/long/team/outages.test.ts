@@ -104,7 +104,7 @@ test('finishes requests in flight if PostgreSQL hangs, and lets another machine 
   await expectResumed(given);
 });
 
-test('ends a run after a time-out of PostgreSQL, and lets another machine resume the run', async () => {
+test('ends a run if a lock in PostgreSQL is held too long, and lets another machine resume the run', async () => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, rows / 2);
@@ -121,7 +121,7 @@ test('ends a run after a time-out of PostgreSQL, and lets another machine resume
   await expectResumed(given);
 });
 
-test.each(moments)('resumes on another machine after kill -9 of the first one after %i responses', async (count) => {
+test.each(moments)('resumes on another machine a run that was killed after %i responses', async (count) => {
   const given = await setting();
   const program = given.begin();
   await untilAnswered(given.service, count);
@@ -132,7 +132,7 @@ test.each(moments)('resumes on another machine after kill -9 of the first one af
 });
 
 test.each(oneMoment)(
-  'does not send from a suspended machine whose run was taken over after %i responses',
+  'does not send from a suspended process whose run was taken over after %i responses',
   async (count) => {
     const given = await setting();
     const program = given.begin();

@@ -30,7 +30,7 @@ async function openRestorable() {
   return { till, stocks, keep: () => replace(data, copy), restore: () => replace(copy, data) };
 }
 
-/** Ends a run at its first row, which is refused: the others are owed. */
+/** Ends a run at its first row, which is refused: the others stay pending. */
 async function begun({ till }: Awaited<ReturnType<typeof openRestorable>>): Promise<string> {
   till.service.next('PATCH', answers(400));
   await till.run(`inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1 --fail-fast`);
@@ -38,7 +38,7 @@ async function begun({ till }: Awaited<ReturnType<typeof openRestorable>>): Prom
 }
 
 describe('a PostgreSQL that is restored from a copy of its data folder', () => {
-  test('adds no delta twice and suggests no resume if it is restored between two commands', async () => {
+  test('adds no delta twice and suggests no resume if PostgreSQL is restored between two commands', async () => {
     const shop = await openRestorable();
     const { till, stocks, keep, restore } = shop;
     const run = await begun(shop);
@@ -57,7 +57,7 @@ describe('a PostgreSQL that is restored from a copy of its data folder', () => {
   });
 
   test.each([3, 14, 25])(
-    'writes each row at most once if it is restored before the response to row %i',
+    'writes each row at most once if PostgreSQL is restored before the response to row %i',
     async (row) => {
       const shop = await openRestorable();
       const { till, stocks, keep, restore } = shop;
