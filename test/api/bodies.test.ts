@@ -10,7 +10,7 @@ import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
-/** Gives each request what it is to be answered with, in pieces. */
+/** A service that calls `onRequest` to answer each request. */
 async function openService(isTls: boolean, onRequest: (socket: Socket) => Promise<void>) {
   const connections: Socket[] = [];
   const serve = (socket: Socket) => {

@@ -34,7 +34,7 @@ property(
     for (const [index, [size, takes]] of steps.entries()) {
       queue.push(shared.subarray(0, size).fill(index));
       sent.push(Buffer.alloc(size, index));
-      // Less than this can't be waiting: the reader has it.
+      // Reads only while something is unread, so that it never waits.
       for (let taken = 0; taken < takes && length(read) < length(sent); taken += 1) {
         waiting ??= chunks.next().then(({ value }) => void read.push(Buffer.from(value)));
         await waiting;
@@ -67,14 +67,14 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('pushToPull tells its source that the reader has stopped, and waits for the source to end', async () => {
+test('tells the source of pushToPull that the reader has stopped, and waits for the source to end', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);
   expect(ended()).toBe(true);
 });
 
-test('pushToPull ignores a failure of its source once the reader has stopped', async () => {
+test('ignores a failure of the source of pushToPull once the reader has stopped', async () => {
   const { seen, read } = counting(3, breakOff);
   await read(1);
   expect(seen).toEqual([1]);

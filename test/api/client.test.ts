@@ -96,9 +96,9 @@ describe('responses to the client', () => {
 
   test.each([
     ['bytes that are no UTF-8', answer(200, Buffer.from([0x5b, 0xff, 0x5d])), 'is not UTF-8 text'],
-    ['nothing, with 204', answer(204), 'The service returned 204 instead of 200'],
-    ['a list, with 202', answer(202, stock), 'The service returned 202 instead of 200'],
-    ['a part of a list, with 206', answer(206, stock), 'The service returned 206 instead of 200'],
+    ['a 204 without a body', answer(204), 'The service returned 204 instead of 200'],
+    ['a list with 202', answer(202, stock), 'The service returned 202 instead of 200'],
+    ['a part of a list with 206', answer(206, stock), 'The service returned 206 instead of 200'],
     ['an unknown content encoding', encodedBy('zstd'), 'a content encoding that was not requested'],
     ['two content encodings', encodedBy('gzip, br'), 'that was not requested'],
     ['a 304', answer(304), 'The service returned 304'],

@@ -9,7 +9,7 @@ const advice = '. The service calls this operation experimental, so it may have 
 const items = (text: string) => decodeItems(decodeJson(text, list), list);
 const item = (text: string) => decodeItemOf(Buffer.from(text), patch);
 
-/** @param told with `<answer>` for what was asked */
+/** @param told the message after "The response to …" and before the advice */
 function expectNonsense(work: () => unknown, told: string, operation: 'list' | 'item'): void {
   const answer = `The response to ${operation === 'list' ? 'GET /inventory' : 'PATCH /inventory/7'}`;
   const message = `${answer} ${told}${operation === 'list' ? '' : advice}`;

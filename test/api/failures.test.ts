@@ -78,13 +78,13 @@ test.each<[string, { readonly message?: string; readonly code?: string }, string
     'it is for another host',
   ],
   [
-    'the places of OpenSSL',
+    'source positions of OpenSSL',
     { message: '80A2C64:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:../deps/x.c:354:\n' },
     'no TLS connection can be made (wrong version number)',
   ],
   ['an empty message', { message: '', code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
   ['an error without words', {}, 'Error'],
-])('does not repeat %s in the error', (_, details, text) => {
+])('describes a network fault in plain words if it has %s', (_, details, text) => {
   expect(describeFault(Object.assign(new Error(), details))).toBe(text);
   expect(describeFault(new AggregateError([Object.assign(new Error(), details)]))).toBe(text);
 });

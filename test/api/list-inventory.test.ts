@@ -43,7 +43,7 @@ async function openReader(
   return { ...rig, error: read().catch((reason) => reason) };
 }
 
-test('fails for a list with a quantity that has no exact value, unless a caller takes such pets', async () => {
+test('fails for a list with a quantity that has no exact value, unless the caller handles such pets', async () => {
   const list = '[{"petId":1,"quantity":2,"status":"sold"},{"petId":7,"quantity":3.5,"status":"sold"}]';
   const { client } = await openClient([answer(200, list), answer(200, list)]);
   const read = async (options?: Parameters<typeof client.scanInventory>[0]) => {

@@ -82,7 +82,7 @@ describe('a 503 with Retry-After', () => {
     ['0', 250],
     ['soon', 60_000],
     ['Thu, 15 Jan 2026 12:00:27 GMT', 7000],
-  ])('delays the retry after Retry-After: %s by %i ms', async (retryAfter, wait) => {
+  ])('delays the retry of a 503 with Retry-After: %s by %i ms', async (retryAfter, wait) => {
     const { list, sentAt } = await openClient([answer(503, '', { 'retry-after': retryAfter }), ok]);
     await list();
     // At the gate with a jitter of a tenth, at most 5 s.
@@ -95,13 +95,16 @@ describe('a 503 with Retry-After', () => {
     ['61', 90_000, 61],
     // More than 32 days are not believed.
     ['9999999999', 90_000, 32 * 86_400],
-  ])('fails at once after Retry-After: %s if maxWait is %i ms', async (retryAfter, maxWait, retryAfterSeconds) => {
-    const refusal = answer(503, errorBody(503), { 'retry-after': retryAfter });
-    const { server, list, clock } = await openClient([refusal, ok], { maxWait, random: 0 });
-    await expect(list()).rejects.toMatchObject({ ...down, retryAfterSeconds });
-    expect(clock.sleeps).toEqual([]);
-    expect(server.requests).toHaveLength(1);
-  });
+  ])(
+    'fails at once on a 503 with Retry-After: %s if maxWait is %i ms',
+    async (retryAfter, maxWait, retryAfterSeconds) => {
+      const refusal = answer(503, errorBody(503), { 'retry-after': retryAfter });
+      const { server, list, clock } = await openClient([refusal, ok], { maxWait, random: 0 });
+      await expect(list()).rejects.toMatchObject({ ...down, retryAfterSeconds });
+      expect(clock.sleeps).toEqual([]);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });
 
 test.each([429, 503])('delays every request of the client after a %i with Retry-After', async (status) => {

@@ -137,7 +137,7 @@ describe('an update with a permit', () => {
 test.each([
   ['a fresh permit', 0],
   ['an expired permit', 31_000],
-])('scanInventory reads the list after a 503, given %s', async (_what, ms) => {
+])('reads the list after a 503 if scanInventory is given %s', async (_what, ms) => {
   const { server, client, permit, clock } = await openClient([answer(503), answer(200, `[${item}]`)]);
   const given = await permit();
   clock.advance(ms);

@@ -17,13 +17,13 @@ test('reads the names of pets without codes, and keeps the first if a pet has se
 });
 
 test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petId\n'])(
-  'reports one fault, on the first line, for the codes %j',
+  'reports one fault, on the first line, for the codes file %j',
   async (content) => {
     expect(await read(content)).toMatchObject({ ok: false, total: 1, problems: [{ line: 1 }] });
   },
 );
 
-test('reads only columns whose whole name is known', async () => {
+test('reads only columns of a codes file whose whole name is known', async () => {
   const codes = { pets: new Map([['007', 8n]]), names: new Map(), lows: new Map() };
   expect(await read('xcode,code,petId,nickname,yellow\n1,007,8,Rex,3\n')).toMatchObject({ ok: true, codes });
 });
@@ -42,6 +42,6 @@ test.each<[string, string, object]>([
   ['a row of blanks', ' , ,\t,', { ok: true, codes: { pets: new Map() } }],
   ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
   ['a pet that is no id', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
-])('reads %s', async (_, rows, expected) => {
+])('reads or refuses %s in a codes file', async (_, rows, expected) => {
   expect(await read(`code,petId,name,low\n${rows}\n`)).toMatchObject(expected);
 });

@@ -35,7 +35,7 @@ describe('readChanges of a table', () => {
     expect(file.ok && file.changes.map(({ line }) => line)).toEqual([5, 9]);
   });
 
-  it('keeps the status and the name of a row for its reader, if there are any', async () => {
+  it('keeps the status and the name of a row for display, if it has any', async () => {
     const file = await read('id,qty,status,name\n4,1, sold ,\n5,1,,\n');
     expect(file).toMatchObject({ forReader: new Map([[4n, { line: 2, status: 'sold', name: '' }]]) });
   });

@@ -20,11 +20,11 @@ const names: readonly (readonly [string, string | undefined])[] = [
   ['x'.repeat(1_000_000), undefined],
 ];
 test.each(names.map(([name, field]) => [name.slice(0, 20), name, field] as const))(
-  'finds the field nearest to %s',
+  'finds the field nearest to %s, if any',
   (_start, name, field) => expect(nearestField(name)).toBe(field),
 );
 
-test('finds every field with a letter missing', () => {
+test('finds each longer field name if any letter but the first is missing', () => {
   for (const field of fields.filter((name) => name.length > 4)) {
     for (let at = 1; at < field.length; at += 1) {
       expect(nearestField(field.slice(0, at) + field.slice(at + 1))).toBe(field);
@@ -66,7 +66,7 @@ test.each<[string, string, Remedy | undefined]>([
   ['two that may be expected', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
   ['too few columns', 'Shelf\n4\n', undefined],
   ['a name that is not safe to type', 'petId,Shelf$x\n4,12\n', undefined],
-])('proposes how to read a file with %s', async (_, content, remedy) => {
+])('decides which options to suggest for a file with %s', async (_, content, remedy) => {
   const file = await read(content);
   expect(file.ok ? undefined : file.remedy).toEqual(remedy);
   const [names = '', cells = ''] = content.split('\n');
@@ -81,12 +81,12 @@ test.each<[string, boolean]>([
   ['Animal,Box 12', true],
   ['Animal,Key123', false],
   [`Animal,${'x'.repeat(25)}`, false],
-])('asks which of the columns %s are known only if all of them look like names', async (header, asks) => {
+])('asks about the columns %s only if all of them look like names', async (header, asks) => {
   const file = await read(`${header}\n4,12\n`);
   expect(file.ok ? undefined : file.remedy?.kind).toBe(asks ? 'ask' : undefined);
 });
 
-test('asks nothing about a single word that is no column', async () => {
+test('asks nothing about a header of a single unknown word', async () => {
   const file = await read('Animal\n', { columns: new Map([['petId', 'Nr']]) });
   expect(file).toMatchObject({ ok: false, total: 1, remedy: undefined });
 });

@@ -108,7 +108,7 @@ describe('readChanges of JSON', () => {
     ['several lines an item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
-  ])('reports faults by item if several are on a line, else by line: %s', async (_, content, unit, places) => {
+  ])('reports faults by item if several items are on a line, else by line: %s', async (_, content, unit, places) => {
     for (const chunk of [1, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);

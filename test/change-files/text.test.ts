@@ -90,7 +90,7 @@ describe('readChanges by format', () => {
 describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
-  it("rejects with the source's own error", async () => {
+  it('rejects with the error of a source that fails', async () => {
     const failing = async function* () {
       yield Buffer.from('id,qty\n');
       throw new Error('the cable is out');

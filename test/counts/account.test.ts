@@ -31,7 +31,7 @@ test.each<[string, Scans, object]>([
   ['cancels the last scan', [scan('add', 4n, 2), scan('add', 4n, 1), record('back')], { ...idle, counts: '4:2' }],
   ['hands a count over to a run', [scan('add', 4n, 3), given(4n, 3)], { ...idle, handedOver: [[4n, 3]], counts: '' }],
   [
-    'returns counts that no run has taken over',
+    'restores counts that no run has taken over',
     [scan('add', 4n, 3), given(4n, 3), settled],
     { ...idle, counts: '4:3' },
   ],
@@ -65,7 +65,7 @@ test('counts an id for the pet whose code it becomes, unless the id was already 
   expect(stateOf(scan('add', 4n, 1), given(4n, 1), run, settled, taught, scan('add', 4n, 1)).counts).toBe('4:1');
 });
 
-test('binds scanned codes to the pets that are taught for them later', () => {
+test('binds scanned codes to the pets that are assigned to them later', () => {
   const scans = ['a', 'b', 'c', 'd'].map((code, index) =>
     record((['add', 'set', 'base', 'seen'] as const)[index] ?? 'add', { units: 1, code, pet: undefined }),
   );
@@ -78,7 +78,7 @@ test('binds scanned codes to the pets that are taught for them later', () => {
   ]);
 });
 
-test('forgets a code that was taught and withdrawn', () => {
+test('drops a code whose assignment was withdrawn', () => {
   const scans = [
     record('code', { code: 'a', pet: 9n }),
     record('code', { code: 'b', pet: 8n }),

@@ -3,7 +3,7 @@ import fc, { property } from '../../support/seeded-fast-check.ts';
 import { inventoryDecoder, outcome, parse, scan } from './readings.ts';
 import { inPieces, oddList, spelledList } from './spellings.ts';
 
-/** Lists in all three: `PETSTOCK_RUNS=1000000 PETSTOCK_SEED=1 npx vitest run --project unit test/api/scanner/any-list.test.ts` */
+/** Number of lists in all: `PETSTOCK_RUNS=1000000 PETSTOCK_SEED=1 npx vitest run --project unit test/api/scanner/any-list.test.ts` */
 const numRuns = Math.ceil(Number(process.env.PETSTOCK_RUNS ?? 600) / 3);
 const timeout = 20_000 + 20 * numRuns;
 const options = { numRuns, testTimeout: timeout };

@@ -124,7 +124,7 @@ test('reads an item that is larger than any chunk', () => {
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
 
-test('keeps fewer than 2,000 statuses in a batch, however many there are', () => {
+test('keeps fewer than 2,000 statuses in a batch, however many the list has', () => {
   const scanner = new InventoryScanner(exactDecoder(operation), 500);
   expect([...scanner.read(Buffer.from('['))]).toEqual([]);
   let most = 0;

@@ -137,7 +137,7 @@ export const spelledList: fc.Arbitrary<SpelledList> = fc.array(anyItem, { maxLen
     }),
 );
 
-/** Bytes in pieces: a byte each, or of any length, where nothing is left out. */
+/** Splits bytes into pieces of these lengths in turn. Pieces have at least one byte. */
 export function inPieces(bytes: Uint8Array, lengths: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
