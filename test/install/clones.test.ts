@@ -6,7 +6,7 @@ import { type Machine, newMachine, repository, runOn } from '../support/installa
 import { nodeRelease } from '../support/package-managers.ts';
 import { test as machineTest, usesProgram } from './usage.ts';
 
-/** The committed files of this repository. */
+/** Clones the committed files of this repository. */
 async function cloneOn(machine: Machine): Promise<string> {
   const clone = join(machine.folder, 'petstock');
   await runOn(machine, ['git', 'clone', '--quiet', repository, clone]);
@@ -39,7 +39,7 @@ test.for([
 });
 
 test('builds a clone with yarn 4 without node_modules', async ({ machine, clone, manager }) => {
-  // Without one it takes the folder above, where the machine has a package of its own, for the project.
+  // Without a lock file yarn takes the folder above, which has a package of its own, for the project.
   writeFileSync(join(clone, 'yarn.lock'), '');
   await runOn(machine, [...manager.yarn4, 'install'], clone);
   await runOn(machine, [...manager.yarn4, 'build'], clone);

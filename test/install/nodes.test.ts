@@ -9,7 +9,7 @@ import { usesLibrary, usesProgram } from './usage.ts';
 const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The floor, the last release without an SQLite of its own that will do, the first with one, and the line after. */
+/** The oldest supported release, the last one without a usable SQLite, the first one with it, and the next major. */
 const releases = ['20.18.1', '22.17.1', '22.18.0', '24'];
 
 test('tests the oldest Node version that the package supports', () => {

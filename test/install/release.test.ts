@@ -70,11 +70,11 @@ test('builds and publishes a release with the steps of the workflow (npm and gh 
     return readFileSync(join(folder, 'petstock'));
   });
   expect(wrongPages(arm64)).toBe(0);
-  // An unchecked release proves nothing.
+  // The check must notice a changed byte.
   arm64[5000] = ~Number(arm64[5000]);
   expect(wrongPages(arm64)).toBe(1);
   expect(() => wrongPages(x64)).toThrow('there is no signature');
-  // Provenance is of GitHub's machines alone.
+  // Provenance works on GitHub's machines only.
   const publish = stepOf('publish', 'Publish at npm').replace('--provenance', '');
   const npm = (has: string) =>
     `npm() { if [ $1 = view ]; then echo "${has}"; else command npm "$@" --dry-run; fi; }; ${publish}`;

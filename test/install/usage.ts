@@ -28,7 +28,7 @@ export const test = plain
 /** Runs petstock with these arguments in the way that is tried. */
 export type Petstock = (...args: readonly string[]) => Promise<Output>;
 
-/** Does what a person does first: asks for the version, lists the stock, changes it. All of it uses the state folder. */
+/** Prints the version, lists and changes the sandbox's stock, and reads the history and a setting. */
 export async function usesProgram(petstock: Petstock): Promise<void> {
   const { stdout: version } = await petstock('--version');
   expect(version.replace(/\+[\da-f]{7,}\n$/, '\n')).toBe(`${manifest.version}\n`);
@@ -43,7 +43,7 @@ export async function usesProgram(petstock: Petstock): Promise<void> {
   expect(history).toHaveLength(1);
   await petstock('config', 'set', 'low-stock', '7');
   expect((await petstock('config', 'get', 'low-stock')).stdout).toBe('7\n');
-  // It knows Node's SQLite as experimental in some releases, which is no matter of its users.
+  // In some releases of Node its SQLite is experimental, but petstock's users must see no warning of that.
   for (const { stderr } of [list, set, again]) expect(stderr).not.toMatch(/warning/i);
 }
 

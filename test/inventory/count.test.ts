@@ -34,7 +34,7 @@ test.each<readonly [string, ScanLine]>([
   ['= 42 7', { kind: 'set', code: '42', units: 7 }],
   ['=42 0', { kind: 'set', code: '42', units: 0 }],
   ['= AB 12 7', { kind: 'set', code: 'AB 12', units: 7 }],
-])('parses the line %j', (line, meaning) => {
+])('parses the scanned line %j', (line, meaning) => {
   expect(parseScanLine(line, noCodes)).toEqual(meaning);
 });
 
@@ -50,7 +50,7 @@ test.each([
   '42*',
   '- 42',
   'done 42',
-])('refuses %j, and explains what to write', (line) => {
+])('refuses the scanned line %j, and explains what to write', (line) => {
   const { kind, problem } = parseScanLine(line, noCodes);
   expect({ kind, problem }).toEqual({ kind: 'wrong', problem: expect.stringMatching(/\b(write|type) /) });
 });

@@ -18,7 +18,7 @@ test.each<FilterCriteria>([
   // The same last nine digits.
   { petIds: new Set([254740993n, 8007199254740993n]) },
   { petIds: new Set() },
-])('matches no item with %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
+])('matches no item with the filter %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
 
 const sets = fc.record({
   statuses: fc.option(

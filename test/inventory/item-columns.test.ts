@@ -4,7 +4,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
 import { columnsOf } from './columns.ts';
 
-property('returns the items that were added', [itemLists, fc.nat(40)], (items, most) => {
+property('returns the items that were added to columns, up to a maximum', [itemLists, fc.nat(40)], (items, most) => {
   const columns = columnsOf(items);
   expect(columns.items()).toEqual(items);
   expect(columns.items(most)).toEqual(items.slice(0, most));

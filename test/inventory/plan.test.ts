@@ -52,7 +52,7 @@ test.each<[string, Partial<Change>, unknown]>([
   expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message }] });
 });
 
-test('skips a missing pet if asked to', () => {
+test('skips a pet that is not in the stock if skipUnknown is set', () => {
   const skipped = { ...none, line: 7, petId: 8n, before: undefined, after: 3, result: 'skipped', error: undefined };
   expect(plan({ petId: 8n, quantity: 3 }, true)).toEqual({ rows: [skipped], problems: [] });
 });

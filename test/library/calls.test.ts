@@ -76,7 +76,7 @@ test('waits in close for calls in flight, and refuses later calls', async () => 
   await clientOf(shop).close();
 });
 
-test('startSandbox returns a URL and a key for clients, and lets a test set faults', async () => {
+test('returns a URL and a key for clients from startSandbox, and lets a test set faults', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
   const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });
@@ -93,7 +93,7 @@ test('startSandbox returns a URL and a key for clients, and lets a test set faul
   ]);
 });
 
-test('lets a program exit without closing its clients, whose states are in a folder and in a database', async () => {
+test('lets a program exit without closing its clients, with a state in a folder or in a database', async () => {
   const { service } = await openShop({ limits: { minute: 1000, day: 1000 } });
   const states = [{ stateFolder: (await temporaryFolders()).state }, { stateUrl: await temporaryDatabase() }];
   const options = states.map((state) => ({ baseUrl: service.url, key: service.key, ...state }));
@@ -122,7 +122,7 @@ test('writes a pet in the order of the calls, and does not send a call aborted b
   expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
 });
 
-/** A time that only its signal ends. */
+/** Sleeps until the signal is aborted. */
 function hangingSleep(_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

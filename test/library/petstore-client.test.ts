@@ -47,12 +47,12 @@ test('sends the key and the user agent, and leaves no connection open after clos
 
 test.each([
   ['a wrong key', { key: 'psk_wrong' }, [], AuthError],
-  ['no such pet', {}, [], NotFoundError],
+  ['an unknown pet', {}, [], NotFoundError],
   ['a 400', {}, ['*:status=400'], RejectedError],
   ['a 500', {}, ['*:status=500'], UnavailableError],
-  ['no JSON', {}, ['*:malform'], FailureError],
+  ['a response that is not JSON', {}, ['*:malform'], FailureError],
   ['a wait that is too long', { maxWait: 1000 }, ['*:status=429:retry-after=60'], RateLimitedError],
-])('throws the matching error class: %s', async (_what, options, faults, type) => {
+])('throws the matching error class for %s', async (_what, options, faults, type) => {
   const client = clientOf(await openShop({ faults }), options);
   const petId = type === NotFoundError ? 424_242n : 9007199254740993n;
   const error = await client.updateInventory(petId, 1).catch((reason) => reason);
@@ -79,7 +79,7 @@ test('announces each wait, and applies maxWait to each request separately', asyn
   expect(waits).toEqual([40, 60, 60, 60]);
 });
 
-test("replaces its guess of the clock with the service's first Date", async () => {
+test("replaces its guess of the service's clock with the first Date that the service sends", async () => {
   const later = Date.now() + 2 * 86_400_000;
   const [date, end] = [later, later + 60_000].map((time) => new Date(time).toUTCString());
   const server = await openServer(answer(200, stock), answer(429, '', { date: `${date}`, 'retry-after': `${end}` }));

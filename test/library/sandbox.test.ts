@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AuthError, RateLimitedError, startSandbox, UsageError } from '../../src/library/index.ts';
 
-test('adds and removes pets, and restores a snapshot', async () => {
+test('adds and removes pets of a sandbox, and restores its snapshot', async () => {
   const sandbox = await startSandbox({ ids: 'small', pets: 3 });
   const client = sandbox.client();
   const set = await sandbox.setPet(7, { quantity: 3, status: 'pending' });
@@ -22,7 +22,7 @@ test('adds and removes pets, and restores a snapshot', async () => {
   await sandbox.close();
 });
 
-test("advances its clients' clock, so that a wait for the next minute ends", async () => {
+test("advances the clock of a sandbox's clients, so that a wait for the next minute ends", async () => {
   const sandbox = await startSandbox({ limits: { minute: 1, day: 100 } });
   const waits: number[] = [];
   const client = sandbox.client({

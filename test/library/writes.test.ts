@@ -7,7 +7,7 @@ import { type OwnOptions, open as openWith } from './rig.ts';
 const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
 
 test('adds up ten simultaneous adjusts of one client', async () => {
-  // Ten that wait would pass the time of a test's own clock ten times as fast.
+  // Each of ten waiting adjusts would advance the clock of a test.
   const { client } = await open({ clock: undefined });
   const items = await Promise.all(Array.from({ length: 10 }, () => client.adjust(4, 1)));
   expect(items.map(({ before = 0, quantity }) => quantity - before)).toEqual(Array(10).fill(1));

@@ -91,7 +91,7 @@ describe('historyListView', () => {
     [[rowOf(1, { before: 2, quantity: 3 }), rowOf(2, { before: 1, after: 5, quantity: undefined })], '2 pets: +5'],
     [[rowOf(1, { before: 5, quantity: 1 }), rowOf(2, { before: 1, quantity: 0 })], '2 pets: −5'],
     [[rowOf(1, { before: 5, quantity: 1, result: 'conflict' }), rowOf(2, { before: 1, quantity: 1 })], '2 pets'],
-  ])('shows what came and went in a run of two pets', async (rows, change) => {
+  ])('shows the units added and removed in a run of two pets', async (rows, change) => {
     const line = await list('table', [runOf({ changes: 2 })], { rows, header: false });
     expect(line.trim().split(/ {2,}/)[1]).toBe(change);
   });

@@ -10,7 +10,7 @@ const page = (items: Parameters<typeof inventoryListView>[0]) =>
     inventoryListView(items, { low: { standard: 5 }, page: stockPage('north/<production>', { standard: 5 }, now) }),
   );
 
-test('prints a page with the store and the date, and marks low stock', async () => {
+test('prints an HTML page with the store and the date, and marks low stock', async () => {
   const items = [
     { petId: 9007199254740993n, quantity: 1234, status: 'available' },
     { petId: 4n, quantity: 5, status: 'available' },
@@ -28,7 +28,7 @@ test('prints a page with the store and the date, and marks low stock', async () 
   ]);
 });
 
-test('escapes text in a page that neither runs nor loads anything', async () => {
+test('escapes text in an HTML page that neither runs nor loads anything', async () => {
   const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
   const text = await page([[{ petId: 1n, quantity: 1, status }]]);
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');
@@ -64,7 +64,7 @@ test('shows the filters of a list and the period of a history in the heading of 
     expect((await shop.run(`${command} -o html`)).stdout, command).toContain(`<h1>${heading}</h1>`);
 });
 
-test('prints pages for three commands, and refuses -o html for set before a request', async ({ shop }) => {
+test('prints HTML pages for three commands, and refuses -o html for set before a request', async ({ shop }) => {
   await shop.run('inventory set 4 5');
   const [{ run }] = await shop.json('history list --json');
   for (const command of ['inventory list --low', 'history list', `history show ${run}`]) {

@@ -12,8 +12,8 @@ export interface RenderTestOptions {
 }
 
 /**
- * The pieces that a renderer gives, as text.
- * @param pieces where they are put, for who wants them even if it fails
+ * Returns the pieces of a renderer as text.
+ * @param pieces receives the pieces, even if the renderer fails
  */
 export async function renderPieces(
   format: Format,

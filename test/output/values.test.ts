@@ -75,7 +75,7 @@ describe('the question about a plan', () => {
     expect(planQuestion(rows, staging, intention, names)).toEqual({ question, words: [] });
   });
 
-  test('returns a name that is not plain apart from the question, after the words of other people', () => {
+  test('returns a name with punctuation apart from the question, after other foreign text', () => {
     const names = new Map([[4n, 'a: b']]);
     expect(planQuestion([one], staging, { verb: 'Write', words: ['a reason'] }, names)).toEqual({
       question: 'Pet 4 in staging: 39 → 12 (-27). Write this change?',

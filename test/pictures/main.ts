@@ -93,7 +93,7 @@ function wordsOf(command: string, folder: string): string[] {
   return words.map((word) => word.replaceAll('"', '').replace(/^delivery\.csv$/, join(folder, 'delivery.csv')));
 }
 
-/** The line of an apply, drawn by what draws it. A run in full has another line each time. */
+/** Draws the progress line of an apply without a run, which would have another line each time. */
 async function progress(): Promise<string> {
   const clock = createTestClock();
   let written = prompt('inventory apply counts.csv --yes');
