@@ -13,7 +13,6 @@ import { type ExchangeOptions, exchange, type ReceivedResponse } from './exchang
 import { errorOf, NetworkFailure } from './failures.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** The result of one request. */
 export type AttemptResult<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** The service or its proxy returned a 429. */
@@ -23,8 +22,8 @@ export type AttemptResult<T> =
   /** The response was a redirect to `url`, below the base URL. */
   | { readonly kind: 'moved'; readonly status: number; readonly url: string }
   /**
-   * The network failed, or a gateway or proxy returned 502, 503 or 504. `retryAfter`: the wait that it asked for, in
-   * milliseconds; a minute if the head of the response can't be read.
+   * The network failed, or a gateway or proxy returned 502, 503 or 504 (`send` adds a 500). `retryAfter`: the wait that
+   * was asked for, in milliseconds; a minute if the head of the response can't be read.
    */
   | { readonly kind: 'failed'; readonly error: PetstockError; readonly retryAfter: number | undefined };
 
@@ -94,8 +93,8 @@ function proxyRefusal(error: unknown): ResponseHead | undefined {
 
 interface FailedAttempt {
   /**
-   * Whether a response began to arrive, but its head is incomplete or not valid. Not for a response that is not HTTP at
-   * all.
+   * Whether a response began to arrive, but its head is incomplete or not valid. False for a response that is not HTTP
+   * at all, or that switches to another protocol.
    */
   readonly isGarbled: boolean;
   readonly retryAfter: number | undefined;
@@ -104,7 +103,8 @@ interface FailedAttempt {
 }
 
 /**
- * @throws what is not a NetworkFailure; CertificateError, or NonRetryableError for a proxy that requires a password
+ * Converts a network error to a result.
+ * @throws any other error; CertificateError; NonRetryableError for a proxy that requires a password
  */
 function resultOfFailure(
   error: unknown,
@@ -181,8 +181,8 @@ function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
 
 /**
  * Returns the target of a redirect, an absolute URL below the base URL.
- * @throws FailureError if there is no valid Location, if following it would reveal the key outside the base URL, or if
- * a client might repeat the request with another method
+ * @throws FailureError if there is no valid Location, or if it is not below the base URL, where the key would be
+ * revealed; for a 301, 302 or 303 unless the method is GET or HEAD, because a client may then change the method
  */
 function redirectTarget(
   request: Pick<HttpRequest, 'method' | 'url'>,

@@ -1,6 +1,6 @@
 import { HeldBytes } from './body.ts';
 
-/** How many bytes to buffer for a slow reader before the connection is paused. */
+/** Number of unread bytes at which the connection is paused. */
 const highWaterMark = 1024 * 1024;
 
 interface Source {
@@ -14,7 +14,7 @@ interface Source {
  */
 export class BodyQueue implements AsyncIterable<Uint8Array> {
   readonly #source: Source;
-  /** Bytes that the reader has not got yet. */
+  /** Bytes that the reader has not received yet. */
   #waiting = new HeldBytes();
   /** Bytes of the chunk that the reader has. */
   #taken = new HeldBytes();

@@ -72,7 +72,7 @@ export class HeldBytes {
   }
 }
 
-/** @param what the subject of the sentence */
+/** @param what the subject of the message, like `The response to GET /inventory` */
 export function tooLong(what: string, most: number): FailureError {
   const size = most < 1024 * KiB ? `${most / KiB} KiB` : `${most / KiB / KiB} MiB`;
   return new FailureError(`${what} exceeds the maximum of ${size}. It was not read completely`);
@@ -94,7 +94,7 @@ export function notUtf8(cause: unknown): FailureError {
 type Zlib = typeof import('node:zlib');
 type Decoder = ReturnType<Zlib['createGunzip']> | ReturnType<Zlib['createBrotliDecompress']>;
 
-/** How many bytes a decoder returns at a time: as many as a socket. */
+/** A decoder returns at most as many bytes at a time as a socket. */
 const options = { chunkSize: 64 * 1024 };
 
 const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
@@ -106,7 +106,7 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Decoder>> = {
 
 /**
  * Returns the body as it arrives, decoded by its `content-encoding`.
- * @throws FailureError for an encoding other than gzip, deflate and br; later, errors of the network and of zlib
+ * @throws FailureError for an encoding that is not supported; while the body is read, errors of the network and of zlib
  */
 export function decodedChunks({ body, headers }: HttpResponse): AsyncIterable<Uint8Array> {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();

@@ -46,8 +46,8 @@ export interface ReadOptions extends Pick<Outgoing, 'permit' | 'beforeRetry'> {
 
 export interface ScanOptions extends ReadOptions {
   /**
-   * Called for pets whose quantity can't be represented exactly; the list then leaves them out. Without this callback,
-   * such a pet makes the list fail. More than 1,000 of them make it fail in any case.
+   * Called for pets whose quantity is not a safe integer; the list then leaves them out. Without this callback, such a
+   * pet makes the list fail. More than 1,000 of them make it fail in any case.
    */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
@@ -89,7 +89,7 @@ export interface Client {
    * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no
    * retry is left or allowed.
    * @param path the path below the base URL, with a leading slash
-   * @throws FailureError for a body of more than 16 MiB, or a redirect that can't be followed
+   * @throws FailureError for a response body of more than 16 MiB, or a redirect that can't be followed
    */
   request(method: string, path: string, body?: string | Uint8Array): Promise<RawResponse>;
   /**

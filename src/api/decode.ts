@@ -55,8 +55,8 @@ const maxNumber = 40;
 /**
  * Returns the decoder for items that the list scanner can't read by itself. It also creates the errors for a list that
  * is not valid.
- * @param onUnreadable called for items whose quantity can't be represented exactly. Without this callback, such items
- * are errors; with it, more than 1,000 of them are
+ * @param onUnreadable called for items whose quantity is not a safe integer. Without this callback, such an item is an
+ * error; with it, only the 1,001st is
  */
 export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
   let unreadable = 0;
@@ -64,10 +64,11 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
   return {
     /**
-     * @param index number of items before the one that begins at `at`
+     * Decodes the item that begins at `at`.
+     * @param index number of items before it
      * @param offset returns the position of a character in the body, in bytes
      * @returns where the item ends, and the item unless it is to be left out; undefined if the text ends first
-     * @throws FailureError
+     * @throws FailureError if the text is not JSON, or the item is not valid
      */
     item(text: string, at: number, index: number, offset: (at: number) => number) {
       const where = `item ${index + 1} of `;
@@ -96,7 +97,6 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     },
     /** @param index number of items before the one that is too long */
     tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
-    /** Returns the error for an unexpected byte. */
     unexpected: invalidAt,
     /** Returns the error for a list that is not closed. */
     cutOff: (length: number) => nonsense(operation, `is not valid JSON: it is cut off after ${grouped(length)} bytes`),
@@ -122,7 +122,7 @@ function decodeItem(value: Json, operation: Operation, where = ''): InventoryIte
 
 /**
  * Returns the item; an UnreadableItem if its quantity is a number, but not a safe integer.
- * @throws FailureError if the value is not an object, or a field is missing or of the wrong type
+ * @throws FailureError if the value is not an object, a field is missing or of the wrong type, or `petId` is no int64
  */
 function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value))
@@ -144,7 +144,7 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   return { petId, status, number: shown, nearest, problem: isFraction(nearest) ? 'not an integer' : 'out of range' };
 }
 
-/** Reports whether a number that is not a safe integer has a fraction. Larger numbers count as integers. */
+/** Reports whether a number that is not a safe integer has a fraction; beyond 2^53 it counts as an integer. */
 function isFraction(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }

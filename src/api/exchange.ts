@@ -146,7 +146,7 @@ class Exchange implements ReceivedResponse {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** Converts an error of the network, the timeout or an interruption. Any other error is returned unchanged. */
+  /** Converts an error of the network, the timeout, an interruption or a lack of memory; returns others unchanged. */
   #fault(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const answered = this.#response !== undefined;

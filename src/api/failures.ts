@@ -17,8 +17,8 @@ import type { HttpResponse } from './transport.ts';
 export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 
 /**
- * Thrown if there was no response, or only a part (the connection failed, broke, or timed out), or if it is not valid
- * HTTP.
+ * Thrown if there was no response, or only a part (the connection failed, broke, or timed out), or if the response is
+ * not valid HTTP or can't be decompressed.
  */
 export class NetworkFailure extends Error {
   override readonly name = 'NetworkFailure';

@@ -12,8 +12,8 @@ export interface ReadInventoryOptions {
   /** @returns whether to continue */
   give(batch: ItemColumns): Promise<boolean>;
   /**
-   * Called before the next batch or at the end, for items that are left out because their quantity can't be represented
-   * exactly.
+   * Called before the next batch or at the end, for items that are left out because their quantity is not a safe
+   * integer.
    */
   readonly onUnreadable?: ((item: UnreadableItem) => void) | undefined;
 }
@@ -63,8 +63,8 @@ function notWhole(cause: unknown, received: number): unknown {
 }
 
 /**
- * Converts a function that pushes values into a generator. The function continues when the next value is requested. If
- * no more values are requested, `give` resolves with false, and the generator waits for the function to end.
+ * Yields the values that a function passes to `give`. The function continues when the next value is requested. If no
+ * more values are requested, `give` resolves with false, and the generator waits for the function to end.
  * @param run must end once `give` has resolved with false
  */
 export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>) => Promise<void>): AsyncGenerator<T> {

@@ -63,9 +63,7 @@ export class InventoryScanner {
   #state: State = 'list';
   /** Number of items in earlier batches, and of all items that were left out so far. */
   #earlier = 0;
-  /**
-   * An incomplete item is read again once this much of it is there, so that a long item does not take quadratic time.
-   */
+  /** Number of characters after `#at` without which an incomplete item is not read again, to avoid quadratic time. */
   #needed = 0;
   /** Number of bytes received. */
   received = 0;
@@ -122,10 +120,7 @@ export class InventoryScanner {
     this.#at = 0;
   }
 
-  /**
-   * Takes one step.
-   * @returns whether there was enough text for the step
-   */
+  /** @returns whether there was enough text for the step */
   #step(isLast: boolean): boolean {
     const text = this.#text;
     if (text.length - this.#at < this.#needed && !isLast) return false;

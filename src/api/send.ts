@@ -21,7 +21,7 @@ export interface Outgoing extends Omit<HttpRequest, 'signal' | 'leaving' | 'arri
    * forever. It is called before each further attempt.
    */
   readonly beforeRetry?: (() => Promise<void>) | undefined;
-  /** Whether to leave retries after a 429, a gateway error or a network error to the caller. */
+  /** Whether to leave retries after a 429, a 5xx or a network error to the caller. */
   readonly once?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface SendOptions extends AttemptOptions {
   random(): number;
   /**
    * Called before a retry after a network error, 500, 502, 503 or 504.
-   * @param retry `reason` is a sentence without its period; `attempt` counts from 1
+   * @param retry `reason` is a text without a final period; `attempt` counts from 1, up to `of`
    */
   onRetry?(retry: { readonly reason: string; readonly attempt: number; readonly of: number }): void;
 }
@@ -46,8 +46,8 @@ const maxRedirects = 5;
  * error, 500, 502, 503 or 504.
  * @param use reads any other response; its errors are rethrown, except a network error, and for a repeatable request a
  * 500
- * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed). `notCarriedOut` and
- * `mayBeInFlight` cover all attempts together
+ * @throws RateLimitedError, UnavailableError, FailureError (a redirect that can't be followed), and the reason of
+ * `interrupted`. `notCarriedOut` and `mayBeInFlight` cover all attempts together
  */
 export async function send<T>(
   request: Outgoing,
@@ -90,7 +90,7 @@ class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
   #permit: Permit | undefined;
-  /** The error of the last attempt. It has the message if no further attempt is admitted. */
+  /** The error of the last attempt. If no further attempt is admitted, the caller gets its message. */
   #last: PetstockError | undefined;
   #retries = 0;
   #redirects = 0;
@@ -125,8 +125,8 @@ class Tries {
   }
 
   /**
-   * Converts the governor's refusal of another attempt: the message is that of the last attempt, because it is the
-   * reason. Any other error is returned unchanged.
+   * Gives the governor's refusal of another attempt the message of the last attempt, if that attempt closed the gate.
+   * Any other error is returned unchanged.
    */
   #withReason(error: unknown): unknown {
     const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
@@ -180,7 +180,7 @@ class Tries {
   }
 
   /**
-   * Waits before a retry. A wait that a gateway asks for is left to the gate, at the next admission.
+   * Waits before a retry. If a gateway has asked for a wait, the next admission waits instead, because of the gate.
    * @throws the error, if the request may not be retried
    */
   async #waitForRetry(error: PetstockError, retryAfter = 0): Promise<void> {

@@ -7,10 +7,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /**
-   * Called right before the request is written: if possible, once there is an open connection. If it throws, nothing is
-   * sent.
-   */
+  /** Called right before the request is written to an open connection. If it throws, nothing is sent. */
   leaving?(): void;
   /** Called when the first byte of a response has arrived, if the transport can detect that. */
   arriving?(): void;

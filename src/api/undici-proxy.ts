@@ -17,7 +17,7 @@ export interface ProxyAgentOptions {
  * Creates an agent that sends everything through a tunnel (CONNECT) of one proxy, so the proxy sees the host, but not
  * the request. `resolveProxy` has already decided whether a proxy is used, so that `status` can report it.
  *
- * It imports undici's public entry, which loads all of undici; only users of a proxy pay for that.
+ * This file imports undici's public entry, which loads all of undici; only users of a proxy pay for that.
  */
 export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAgentOptions): Dispatcher {
   return new ProxyAgent({

@@ -12,7 +12,7 @@ export type Undici = Pick<typeof undici, 'Agent' | 'buildConnector'>;
 
 /**
  * Creates a transport with undici. undici starts to load at once, so that an admitted request need not wait for it.
- * undici's own timeouts are off: each request's signal carries the configured one.
+ * undici's own timeouts are off, because each request's signal aborts it after the configured timeout.
  */
 export function createUndiciTransport(
   { ca, proxy }: TransportOptions = {},
@@ -154,8 +154,8 @@ const unrequestedResponses: Readonly<Record<string, string>> = {
 };
 
 /**
- * Explains two errors of undici: it closes a connection on a `101` and on an unrequested `100 Continue`, although RFC
- * 9110 (15.2) requires clients to ignore the latter.
+ * Explains two errors of undici: it closes a connection on a `101`, and on an unrequested `100 Continue`, although
+ * RFC 9110 (15.2.1) lets clients discard the latter.
  */
 function inOurWords(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
