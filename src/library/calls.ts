@@ -21,8 +21,8 @@ export class Calls {
   }
 
   /**
-   * Begins a call. Call `end` once it is over.
-   * @throws UsageError once the client is closed; the reason of a signal that is already aborted
+   * Begins a call; call `end` when it has ended.
+   * @throws UsageError after `close`; the reason of a signal that is already aborted
    */
   begin(own: AbortSignal | undefined): RunningCall {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
@@ -51,7 +51,7 @@ export class Calls {
     try {
       return await work(signal);
     } catch (error) {
-      // Once a run has begun, its error reports what was written.
+      // If a run has begun, its InterruptedError is kept, because it identifies the run.
       if (error instanceof InterruptedError && error.run === undefined) signal.throwIfAborted();
       throw error instanceof PetstockError ? forProgram(error) : error;
     } finally {

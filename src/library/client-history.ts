@@ -8,7 +8,9 @@ import { countOf, type PetIdInput, petIdOf, timeOf, wordOf } from './arguments.t
 export interface HistoryFilter {
   /** Selects runs that have a row for this pet. */
   readonly petId?: PetIdInput | undefined;
+  /** Selects runs that began at this time or later. */
   readonly since?: Date | undefined;
+  /** Selects runs that began at this time or earlier. */
   readonly until?: Date | undefined;
   readonly state?: HistoryRun['state'] | undefined;
   /** Maximum number of runs. */
@@ -35,7 +37,7 @@ export interface HistoryRun {
   readonly command: string;
   readonly user: string | undefined;
   readonly host: string;
-  /** The name of the applied file, as the user gave it. */
+  /** The name of the applied file, as the user gave it; `-` is stdin. */
   readonly file?: string | undefined;
   /** The reason, if all rows have the same one. */
   readonly reason?: string | undefined;
@@ -49,7 +51,10 @@ export interface HistoryRun {
   readonly units: bigint;
   /** Number of rows with each result, including rows that needed no change or were left out, which are not recorded. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
-  /** `incomplete`: no process is writing the run, and some rows are pending or unknown. */
+  /**
+   * `incomplete`: no process is writing the run, and some rows are pending or unknown. `done`: every row has its
+   * outcome, or the run was discarded.
+   */
   readonly state: 'running' | 'done' | 'incomplete';
   /** Yields the rows in the order of the plan. */
   rows(): AsyncIterable<HistoryRow>;
@@ -61,6 +66,7 @@ export interface HistoryRow {
   readonly petId: bigint;
   /** The stock before the write, if it was read. */
   readonly before: number | undefined;
+  /** The wanted stock; for a delta, its sum with `before`. */
   readonly after: number;
   /** The number added to whatever the stock is; undefined for a row that sets the stock or expects a certain stock. */
   readonly delta?: number | undefined;
@@ -77,13 +83,11 @@ export interface HistoryRow {
   readonly at: Date | undefined;
 }
 
-/** The service whose runs are searched, and the state. */
 export interface HistoryContext {
   readonly state: Pick<State, 'history'>;
   readonly serviceName: string;
 }
 
-/** Yields the runs of a service, newest first. */
 export async function* historyOf(
   { state: { history }, serviceName }: HistoryContext,
   { petId, since, until, state, limit }: HistoryFilter,
@@ -110,8 +114,9 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
 }
 
 /**
- * @throws NotFoundError if no run matches; UsageError if the text is not an id, matches several runs, or names a run of
- * another service
+ * Returns the run with this id, or with these last four characters of one.
+ * @throws NotFoundError if no run matches; UsageError if the text has another form, matches several runs, or is the id
+ * of a run at another service
  */
 export async function requireRun(
   { state: { history }, serviceName }: HistoryContext,

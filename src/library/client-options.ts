@@ -28,7 +28,7 @@ export interface PetstoreClientOptions {
    * again only if it can't be applied twice.
    */
   readonly retries?: number | undefined;
-  /** Aborts all calls. Each call also accepts a signal of its own. */
+  /** Aborts all calls. Most methods also accept a signal for a single call. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Whether to reserve a small part of each limit for other commands: 2 %, at least 2 requests, but never more than a
@@ -36,7 +36,7 @@ export interface PetstoreClientOptions {
    */
   readonly bulk?: boolean | undefined;
   /**
-   * Called if the state can't be used. The client then continues without a state, and a call at least a minute later
+   * Called if the state can't be opened. The client then continues without a state, and a call at least a minute later
    * tries to open it again. If this callback is not set, every call rejects with a FailureError or an UnavailableError.
    */
   readonly onFallback?: ((reason: Error) => void) | undefined;
@@ -56,6 +56,7 @@ export interface PetstoreClientOptions {
 
 /** A limit as the service last reported it. */
 export interface LimitState {
+  /** Number of requests per window, which is a minute or a day. */
   readonly limit: number;
   /** Number of requests left: as reported, minus those sent since. */
   readonly remaining: number;
@@ -65,10 +66,10 @@ export interface LimitState {
   readonly asOf: Date;
 }
 
-/** Replaceable dependencies of a client, for tests of this library. */
+/** Replaceable dependencies of a client, for `startSandbox` and for tests of this library. */
 export interface ClientDependencies {
-  /** The transport of all requests; undici by default. */
+  /** Default: undici. */
   readonly transport?: Transport | undefined;
-  /** The clock of the client; the clock of this machine by default. */
+  /** Default: the clock of this machine. */
   readonly clock?: Clock | undefined;
 }

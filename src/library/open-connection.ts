@@ -46,13 +46,15 @@ export class LazyConnection {
   /** The fallback connection that was replaced; calls that began before may still use it. */
   #before: LibraryConnection | undefined;
 
-  /** @param options the checked options */
   constructor(options: PetstoreClientOptions & ClientDependencies) {
     const memory = options.clock === undefined ? limitsOfThread() : new MemoryLimits();
     this.#options = { ...options, memory, clock: options.clock ?? systemClock(options) };
   }
 
-  /** @throws FailureError or UnavailableError if the state can't be used and `onFallback` is not set */
+  /**
+   * Returns the connection; while that is a fallback, tries to open the state again, at most once a minute.
+   * @throws FailureError or UnavailableError if the state can't be opened and `onFallback` is not set
+   */
   async open(): Promise<LibraryConnection> {
     this.#opening ??= this.#connect({ ...this.#options, need: 'limits' }).catch((error) => {
       this.#opening = undefined;
@@ -83,7 +85,6 @@ export class LazyConnection {
   }
 }
 
-/** The options of a client, and everything else that opening its connection needs. */
 interface Opening extends PetstoreClientOptions, Pick<ClientDependencies, 'transport'>, Pick<OpenStateOptions, 'need'> {
   readonly clock: Clock;
   readonly memory: MemoryLimits;
@@ -95,14 +96,10 @@ export interface LibraryConnection {
   readonly state: State | undefined;
   /** Whether a state was configured, but can't be used. */
   readonly isFallback: boolean;
-  /**
-   * Returns a client for one call.
-   * @param signal aborts the requests of the call
-   */
+  /** Returns a client for one call, whose requests `signal` aborts. */
   clientFor(signal: AbortSignal): Client;
   /** Returns the context for the runs of one call. */
   runContextFor(signal: AbortSignal, state: State): RunContext;
-  /** Returns the last known limits of the key without sending a request. */
   limits(): readonly LimitState[];
   close(): Promise<void>;
 }

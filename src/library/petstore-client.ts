@@ -56,7 +56,6 @@ export interface PlainResponse {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A response of any status. */
 export interface RequestResult {
   readonly status: number;
   readonly headers: PlainResponse['headers'];
@@ -96,7 +95,7 @@ export interface PetstoreClient {
    */
   apply(changes: Iterable<ChangeInput>, options?: ApplyOptions): Promise<RunReport>;
   /**
-   * Undoes a run: restores each stock that has not changed since.
+   * Undoes a run: restores each stock whose earlier value is known, unless it has changed since.
    * @param run the run's id, or its last four characters
    */
   undo(run: string, options?: ApplyOptions): Promise<RunReport>;
@@ -108,7 +107,7 @@ export interface PetstoreClient {
   /** Sends `GET /pets/{petId}`. The service has deprecated it. */
   getPet(petId: PetIdInput, options?: PlainCallOptions): Promise<PlainResponse>;
   listOrders(options?: PlainCallOptions): Promise<PlainResponse>;
-  /** Yields this service's runs in the history, newest first. */
+  /** Yields the runs at this service in the history, newest first. */
   history(filter?: HistoryFilter): AsyncIterable<HistoryRun>;
   /**
    * Returns the minute and day limits of the key, as last reported, without sending a request. A limit is missing if
@@ -140,7 +139,7 @@ export interface PetstoreClient {
 }
 
 /**
- * Creates a client. The state is opened by its first call.
+ * Creates a client. The client opens its state with the first call.
  * @throws UsageError if an option is invalid
  */
 export function createPetstoreClient(options: PetstoreClientOptions): PetstoreClient {
@@ -221,7 +220,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
 }
 
 /**
- * Parses the base URL and the key, and checks other options.
+ * Parses the base URL and the key, and checks the other texts and numbers.
  * @throws UsageError if one of them is invalid
  */
 function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {

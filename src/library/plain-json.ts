@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, numberText, toInteger } from '../shared/json.ts';
 
-/** A JSON value as plain data. An integer that a number can't represent exactly is a bigint. */
+/** A JSON value as plain data. An integer that is not a safe integer is a bigint. */
 export type PlainJson = null | boolean | string | number | bigint | readonly PlainJson[] | PlainJsonObject;
 export interface PlainJsonObject {
   readonly [name: string]: PlainJson;
@@ -9,7 +9,7 @@ export interface PlainJsonObject {
 export interface PlainOptions {
   /**
    * `string`: integers under `id`, `petId` and other names that end in `Id` become strings. `exact`, the default: such
-   * an integer is a number, or a bigint if a number can't represent it.
+   * an integer is a number, or a bigint if it is not a safe integer.
    */
   readonly ids?: 'exact' | 'string' | undefined;
 }

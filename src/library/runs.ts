@@ -65,7 +65,6 @@ export interface WrittenItem extends InventoryItem {
   readonly before?: number | undefined;
 }
 
-/** A write operation of the client. */
 export type RunOperation = (context: RunContext, options: RunOptions) => Promise<RunResult>;
 
 /** @throws UsageError if the changes themselves are invalid; the operation throws it if they don't fit the stock */
@@ -96,8 +95,8 @@ export function undoRun(text: string): RunOperation {
 }
 
 /**
- * Returns an operation that resumes a run. The operation throws the errors of `requireRun`, and ConflictError if a process
- * is writing the run or it was discarded (not in a dry run).
+ * Returns an operation that resumes a run. The operation throws the errors of `requireRun`. Unless it is a dry run, it
+ * throws ConflictError if a process is writing the run or the run was discarded.
  */
 export function resumeRun(text: string): RunOperation {
   return async (context, options) => {
@@ -112,7 +111,7 @@ export function resumeRun(text: string): RunOperation {
   };
 }
 
-/** Changes the stock of one pet, as a run of its own. */
+/** Changes the stock of one pet, as a run of its own. @throws the error of the run */
 export async function writeSingle(context: RunContext, write: SingleWrite): Promise<WrittenItem> {
   const { petId } = write;
   let item: InventoryItem | undefined;

@@ -18,12 +18,13 @@ import { openPetstoreClient, type PetstoreClient } from './petstore-client.ts';
 export interface SandboxOptions {
   /** The port to listen on; 0, the default, means any free port. */
   readonly port?: number | undefined;
-  /** Number of pets; default 24. The same number and `seed` give the same stock. */
+  /** Number of pets; default 24. */
   readonly pets?: number | undefined;
+  /** The same `seed`, `pets` and `ids` give the same stock; default 1. */
   readonly seed?: number | undefined;
-  /** `small`: all ids are below 2^53. By default, the last three ids are 2^53 or above. */
+  /** `small`: all ids are below 2^53. `large`, the default: up to three ids are 2^53 or above. */
   readonly ids?: 'large' | 'small' | undefined;
-  /** Number of requests per minute and per day; default 1,000 and 100,000. A key that keeps ignoring 429s is banned. */
+  /** Number of requests per minute and per day; default 1,000 and 100,000. */
   readonly limits?: { readonly minute: number; readonly day: number } | undefined;
   /** Length of the minute window in seconds; default 60. */
   readonly windowSeconds?: number | undefined;
@@ -48,11 +49,14 @@ export interface Sandbox {
    * once.
    */
   advanceClock(seconds: number): void;
-  /** Returns a client of this service that uses its clock. */
+  /** Returns a client of this service that uses the service's clock. */
   client(options?: Partial<PetstoreClientOptions>): PetstoreClient;
   /** Returns a pet of the service; undefined if it does not exist. */
   pet(petId: PetIdInput): Promise<SandboxItem | undefined>;
-  /** Adds or changes a pet. Omitted values stay as they are; a new pet needs a quantity. */
+  /**
+   * Adds or changes a pet. Omitted values stay as they are. A new pet needs a quantity, and is available by default.
+   * @throws UsageError for a new pet without a quantity
+   */
   setPet(petId: PetIdInput, change: SandboxChange): Promise<SandboxItem>;
   /** @returns whether the pet existed */
   removePet(petId: PetIdInput): Promise<boolean>;
@@ -65,8 +69,9 @@ export interface Sandbox {
    * @param seconds the length of the ban; null lifts it and clears the strikes
    */
   ban(seconds: number | null): Promise<void>;
-  /** Returns the stock and the usage of the key, for `restore`. */
+  /** Returns the stock, the orders and the usage of the key, for `restore`. */
   snapshot(): Promise<SandboxSnapshot>;
+  /** @throws UsageError for an object that `snapshot` of this sandbox did not return, such as a copy */
   restore(snapshot: SandboxSnapshot): Promise<void>;
   close(): Promise<void>;
 }
@@ -80,7 +85,7 @@ export interface SandboxItem extends InventoryItem {
   readonly status: PetStatus;
 }
 
-/** The stock of a sandbox at one moment. */
+/** The stock of a sandbox at one moment. The orders and usage that `restore` also needs are not shown. */
 export interface SandboxSnapshot {
   readonly items: readonly SandboxItem[];
 }
@@ -89,8 +94,9 @@ export interface SandboxRequest {
   /** Milliseconds since the Unix epoch, by the service's clock. */
   readonly time: number;
   readonly method: string;
-  /** The path without its query, like `/v1/inventory`. */
+  /** The path without its query, like `/v1/inventory`; `…` if the API has no such path. */
   readonly path: string;
+  /** The first 1,024 characters; null if there was no complete body, or if it was not UTF-8. */
   readonly body: string | null;
   /** The status of the response; null while the request is pending, and if no response was sent. */
   readonly status: number | null;
@@ -161,7 +167,7 @@ function administration({ controls, keyId }: RunningService) {
     },
     restore: async (snapshot: SandboxSnapshot) => {
       const taken = snapshots.get(snapshot);
-      if (taken === undefined) throw new UsageError('The snapshot is of another sandbox');
+      if (taken === undefined) throw new UsageError('The snapshot was not returned by this sandbox');
       await controls.restore(taken);
     },
   };
@@ -171,10 +177,7 @@ function itemOf({ petId, quantity, status }: StockItem): SandboxItem {
   return { petId, quantity: Number(quantity), status };
 }
 
-/**
- * Returns the options of the service that are given.
- * @throws UsageError if an option is invalid
- */
+/** @throws UsageError if an option is invalid */
 function validOptionsOf({
   port,
   pets,
