@@ -50,7 +50,7 @@ type StoredCodes = Record<'pets' | 'names', readonly (readonly [string, string])
 
 /** Returns the codes that `barCodesText` has encoded. Throws if the text has another structure. */
 export function parseBarCodes(text: string): BarCodes {
-  // Version 0.2 wrote no levels.
+  // petstock 0.2 wrote no `lows`.
   const { pets, names, lows = [] } = JSON.parse(text) as StoredCodes;
   return {
     pets: new Map(pets.map(([code, petId]) => [code, BigInt(petId)])),

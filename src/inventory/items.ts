@@ -29,7 +29,7 @@ export type InventoryItem = {
   readonly status: string;
 };
 
-/** A pet whose stock can't be represented as a quantity: it is out of range, or not an integer. */
+/** A pet whose stock is not a quantity: the number is out of range, or not an integer. */
 export interface UnreadableItem {
   readonly petId: bigint;
   readonly status: string;
@@ -37,7 +37,7 @@ export interface UnreadableItem {
   readonly number: string;
   /** The JavaScript number nearest to the stock; infinite if the stock is too large. */
   readonly nearest: number;
-  /** Why the stock can't be represented: `out of range` or `not an integer`. */
+  /** `out of range` or `not an integer`. */
   readonly problem: string;
 }
 
@@ -61,7 +61,6 @@ export function isLow(
   return status === 'available' && quantity <= (own?.get(petId) ?? standard);
 }
 
-/** Items in batches, as they come from their source. */
 export type ItemBatches = AsyncIterable<readonly InventoryItem[]> | Iterable<readonly InventoryItem[]>;
 
 export type { Parsed } from '../shared/parsed.ts';
@@ -90,8 +89,8 @@ export function parsePetId(text: string): Parsed<bigint> {
 }
 
 /**
- * Parses a quantity: an integer that a number represents exactly, from -9007199254740991 to 9007199254740991. The
- * service specifies no bounds. A plus sign is an error: it means a change, not a stock.
+ * Parses a quantity: a safe integer, from -9007199254740991 to 9007199254740991. The service specifies no bounds. A
+ * plus sign is an error, because it means a change, not a stock.
  */
 export function parseQuantity(text: string): Parsed<number> {
   if (isAddition(text)) {
@@ -150,7 +149,7 @@ const maxRepeated = 40;
 function withoutSeparators(text: string, noun: Noun): string {
   const digits = plain(text.replace(/[^\d+-]/g, ''), noun);
   const meant = digits.length > maxRepeated ? 'that' : digits;
-  // 1.800 means 1800 in one half of the world and 1.8 in the other.
+  // 1.800 means 1800 in some countries and 1.8 in others.
   return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
 }
 

@@ -29,8 +29,8 @@ export class KnownStock {
   }
 
   /**
-   * Takes another poll. Yields the changes since the last one, by pet id, in batches. The caller must read them to the
-   * end.
+   * Takes another poll. Yields the changes since the last one in batches: by pet id, and then the pets that were
+   * unreadable and no longer exist. The caller must read them to the end.
    */
   *changes({ list, unreadable }: StockPoll): Generator<readonly Difference[]> {
     const before = this.#before;
@@ -62,7 +62,6 @@ export class KnownStock {
     return stock === undefined || isSame ? undefined : { petId, change: 'changed', left: stock, right };
   }
 
-  /** Yields the pets that were unreadable and no longer exist. */
   *#removed(unreadable: StockPoll['unreadable']): Generator<Difference> {
     for (const [petId, { stock, isReported }] of this.#absent) {
       if (isReported || unreadable.has(petId)) continue;

@@ -33,7 +33,7 @@ export interface RunHead {
   readonly notEdited?: number | undefined;
 }
 
-/** A change of stock that a run is about to make, or that is already known to have no effect. */
+/** A change of stock that a run is about to make, or that is not sent because it has its outcome already. */
 export interface PlannedRow {
   /** The number of the row in the run, from 1. */
   readonly row: number;
@@ -121,7 +121,7 @@ export interface RunFilter {
   /** null selects the store without a name. */
   readonly store?: string | null | undefined;
   readonly petId?: bigint | undefined;
-  /** Selects runs that have a row for one of these pets, or only such rows. */
+  /** Selects runs that have a row for one of these pets; in a `SettledFilter`, rows for one of them. */
   readonly petIds?: Iterable<bigint> | undefined;
   readonly ref?: string | undefined;
   readonly user?: string | undefined;

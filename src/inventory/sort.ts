@@ -7,7 +7,7 @@ export type SortKey = (typeof sortKeys)[number];
 export interface SortOptions {
   readonly key: SortKey;
   readonly descending: boolean;
-  /** How many items are wanted; no more than necessary are kept in memory. */
+  /** Maximum number of items to yield. The others are dropped early, to save memory. */
   readonly limit?: number | undefined;
 }
 

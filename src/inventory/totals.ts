@@ -6,12 +6,12 @@ export interface PetTotals {
   readonly env: string;
   readonly store: string | undefined;
   readonly petId: bigint;
-  /** How many units came in and went out, besides what was counted. */
+  /** Numbers of units that came in and went out, without stock-takes. */
   in: bigint;
   out: bigint;
-  /** How many units stock-takes found above or below the expected stock. */
+  /** Number of units that stock-takes added to the stock, minus those they removed. */
   counted: bigint;
-  /** Number of writes that these sums leave out, because it is not known what they changed. */
+  /** Number of writes that the three sums leave out, because it is not known what they changed. */
   unknown: number;
 }
 
@@ -35,7 +35,7 @@ export class Totals {
     );
   }
 
-  /** Adds a row that may have been written. */
+  /** Adds a row, unless it certainly was not written or changed nothing. */
   add(run: RunRecord, row: RecordedRow, { isCount, cancelledChange }: RowKind): void {
     if (!mayBeWritten.includes(row.result)) return;
     const change = changeOf(row);
@@ -64,7 +64,6 @@ export class Totals {
   }
 }
 
-/** Results of the rows that the totals include. */
 export const mayBeWritten: readonly RecordedResult[] = ['applied', 'differs', 'unknown'];
 
 /** Returns how a row that may have been written changed the stock; undefined if that is not known. */

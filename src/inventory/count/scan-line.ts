@@ -25,20 +25,20 @@ export interface ScanLine {
 }
 
 /**
- * The minimum and maximum number of units. A bar code that is scanned in place of a number is out of this range,
- * because the shortest has 8 digits.
+ * The minimum and maximum number of units. A bar code that is scanned in place of a number has at least 8 digits, so it
+ * is out of this range unless it begins with zeros.
  */
 const bounds = { add: [1, 99_999], set: [0, 9_999_999] } as const;
 const maxCode = 200;
 const nothing = { code: '', units: 0 };
 /** Matches lines with a special meaning. A code can't be one of them. */
 const commands = /^(?:-|done|=.*|code \S+|\d+(?:\s+[x\u00d7]|\s*\*)\s*\d+)?$/is;
-/** Matches a GS1 code, which begins with the 16 digits of a product or delivery. GS separates its fields. */
+/** Matches a GS1 code, which begins with at least 16 digits for a product or delivery. GS separates its fields. */
 const gs1 = /(?<!\S)(?:\][A-Za-z][0-9A-Za-z])?0[0-2]\d{14}\S*/g;
 
 /**
- * Parses one line. A text that is a code as a whole is that code, even if it looks like `42*3`.
- * @param isCode whether a text is the bar code of a pet
+ * Parses one line. A text that is a code or name as a whole means its pet, even if it looks like `Sand x 5`.
+ * @param isCode whether a text is the bar code or the whole name of a pet
  * @param isPet whether a text means a pet in any way, such as by a part of its name
  */
 export function parseScanLine(

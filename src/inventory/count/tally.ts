@@ -46,7 +46,7 @@ export class Tally {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** Reduces the units of a pet or a code, perhaps to none. `cancelLast` then no longer cancels earlier lines. */
+  /** Sets how many units of a pet or a code are left. `cancelLast` then no longer cancels earlier lines. */
   rest(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
