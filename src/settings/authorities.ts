@@ -35,7 +35,7 @@ export function readAuthorities(file: string): string[] {
  */
 export function authoritiesWith(file: string, env: Environment): string[] {
   const own = readAuthorities(file);
-  // Exists since Node 22.15, and includes the authorities of NODE_EXTRA_CA_CERTS and --use-system-ca.
+  // Node has this function since 22.15. It includes the authorities of NODE_EXTRA_CA_CERTS and --use-system-ca.
   const { getCACertificates } = tls as { readonly getCACertificates?: (type: 'default') => string[] };
   if (getCACertificates !== undefined) return [...getCACertificates('default'), ...own];
   return [...tls.rootCertificates, ...extraAuthorities(env), ...own];
@@ -65,7 +65,7 @@ function trustedText(file: string): string {
 
 function textOf(file: string): string {
   const stats = statSync(file);
-  // Reading a pipe would block, and Ctrl-C could not end it.
+  // Reading a pipe could block, and Ctrl-C would not end that.
   return stats.isFile() && stats.size <= maxFileBytes ? readFileSync(file, 'latin1') : '';
 }
 

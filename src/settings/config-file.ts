@@ -18,7 +18,7 @@ import {
 } from './settings.ts';
 
 export interface KeyCommand {
-  /** The command as it was typed, such as `pass show petstock`, except that the path of its program is absolute. */
+  /** The command as it was typed, such as `pass show petstock`, but with an absolute path instead of a relative one. */
   readonly command: string;
   /** Whether the system's shell runs it. Otherwise the program is started directly, and nothing is expanded. */
   readonly shell: boolean;
@@ -77,8 +77,8 @@ export function configOf(file: ConfigFile, store: string | undefined): StoredCon
 /**
  * Reads and checks the configuration; a missing file counts as empty. A file that others can read is made private
  * (0600, except on Windows). A symbolic link of this user is followed.
- * @throws FailureError if the folder or the file belongs to another user or others can write to it; UsageError that
- * names the file and the problem if it can't be read or is not valid; the file stays unchanged
+ * @throws FailureError if the folder or the file belongs to another user (except root), or others can write to it;
+ * UsageError that names the file and the problem if it can't be read or is not valid; the file stays unchanged
  */
 export function readConfig(folder: string): ReadConfig {
   const found = readContent(folder);

@@ -6,7 +6,7 @@ import { UsageError } from '../shared/errors.ts';
 import { shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
-/** The absolute paths of the folders, which need not exist. Reading a path may throw, see `resolveFolders`. */
+/** The absolute paths of the folders, which need not exist. Reading a property may throw, see `resolveFolders`. */
 export interface Folders {
   readonly config: string;
   readonly state: string;
@@ -23,10 +23,8 @@ export interface FolderSources {
 /**
  * Returns the folders of the configuration and the state. `PETSTOCK_CONFIG_DIR` and `PETSTOCK_STATE_DIR` override the
  * platform's own folders. Touches no file.
- *
- * Each folder is resolved when it is read.
- * @throws UsageError when a folder is read, if its variable contains a relative path (it would depend on the current
- * folder), or if there is no home folder
+ * @throws UsageError when a property of the result is read, if its variable contains a relative path (which would
+ * depend on the current folder), or if there is no home folder
  */
 export function resolveFolders(sources: FolderSources): Folders {
   const { env, platform } = sources;
@@ -68,7 +66,6 @@ const xdg = {
   cache: ['XDG_CACHE_HOME', '.cache'],
 } as const;
 
-/** Returns the platform's own folder. */
 function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSources): string {
   const { isAbsolute, join } = platform === 'win32' ? win32 : posix;
   const atHome = (...names: readonly string[]): string => {
@@ -125,15 +122,15 @@ export function ownerOf(folder: string): number | undefined {
 }
 
 /**
- * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which they are
- * written: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. The folders of a login session come and go with the
+ * Returns the folders for gates, and for limits while the state folder can't be used, in the order in which writing is
+ * tried: `PETSTOCK_RUNTIME_DIR` alone, or the platform's own. The folders of a login session come and go with the
  * session, and cron does not have the session's variables, so all folders are read.
  * @throws UsageError for a relative path
  */
 export function runtimeFolders(env: Environment, exists: (path: string) => boolean = existsSync): readonly string[] {
   const given = ownFolder('PETSTOCK_RUNTIME_DIR', env, path);
   if (given !== undefined) return [given];
-  // A container may run under a number without a name, and `userInfo` would throw for that number.
+  // A container may run with a uid that has no name, and `userInfo` would throw for that uid.
   const user = effectiveUser();
   const temporary = join(tmpdir(), `petstock-${user ?? 'user'}`);
   if (user === undefined) return [temporary];

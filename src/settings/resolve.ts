@@ -185,7 +185,7 @@ export function describeShadow(
 }
 
 /**
- * Returns a line for each environment variable that overrides a stored key or URL of a store. No line shows a value.
+ * Returns a line for each stored key or URL of a store that an environment variable overrides. No line shows a value.
  */
 export function describeShadows(env: Environment, config: StoredConfig): string[] {
   const lines = remoteEnvironmentNames.flatMap((name) => [
@@ -211,8 +211,7 @@ export function originOfKey(name: RemoteEnvironmentName, config: StoredConfig): 
 
 /**
  * Checks that a key may be sent to an address. No other code decides this. A key from a variable may be sent to any URL
- * in effect; a stored key, or a key that a stored command prints, only to its own origin. The command has not run at
- * that point.
+ * in effect; a stored key, or a key that a stored command prints, only to its own origin.
  * @throws AuthError otherwise, with a hint to store the key again for that address
  */
 export function requireKeyOfOrigin(
@@ -230,8 +229,8 @@ export function requireKeyOfOrigin(
 }
 
 /**
- * Checks that a URL may be stored beside the stored key. The first URL may always be stored, and the key is bound to
- * its origin.
+ * Checks that a URL may be stored beside the stored key: any URL if there is no key or the key's origin is not known,
+ * otherwise only a URL of that origin.
  * @throws AuthError otherwise, with a hint to store both again
  */
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {

@@ -18,8 +18,8 @@ export interface KeyCommandOptions {
   /** The hint of the error: a command that stores another key or key command. */
   readonly hint: string;
   /**
-   * Receives each line that the command writes to stderr, as it arrives. The line is safe for a terminal, and not too
-   * long.
+   * Receives the first 20 lines that the command writes to stderr, as they arrive, and one `…` for all others. Lines
+   * are safe for a terminal, and cut after 500 characters.
    */
   onMessage(line: string): void;
 }
@@ -36,7 +36,7 @@ const maxLine = 500;
  * Runs the command that prints a key, like `credential_process` of the AWS command line: stdout is the key, stderr is
  * for the user, stdin is empty. The command inherits this process's variables except petstock's secrets, and only the
  * absolute entries of PATH.
- * @throws AuthError that names the command and never shows its stdout; InterruptedError on Ctrl-C
+ * @throws AuthError that names the command and never shows its stdout; the reason of `interrupted`
  */
 export async function runKeyCommand(key: KeyCommand, options: KeyCommandOptions): Promise<string> {
   const { interrupted, hint } = options;

@@ -7,7 +7,7 @@ import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { environmentNames, type Target } from '../shared/target.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
-/** The environments that store a key and a URL; the sandbox creates its own. */
+/** The environments for which a key and a URL can be stored; the sandbox creates its own. */
 export const remoteEnvironmentNames = ['staging', 'production'] as const;
 export type RemoteEnvironmentName = (typeof remoteEnvironmentNames)[number];
 
@@ -127,14 +127,13 @@ export type StoredSettings = { readonly [Name in SettingName]?: SettingValue<Nam
 
 export const settingNames = Object.keys(settingDefinitions) as readonly SettingName[];
 
-/** Returns the declaration of a setting by its name. */
 export function definitionOf(name: SettingName): Setting<SettingValue> {
   return settingDefinitions[name] as unknown as Setting<SettingValue>;
 }
 
 /**
- * Reports whether petstock itself would store this value of the file. A path must be absolute, because commands run in
- * any folder.
+ * Reports whether a value in the file is one that petstock itself would store. A path must be absolute, because
+ * commands run in any folder.
  */
 export function isStorable(name: SettingName, value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;

@@ -5,7 +5,7 @@ import { type Environment, variable } from './variables.ts';
 interface SharedOption {
   readonly flags: string;
   readonly about: string;
-  /** The variable that applies if the option is not given. Absent if there is none, as for options that answer a question. */
+  /** The variable that applies if the option is not given. */
   readonly variable?: string;
   /** The values of the variable. Default: the values of the option. */
   readonly values?: string;

@@ -29,9 +29,9 @@ export interface RemoteTarget extends ConfigTarget {
 
 /**
  * Stores a setting; undefined removes it.
- * @returns whether anything has changed, like all functions below
+ * @returns whether anything has changed, like the other exported functions
  * @throws UsageError if the present file is not valid, FailureError if the file can't be written, UnavailableError if
- * another process does not finish its change, like all functions below
+ * another process does not finish its change within 30 s, like the other exported functions
  */
 export function setSetting<Name extends SettingName>(
   target: ConfigTarget,
