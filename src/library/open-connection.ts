@@ -115,7 +115,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
   const { state, limits } = await openLibraryState(options, processes);
   const { random } = Math;
   const governor = new Governor({
-    ...{ clock, scope, random, limits, env: name, lease: timeout + 1000, maxWaitFor: 'each' },
+    ...{ clock, scope, random, limits, env: name, permitLifetime: timeout + 1000, maxWaitFor: 'each' },
     bulk: options.bulk ?? false,
     exclusive: state?.isFallback ?? false,
     maxWait: options.maxWait ?? 90_000,

@@ -20,7 +20,7 @@ const maxSlice = 15_000;
  * longest. Each is twice as long as the one before.
  */
 const poll = { first: 5, longest: 250 };
-/** How long the requests of other processes may block this one before it is announced as a wait, in milliseconds. */
+/** How long requests of other processes may block this process before the wait is announced, in milliseconds. */
 const announceAfter = 1000;
 /** Maximum random delay after a wait, in milliseconds, if other users of the key may continue at the same time. */
 const maxJitter = 1000;
@@ -66,7 +66,7 @@ export class AdmissionWaiter {
    * Resolves when another attempt may succeed.
    * @param state the result of the last attempt
    * @throws RateLimitedError or UnavailableError if the command may not wait that long, or after too many 429s in a
-   * row; the signal's reason once it is aborted
+   * row; the errors of `KeyLimits.read`; the signal's reason once it is aborted
    */
   async wait(state: KeyState, wish: AdmissionRequest, signal: AbortSignal): Promise<void> {
     const { clock, limits, scope } = this.#options;
@@ -74,7 +74,7 @@ export class AdmissionWaiter {
     for (let pause = poll.first; ; pause = Math.min(pause * 2, poll.longest)) {
       signal.throwIfAborted();
       const decision = decide(current, clock.monotonic(), wish);
-      // The request has just been refused, although it may be sent by now, because a shared state rounds times to its
+      // The last attempt admitted nothing, although a request may be sent by now: a shared state rounds times to its
       // own clock. Try again 1 ms later.
       if (decision.admitted && pause === poll.first) await clock.sleep(1, signal);
       if (decision.admitted || !this.#buffer.isEmpty || this.#expireDeadRequests(current)) return;
@@ -205,7 +205,7 @@ export class RecordBuffer {
   add(record: LimitRecord): void {
     this.#records.push(record);
     if (closesGate(record)) this.#gates += 1;
-    // An error is ignored here, because the next call that is awaited throws it.
+    // An error is ignored here: the records stay buffered, and the next call writes them or throws.
     this.#deadline ??= this.#options.clock.deadline(this.#delay, () => void this.flush().catch(() => {}));
   }
 

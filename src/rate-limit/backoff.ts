@@ -1,6 +1,6 @@
 /**
  * Returns how long to wait after a 429 before anything is sent again.
- * @param asked milliseconds that the service asked for, by Retry-After or by the end of the window
+ * @param asked milliseconds that the service asked for, by Retry-After or by the end of the window, or a default
  * @param episode 1 for the first 429, 2 if the first request after the wait met another, and so on
  * @param random a number in [0, 1)
  * @returns milliseconds: never less than asked, at least 1 s doubled with each episode, plus jitter of up to a tenth of

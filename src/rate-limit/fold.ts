@@ -25,7 +25,7 @@ const maxMinute = 62_000;
 const maxWindow = maxGateMs;
 
 /**
- * Two boots whose times differ by less than this, in milliseconds, are the same, because no machine restarts that fast.
+ * Two boot ids with boot times less than this apart, in milliseconds, belong to one boot: no machine restarts so fast.
  */
 const sameClocks = 1000;
 
@@ -123,8 +123,8 @@ function applyResponse(state: KeyState, record: ResponseRecord): void {
 }
 
 /**
- * Returns when a request was sent. A request that was given up counts as sent long ago, because its response is
- * outdated.
+ * Returns when a request was admitted, which is the earliest time it can have been sent. A request that was given up
+ * counts as sent long ago, because its response is outdated.
  */
 function sentAtOf(request: InFlight | undefined): number {
   return request?.sentAt ?? Number.NEGATIVE_INFINITY;

@@ -172,7 +172,7 @@ type Copy = Gate & Pick<KeyState, 'boot' | 'bootedAt' | 'env'> & { readonly life
 
 /**
  * Parses a gate file.
- * @returns undefined if a value has the wrong type
+ * @returns undefined if a time, the boot or the environment has the wrong type
  * @throws an error of any kind for other invalid content
  */
 function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {

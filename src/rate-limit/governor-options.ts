@@ -18,8 +18,8 @@ export interface GovernorOptions {
    * single wait, so that a bulk run may span many windows.
    */
   readonly maxWaitFor?: 'all' | 'each' | 'wait';
-  /** How long a request may take, in milliseconds; afterwards its process is considered dead. */
-  readonly lease: number;
+  /** How long a permit is valid, in milliseconds. A process with a request in flight for longer is considered dead. */
+  readonly permitLifetime: number;
   /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk?: boolean;
   /**
@@ -31,7 +31,10 @@ export interface GovernorOptions {
   /** See `Processes`. Without this method, a dead process is only noticed when its permits expire. */
   isGone?(process: ProcessIdentity): boolean;
   random(): number;
-  /** Called before an admission waits for the first time, with the length of that wait in milliseconds. */
+  /**
+   * Called once for an admission that has to wait for a gate or a window, or for more than a second for requests of
+   * other processes. `ms` is the length of the first such wait.
+   */
   onWait(ms: number, reason: WaitReason): void;
   /** Called once, with a line for the user, if the service asks for an implausibly long wait. */
   onUnbelievable?(line: string): void;

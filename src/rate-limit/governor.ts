@@ -115,11 +115,11 @@ export class Governor {
 
   /** Takes as many permits as are available, up to `max`, in one transaction. */
   async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
-    const { clock, lease, env, self } = this.#options;
+    const { clock, permitLifetime, env, self } = this.#options;
     const [at, boot] = [clock.monotonic(), clock.boot()];
     const ids = Array.from({ length: max }, () => this.#nextId());
     const records: LimitRecord[] = [
-      { type: 'intent', ids, minPermits: min, by: ownerOf(self), at, expires: at + lease, ...this.#wish },
+      { type: 'intent', ids, minPermits: min, by: ownerOf(self), at, expires: at + permitLifetime, ...this.#wish },
     ];
     if (!isSameBoot(this.#boot, boot)) records.unshift({ type: 'start', boot, env, at, wall: clock.now() });
     const state = await this.#buffer.fold(records);

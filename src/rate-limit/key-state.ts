@@ -5,10 +5,11 @@ import type { Window } from './window.ts';
 
 /** A request that was admitted and has no response yet. Times are by the monotonic clock. */
 export interface InFlight {
-  /** The process that sent the request, by `ownerOf`. */
+  /** The process that the request was admitted for, by `ownerOf`. */
   readonly by: string;
+  /** When the request was admitted; it may be sent later. */
   readonly sentAt: number;
-  /** When the process is considered dead, and the request is taken to be counted by the service. */
+  /** When the process starts to count as dead, and the request as counted by the service. */
   readonly expires: number;
   /** Whether the request was admitted as a probe. */
   readonly probe: boolean;
@@ -44,7 +45,7 @@ export type WindowKind = (typeof windowKinds)[number];
 export interface KeyState {
   /** The boot that monotonic times refer to. */
   boot: string;
-  /** The wall clock minus the monotonic clock, at the last record that had both. */
+  /** The wall clock minus the monotonic clock: at the last response, or at the first use of the key after a restart. */
   bootedAt: number;
   /** The environment with which the key was first used since the machine started, for display. */
   env: string;
@@ -82,7 +83,8 @@ export function emptyState(): KeyState {
 }
 
 /**
- * Returns a copy that can be folded into without changing the original. All nested values are replaced, never modified.
+ * Returns a copy that can be folded into without changing the original. `fold` replaces nested values, and never
+ * modifies them.
  */
 export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
@@ -90,8 +92,8 @@ export function copyOf(state: KeyState): KeyState {
 
 /**
  * Encodes the state as JSON. Requests that were admitted together share one object, which is encoded once. The owner is
- * omitted if it is the same as the previous request's, so that hundreds of requests need little space. A version that
- * does not know this format waits until the permits expire.
+ * omitted if it is the same as the previous request's, so that hundreds of requests need little space. A version of
+ * petstock that does not know this format waits until the permits expire.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Number of requests left: as reported, minus those sent since. */
+  /** Number of requests left: as reported, minus those that have ended since. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
@@ -68,7 +68,7 @@ export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate
 /** The properties of a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */
 export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt'>;
 
-/** How long a bulk run takes because of the limits, whatever time the requests themselves take. */
+/** How long a bulk run takes because of the limits, without the time that the requests themselves take. */
 export interface Estimate {
   /** Seconds until the last request may be sent: 0 if all may be sent at once, infinite if a limit allows none. */
   readonly seconds: number;
@@ -83,7 +83,7 @@ export interface DayQuota {
   readonly left: number;
   /** How many of these a bulk run reserves for interactive commands. */
   readonly kept: number;
-  /** How many requests of the run exceed the quota. */
+  /** How many requests of the run have to wait for the next day's quota. */
   readonly waiting: number;
   /** When the next day's quota begins, in milliseconds since the Unix epoch. */
   readonly resetAt: number;

@@ -46,8 +46,8 @@ export class LimitsWithGateFiles implements KeyLimits {
   }
 
   /**
-   * Writes the gate files before the limits. Writing the limits may have to wait for other processes, and no gate may
-   * be lost if this process ends meanwhile.
+   * Writes the gate files before the limits, or at the same time with a shared state. Writing the limits may have to
+   * wait for other processes, and no gate may be lost if this process ends meanwhile.
    */
   async fold(scope: string, records: readonly LimitRecord[]): Promise<KeyState> {
     const missing = records.some(({ type }) => type === 'intent') ? await this.#missingGate(scope) : [];
@@ -87,19 +87,18 @@ export class LimitsWithGateFiles implements KeyLimits {
   }
 
   /**
-   * Returns the copies of gates that still hold, except those that `#repairs` finds outdated: their gates may have been
-   * cleared or repaired.
+   * Returns the copies of gates that still hold, without outdated ones: their gates may have been cleared or repaired.
    */
   #counting(scope: string): GateCopy[] {
-    const isRepaired = this.#repairs(scope);
-    return this.#files.holding(scope).filter((copy) => !isRepaired(copy));
+    const isOutdated = this.#outdatedCheck(scope);
+    return this.#files.holding(scope).filter((copy) => !isOutdated(copy));
   }
 
   /**
    * Returns a function that reports whether a copy is outdated, because the shared state that its gate came from has
    * been read again since, in the same epoch.
    */
-  #repairs(scope: string): (copy: GateCopy) => boolean {
+  #outdatedCheck(scope: string): (copy: GateCopy) => boolean {
     const life = this.#limits.isCurrent?.(scope) ? this.#limits.life?.() : undefined;
     return (copy) => copy.kind === 'told' && life !== undefined && copy.life === life;
   }
@@ -151,10 +150,13 @@ export class LimitsWithGateFiles implements KeyLimits {
     return state;
   }
 
-  /** Saves the gate of a state, unless a copy has it, so that a gate of another machine outlasts the shared state. */
+  /**
+   * Removes outdated copies, and saves the gate of a state unless a copy has it. So a gate of another machine outlasts
+   * the shared state.
+   */
   async #writeGateFiles(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
-    const isRepaired = this.#repairs(scope);
-    this.#files.remove(scope, 'told', (copy) => isRepaired(copy) && copy.state.gate.at > state.gate.at + tolerance);
+    const isOutdated = this.#outdatedCheck(scope);
+    this.#files.remove(scope, 'told', (copy) => isOutdated(copy) && copy.state.gate.at > state.gate.at + tolerance);
     const isShared = this.#options.url !== undefined;
     const kind = isShared ? 'told' : 'gate';
     if (!this.#isKept(scope, state, kind, isShared ? tolerance : within)) {

@@ -4,7 +4,7 @@ import type { Headers, RateLimit, ResponseHead, SeenRateLimit } from './permits.
 
 /** The circumstances of a response, besides its head. */
 export interface ObservationContext extends Pick<ResponseRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {
-  /** Returns the service's time by the `Date` of earlier responses; undefined if none had one. */
+  /** Returns the service's time by the `Date` of earlier responses; undefined if it is not known from them. */
   serviceTime(): number | undefined;
 }
 
@@ -27,7 +27,10 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
  */
 const maxClockError = 86_400_000;
 
-/** Returns the time by each clock that may be right: a single `Date` may be wrong, so it never shortens a wait. */
+/**
+ * Returns the time by each clock that may be right. A single `Date` may be wrong, so it can shorten a wait only if no
+ * other clock can be compared with it.
+ */
 function clocksOf({ date, wall, serviceTime }: ObservationContext): readonly number[] {
   const known = serviceTime();
   if (date === undefined) return [known ?? wall];
@@ -63,7 +66,6 @@ export function parseRateLimit(headers: Headers): RateLimit | undefined {
   const remaining = digits(headers['x-ratelimit-remaining'], /^-?\d{1,19}$/);
   const reset = digits(headers['x-ratelimit-reset']);
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
-  // A value past the year 9999 is not a timestamp in seconds.
   return reset > endOfDates ? undefined : { limit, remaining: Math.max(0, remaining), reset: reset * 1000 };
 }
 
@@ -122,7 +124,7 @@ function longestReading(value: string, now: number): number {
   return Math.max(minUnreadable, ...waits);
 }
 
-/** Returns each number by itself, each `hh:mm:ss` time, and the sum of all numbers with a unit. */
+/** Returns in seconds: each number by itself, each `hh:mm:ss` time, and the sum of all numbers with a unit. */
 function secondsIn(value: string): number[] {
   const numbers = value.match(/\d+(?:\.\d+)?(?:[eE]\+?\d+)?/g) ?? [];
   const times = value.match(/\d+(?::\d+)+/g) ?? [];

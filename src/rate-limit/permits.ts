@@ -59,18 +59,22 @@ export function releaseAndRethrow(permits: readonly Permit[]): (error: unknown) 
 
 export interface ObservationResult {
   /**
-   * The wait that the response asks for, in milliseconds, limited to the longest gate; undefined if it asks for none.
+   * The wait that the response asks for, in milliseconds, limited to the longest gate; undefined unless it is a 429,
+   * 502, 503 or 504 with a Retry-After.
    */
   readonly retryAfter: number | undefined;
-  /** Resolves once other processes can see the record, or if it can't be written. Never rejects. */
+  /**
+   * Resolves once the record has been written or can't be written, or, if it closes no gate, perhaps earlier. Never
+   * rejects.
+   */
   readonly persisted: Promise<void>;
 }
 
 export type Permits = readonly [Permit, ...Permit[]];
 
 /**
- * The permit expired before the request was sent: a gate closed, or the permit's time ran out. The request has to be
- * admitted again. A dispatcher also throws this for a row that may no longer be sent.
+ * The permit expired before the request was sent: a gate closed, the permit's time ran out, or the known limits are
+ * outdated. The request has to be admitted again. A dispatcher also throws this for a row that may no longer be sent.
  */
 export class PermitExpiredError extends Error {
   override readonly name = 'PermitExpiredError';

@@ -2,7 +2,6 @@ import { whenReached } from './clock-offset.ts';
 import { hasEnded, type KeyState } from './key-state.ts';
 import type { Window } from './window.ts';
 
-/** The decision whether requests may be sent at a moment. */
 export type Decision =
   /** `permits`: how many requests; 1 for a probe. */
   | { readonly admitted: true; readonly probe: boolean; readonly permits: number }
@@ -12,7 +11,7 @@ export type Decision =
 export interface AdmissionRequest {
   /** Whether to hold back a small part of the limit for interactive commands. */
   readonly bulk: boolean;
-  /** Whether others use the key without being visible here, so that requests are sent one at a time. */
+  /** Whether others use the key unseen, so that requests are sent one at a time, or two that belong together. */
   readonly exclusive?: boolean;
   /**
    * How many requests must be admitted together. Fewer are admitted only if just a probe may be sent, or if a limit
@@ -65,8 +64,8 @@ export function decide(
   if (spent.length > 0 || at < first) {
     return { admitted: false, retryAt: Math.max(first, ...spent.map((window) => windowEnd(state, window))) };
   }
-  // The service's time is known from a single response. A backend whose clock is behind may still count requests in the
-  // old window, so no request is sent while another is in flight.
+  // If only a single response has shown the service's time, a backend whose clock is behind may still count requests in
+  // the old window. So no request is sent while another is in flight.
   if (windows.length < known.length && state.offset?.single && pending > 0)
     return { admitted: false, retryAt: undefined };
   if (onlyProbe) return decideProbe(state, at);
@@ -142,7 +141,7 @@ function headroom(state: KeyState, window: Window, at: number, bulk: boolean): n
   return reserve + 1 + Math.ceil(state.foreignRate * Math.max(0, seconds));
 }
 
-/** Returns the first moment of the monotonic clock at which a window has certainly ended. */
+/** Returns the first monotonic time at which a window has certainly ended; 0 if the service's time is not known. */
 function windowEnd({ offset }: KeyState, window: Window): number {
   return offset ? whenReached(offset, window.reset) : 0;
 }

@@ -3,16 +3,16 @@ export interface Window {
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
-  /** The smallest `remaining` seen, minus the requests sent since then that no response includes yet. */
+  /** `least`, minus the requests that have ended since without reporting this window. None in flight are subtracted. */
   readonly left: number;
   /** The smallest `remaining` seen. */
   readonly least: number;
-  /** When the last report came: by the monotonic clock, and by the wall clock for display. */
+  /** When the last report came, by the monotonic clock (`toldAt`) and by the wall clock (`asOf`). */
   readonly toldAt: number;
   readonly asOf: number;
   /**
-   * The first `remaining` that was seen in this window, and when. The difference to `least` was used by us or by
-   * others.
+   * The first `remaining` that was seen in this window, or since its limit changed, and when. The difference to `least`
+   * was used by us or by others.
    */
   readonly first: { readonly left: number; readonly at: number };
   /** How many of our requests may have been counted since `first`, without those in flight. */
@@ -50,8 +50,8 @@ export const resetJitter = 1000;
 
 /**
  * Returns the window after one more response. Responses may arrive in any order, so within one window the smallest
- * `remaining` counts. Ignores a response that belongs to the previous window, unless its request was sent after this
- * window was known: then the service has moved the reset.
+ * `remaining` counts. Ignores a response that belongs to the previous window, unless its request was sent after the
+ * last report of this window: then the service has moved the reset.
  * @param hadEnded whether the window had certainly ended when the request was sent
  */
 export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: boolean): Window {

@@ -67,7 +67,7 @@ async function measureAdmissions(one: Shared, rounds: number): Promise<Figure> {
     scope: 'free',
     env: 'staging',
     maxWait: 1000,
-    lease: 30_000,
+    permitLifetime: 30_000,
     self: { host: 'a', namespace: '', boot: 'b', pid: 1, startedAt: '1' },
     random: Math.random,
     onWait: () => {},

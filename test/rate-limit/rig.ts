@@ -46,7 +46,7 @@ export function createRig({
     clock,
     limits,
     scope,
-    lease: 31_000,
+    permitLifetime: 31_000,
     self: processWith(),
     env: 'staging',
     maxWait: 90_000,

@@ -112,7 +112,7 @@ class Simulation {
         scope,
         env: 'staging',
         maxWait: this.#scenario.maxWait ?? Number.POSITIVE_INFINITY,
-        lease: timeout + 1000,
+        permitLifetime: timeout + 1000,
         bulk,
         self: processWith(),
         random: this.#random,

@@ -154,7 +154,7 @@ function governorFor(
     // A bulk run may span any number of minute windows, unless `--max-wait` is given.
     maxWaitFor: bulk && globals.maxWait === undefined ? 'wait' : 'all',
     exclusive: state.isFallback,
-    lease: timeout + 1000,
+    permitLifetime: timeout + 1000,
     self: processes.self,
     isGone: (process) => processes.isGone(process),
     onWait: (ms, reason) => messages.waiting(ms, reason),
