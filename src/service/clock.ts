@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The service's clock: milliseconds since the Unix epoch. */
+/** A clock, in milliseconds since the Unix epoch. */
 export interface Clock {
   now(): number;
 }
 
 /**
- * Maximum wait for the storage in milliseconds. A storage that takes longer to respond is useless to clients, and
- * monitoring tries again.
+ * Maximum wait for a check of the storage, in milliseconds. A storage that takes longer to respond is useless to
+ * clients, and monitoring tries again.
  */
 const BOUND_MS = 2_000;
 

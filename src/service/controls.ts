@@ -88,7 +88,6 @@ export class Controls {
     });
   }
 
-  /** Returns the whole stock, and the keys with their usage. */
   async snapshot(): Promise<Snapshot> {
     const items: StockItem[] = [];
     for await (const page of this.storage.inventory()) {

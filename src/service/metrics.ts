@@ -49,7 +49,7 @@ export function createMetrics(watched: Watched) {
     admitted: (admission: Admission) => {
       if (admission.outcome === 'banned' && admission.begins) counters.bans.inc();
     },
-    /** Call this after a request that the HTTP parser rejected. */
+    /** Call this after refusing a request for which there is no exchange. */
     refused: (status: number) => counters.requests.inc({ method: 'other', route: 'other', status }),
     timed: async <Result>(operation: string, work: () => Promise<Result>): Promise<Result> => {
       const began = clock.now();
@@ -88,7 +88,7 @@ function countersIn(register: Registry) {
     registers: [register],
   });
   const requests =
-    'Requests by method, route and status: none if no response was sent; other if it is unknown or was not parsed.';
+    'Requests. status is none if no response was sent. method and route are other if unknown or not parsed.';
   const duration = 'Time from the headers of a request to the end of its response.';
   const store = 'Time that the storage took to admit requests, and to find and set single pets.';
   return {

@@ -44,15 +44,13 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly adminHost?: string | undefined;
   /** The bearer token for the administration server. Default: a generated one. */
   readonly adminToken?: string | undefined;
-  /**
-   * The bearer token for its metrics, in addition to the token above. Without it, loopback needs no token for metrics.
-   */
+  /** A bearer token for metrics only, in addition to `adminToken`. Without it, metrics need no token on loopback. */
   readonly metricsToken?: string | undefined;
   /** Whether requests are recorded, and the administration server controls the clock, faults and journal. */
   readonly testControls?: boolean | undefined;
   /** Files of a certificate and its key; then only HTTPS is served. */
   readonly tls?: TlsFiles | undefined;
-  /** Networks of proxies whose `X-Forwarded-For` is trusted: `10.0.0.0/8`. Default: none. */
+  /** Networks of proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/8`. Default: none. */
   readonly trustProxy?: readonly string[] | undefined;
   /**
    * How long an idle connection stays open for the next request, in seconds; default 75. A proxy in front of the
@@ -65,7 +63,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly tell?: Tell | undefined;
   /**
    * Maximum number of connections to the API; default: half of the files that the process may open, so that some are
-   * left for the other port.
+   * left for the administration server.
    */
   readonly maxConnections?: number | undefined;
   /**

@@ -33,10 +33,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(parts: Parts) {
   const { storage, addresses, cors, metrics, isUsable } = parts;
   let mayBeDown = false;
-  /**
-   * Checks the storage when an operation fails, and then after each operation until the storage is back. Both events
-   * are logged.
-   */
+  /** Runs `work`. After a StorageError, checks the storage, and again after each later success until it can be used. */
   const watched = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
@@ -89,7 +86,7 @@ export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<
   return async () => {
     const reason = await within(check(), 'the storage does not respond');
     if (isUp && reason !== null) tell('error', `Stock changes can't be committed: ${reason}`);
-    if (!isUp && reason === null) tell('info', 'Stock changes are committed again');
+    if (!isUp && reason === null) tell('info', 'Stock changes can be committed again');
     isUp = reason === null;
     return isUp;
   };

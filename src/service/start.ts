@@ -47,7 +47,7 @@ export async function startService(options: ServiceOptions) {
       /** Ids of valid keys that the key file contained before. */
       replacedKeys,
       /** Whether the storage is new, with the given stock. */
-      hasNewStore: storage.isNew,
+      isStorageNew: storage.isNew,
     };
   } catch (error) {
     await storage.close();
@@ -140,7 +140,7 @@ async function serve(service: Service, options: ServiceOptions) {
       service.draining = true;
       api.drain();
     },
-    /** Stops listening, completes pending requests within 5 s, and closes the storage. */
+    /** Stops listening, waits at most 5 s for pending requests, and closes the storage. */
     close: () => {
       service.draining = true;
       closing ??= api
@@ -153,8 +153,8 @@ async function serve(service: Service, options: ServiceOptions) {
 }
 
 /**
- * Starts the administration server; returns null if none is requested. The server uses the service's certificate, if
- * there is one, only if other machines can reach it; loopback does not need TLS.
+ * Starts the administration server; returns null if none is requested. On an address other than loopback, it uses the
+ * service's certificate, if there is one.
  */
 async function startAdmin(service: Service, options: ServiceOptions, serviceUrl: string) {
   const { host = LOOPBACK, adminPort, adminToken: token = generateAdminToken(), metricsToken } = options;
@@ -172,7 +172,7 @@ function origin(host: string, port: number, tls: TlsFiles | undefined): string {
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Returns the entitlement that the options give the key; undefined if they give none. */
+/** Returns the limits or the plan that the options give the key; undefined if they give none. */
 function grantOf({ limits, plan }: ServiceOptions): KeyGrant | undefined {
   return limits === undefined ? plan : { minute: BigInt(limits.minute), day: BigInt(limits.day) };
 }

@@ -137,7 +137,7 @@ describe('events of the log', () => {
       .poll(() => told)
       .toMatchObject([
         { level: 'error', message: expect.stringContaining('deleted or replaced') },
-        { level: 'info', message: 'Stock changes are committed again' },
+        { level: 'info', message: 'Stock changes can be committed again' },
       ]);
   });
 

@@ -141,7 +141,7 @@ export function findRoute(request: IncomingMessage): Found {
         target: /^(-?\d{1,19}|[\da-f]{12})$/.test(parameter) ? parameter : null,
         reply: async (options) => {
           if (routes !== TEST_CONTROLS || options.hasTestControls) return reply({ ...options, request, parameter });
-          return { status: 404, body: 'Start the service with --test-controls.' };
+          return { status: 404, body: 'This address needs a service that was started with --test-controls.' };
         },
       };
     }
@@ -166,7 +166,7 @@ function faultsOf({ faults }: Service): Reply {
 }
 
 /**
- * Bans a key.
+ * Bans a key, or lifts its ban.
  * @param seconds null lifts the ban and clears the strikes
  */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {

@@ -38,8 +38,8 @@ export class FaultSet {
   }
 
   /**
-   * Returns the effect on this request: the delays of all faults that take effect, and the harm of the first of them
-   * that does harm.
+   * Returns the effect on this request: the total delay of all faults that take effect, and the harm of the first of
+   * them that does harm.
    */
   draw(method: string, path: string): Injection {
     if (this.#armed.length === 0) return NOTHING;
@@ -81,7 +81,7 @@ function isDue(occurrence: Occurrence, matched: bigint): boolean {
   }
 }
 
-/** Delays have a random sequence of their own, so that they don't change which requests the fault affects. */
+/** Gives delays random numbers of their own: those that select requests would give rare faults only short delays. */
 const DELAY_SEED = 0x5eed;
 
 function delayMs({ delay, occurrence }: Fault, matched: bigint): number {

@@ -1,4 +1,4 @@
-/** The occurrence of a fault among the requests that it matches. */
+/** Selects the requests that a fault affects, among those that it matches. */
 export type Occurrence =
   | { readonly kind: 'always' }
   /** Affects the n-th request, the 2n-th, … */
@@ -66,7 +66,7 @@ interface Parts {
 function parsePart(spec: string, part: string): Parts {
   const [name = '', ...rest] = part.split('=');
   const read = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
-  if (read === undefined) throw new FaultSpecError(spec, `there is no "${name}"`);
+  if (read === undefined) throw new FaultSpecError(spec, `there is no part "${name}"`);
   const result = read(rest.length === 0 ? null : rest.join('='));
   if (typeof result === 'string') throw new FaultSpecError(spec, `${name} ${result}`);
   return result;
@@ -162,7 +162,8 @@ export function parseFault(spec: string): Fault {
   const matched = parseMatch(spec, match);
   const { occurrence = ALWAYS, seed, retryAfter = null, delay = null, harm = null } = parseParts(spec, parts);
 
-  if (delay === null && harm === null) throw new FaultSpecError(spec, 'it does not define what goes wrong');
+  if (delay === null && harm === null)
+    throw new FaultSpecError(spec, 'it has no effect: add a part such as status=503 or delay=250');
   if (retryAfter !== null && harm?.kind !== 'status') throw new FaultSpecError(spec, 'retry-after= needs status=');
   if (seed !== undefined && occurrence.kind !== 'probability') throw new FaultSpecError(spec, 'seed= needs p=');
   return {

@@ -16,11 +16,11 @@ const IN_FLIGHT_MS = 5_000;
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
   /** All raw sockets below TLS; empty without TLS. An idle socket would keep the server from stopping. */
-  readonly #shakingHands = new Set<Duplex>();
+  readonly #rawSockets = new Set<Duplex>();
   #draining = false;
   #stopping = false;
 
-  /** @param isTls whether requests arrive on a socket of their own, on top of the connection */
+  /** @param isTls whether requests arrive on TLS sockets on top of the raw ones */
   constructor(server: Server, isTls: boolean) {
     const open = (socket: Duplex) => {
       this.#open.set(socket, new Set());
@@ -29,8 +29,8 @@ export class Connections {
     server.on(isTls ? 'secureConnection' : 'connection', open);
     if (!isTls) return;
     server.on('connection', (socket) => {
-      this.#shakingHands.add(socket);
-      socket.once('close', () => this.#shakingHands.delete(socket));
+      this.#rawSockets.add(socket);
+      socket.once('close', () => this.#rawSockets.delete(socket));
     });
   }
 
@@ -85,7 +85,7 @@ export class Connections {
   }
 
   #destroy(): void {
-    for (const socket of [...this.#open.keys(), ...this.#shakingHands]) socket.destroy();
+    for (const socket of [...this.#open.keys(), ...this.#rawSockets]) socket.destroy();
   }
 }
 

@@ -6,7 +6,7 @@ import { Refusal } from './answer.ts';
 
 const BASE = '/v1';
 
-/** Matches nearly all targets: without an origin, query or encoded character. */
+/** Matches a target without an origin, query or encoded character; nearly all are like that. */
 const PLAIN = /^\/v1\/[\w/-]*$/;
 
 interface RequestTarget {
@@ -82,7 +82,7 @@ export function createExchange(parts: Parts, journal: Journal) {
     validKey: null as string | null,
     /** The code of an error response; null if the operation or a fault has made the response. */
     code: null as string | null,
-    /** The reason for a 5xx, if it is a failure of this service. */
+    /** The error that made this service fail; undefined if it has not failed. */
     cause: undefined as unknown,
     /**
      * Whether the client waits for `100 Continue` before it sends the body. A client of HTTP/1.0 would mistake that for
@@ -102,8 +102,8 @@ export function isCut({ request: { socket }, response }: Exchange): boolean {
 const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * Thrown if the client disconnected before its body was complete, or the HTTP parser refused the body. No client is
- * left to receive a response.
+ * Thrown if the client disconnected before its body was complete, or the HTTP parser refused the body. The handler
+ * sends no response then.
  */
 export class BodyCutOff extends Error {
   override readonly name = 'BodyCutOff';

@@ -81,10 +81,7 @@ function unauthorized(token: string | null): Refusal {
   return new Refusal(401, code, message, { 'WWW-Authenticate': challenge });
 }
 
-/**
- * When to retry, in seconds. A database that restarts or fails over may be back by then, and meanwhile no request waits
- * long.
- */
+/** When to retry, in seconds. A database that restarts or fails over may be back by then. */
 const WHEN_BACK = { 'Retry-After': '2' };
 
 /** Finds the operation and carries it out. A refusal is returned as a response, so that faults can affect it, too. */
@@ -130,7 +127,7 @@ async function answerError(exchange: Exchange, service: Service, error: unknown)
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof StorageError)) return new Refusal(500, 'internal_error', 'The service failed.');
-  // No stock has changed before the operation begins; at most the charge is uncertain.
+  // Uncertain changes of stock were handled in `operation`. Here at most the charge of the request is uncertain.
   const message = "The stock can't be read or written at the moment. Nothing was changed.";
   const isOver = error.kind === 'unusable' || error.kind === 'damaged';
   return new Refusal(503, 'storage_unavailable', message, isOver ? {} : WHEN_BACK);

@@ -26,7 +26,7 @@ export interface LogEntry {
    * The failure of the service: its message (for a bug, its stack) and that of its cause. Null if it has not failed.
    */
   readonly cause: string | null;
-  /** Whole milliseconds from the request's headers to the end of the response. */
+  /** Whole milliseconds from the request's headers to the end of the response; 0 if the request could not be parsed. */
   readonly ms: number;
 }
 
@@ -84,7 +84,7 @@ function prefixOf(key: string): string {
   return key.slice(0, Math.min(8, Math.floor(key.length / 4)));
 }
 
-/** Returns `StorageError: disk I/O error: …` in one line. For a bug, returns its stack in one line. */
+/** Returns an error in one line, at most 2,000 characters: `StorageError: disk I/O error: …`, or the stack of a bug. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));

@@ -78,7 +78,6 @@ export class ApiServer {
       .on('clientError', (error: ParserError, socket) => this.#misread(socket, parserRefusal(error)));
   }
 
-  /** Starts listening. Resolves with the port number. */
   async listen(port: number, host: string): Promise<number> {
     return listen(this.#server, port, host);
   }
@@ -123,8 +122,8 @@ export class ApiServer {
   }
 
   /**
-   * Refuses a request that the parser could not read. The parser fails again for each further packet, but only the
-   * first failure gets a response; the rest is read and ignored.
+   * Refuses a request that the parser could not read, or whose headers are not valid. The parser fails again for each
+   * further packet, but only the first failure gets a response; the rest is read and ignored.
    */
   #misread(socket: Duplex, refusal: Refusal | null): void {
     if (refusal !== null && this.#refused.has(socket)) return;

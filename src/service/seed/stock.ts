@@ -1,6 +1,6 @@
 const STEP = 0x6d2b79f5;
 
-/** Returns random numbers in [0, 1); the same seed gives the same numbers (mulberry32). */
+/** Returns a generator of random numbers in [0, 1). The same seed gives the same numbers (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -46,8 +46,8 @@ export interface SeedStock {
 }
 
 /**
- * With `large`, up to three ids are 2^53 or larger, after the first pet's. With `small`, all are below, for tools that
- * read numbers as doubles.
+ * With `large`, up to three ids are 2^53 or larger, but never that of the first pet. With `small`, all ids are below
+ * 2^53, for tools that read numbers as doubles.
  */
 export type Ids = 'large' | 'small';
 
@@ -63,7 +63,7 @@ export interface Seed {
 const DEFAULT_PETS = 24;
 
 /**
- * Ids that a client gets wrong if it reads numbers as doubles, most instructive first: the smallest that a double can't
+ * Ids that a client confuses if it reads numbers as doubles, most instructive first: the smallest that a double can't
  * hold, the largest int64, and the neighbour that the first one is rounded to.
  */
 const LARGE_IDS = [9_007_199_254_740_993n, 9_223_372_036_854_775_807n, 9_007_199_254_740_992n];

@@ -16,8 +16,7 @@ export interface StorageOptions {
    */
   readonly database?: string | readonly string[] | undefined;
   /**
-   * The clock for windows, bans, `Date` and everything else. With a `database`, the clock of the database is used
-   * instead.
+   * The clock for windows, bans and `Date`. With a `database`, its clock counts, and this one only measures durations.
    */
   readonly clock: Clock;
   /** The stock of a new storage; default: the default stock. */

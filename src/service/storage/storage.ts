@@ -93,21 +93,17 @@ export interface StockStorage {
 }
 
 /**
- * Everything that outlives a request. All services that share it have to agree on it. Several processes may open the
- * same storage. Each method is atomic among all of them. It returns a result only when its change survives a killed
- * process; with PostgreSQL, when it is on disk. `test/service/storage-contract.ts` tests any storage. Every window, ban
- * and date uses `now`, whatever the clocks of the machines show.
+ * Everything that outlives a request. Several processes may open the same storage. Each method is atomic among all of
+ * them. It returns a result only when its change survives a killed process; with PostgreSQL, when it is on disk.
+ * `test/service/storage-contract.ts` tests any storage. Every window, ban and date uses `now`.
  * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless the
- * error says that the outcome is unknown
+ * kind of the error is `uncertain`
  */
 export interface ServiceStorage extends KeyStorage, StockStorage {
   /** Whether the storage was created on opening, with the given stock. */
   readonly isNew: boolean;
 
-  /**
-   * Returns the time, in milliseconds since the Unix epoch. For a database on another machine, this is an estimate
-   * between two calls.
-   */
+  /** Returns the time, in milliseconds since the Unix epoch. With PostgreSQL, this is an estimate between two calls. */
   now(): number;
 
   /** Moves the time forward for all services that share the storage; with SQLite, only for this process. */
@@ -125,7 +121,7 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
    */
   readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 
-  /** Completes pending work, and closes the storage. May be called again. */
+  /** Completes pending work (with PostgreSQL, for at most 2 s), and closes the storage. May be called again. */
   close(): Promise<void>;
 }
 

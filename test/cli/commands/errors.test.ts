@@ -130,7 +130,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
     'inventory list --env prod',
     'in --env. The environments are staging, production, sandbox. Did you mean "production"?',
   ],
-  ['sandbox serve --fault *:explode', 'there is no "explode"'],
+  ['sandbox serve --fault *:explode', 'there is no part "explode"'],
   ['api GE/T /inventory', 'There is no method "GE/T"'],
   [['inventory', 'set', '4', ''], 'The quantity is empty'],
   [['inventory', 'apply', ''], 'The file name is empty.'],

@@ -48,7 +48,7 @@ export const defineServe = define({
     const service = await startSandbox(context, options);
     try {
       const storage = values.database === undefined ? ['--file', options.file ?? ''] : ['--database', '<url>'];
-      if (values.import !== undefined && !service.hasNewStore) {
+      if (values.import !== undefined && !service.isStorageNew) {
         await teller.warn(
           `The existing stock is kept, because --import only fills a new sandbox. To replace it: ${petstock`sandbox import ${values.import} ${storage}`}`,
         );

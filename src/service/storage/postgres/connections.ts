@@ -17,7 +17,7 @@ import { Readers } from './readers.ts';
 
 export type Client = pg.PoolClient;
 
-/** How long to wait, in milliseconds, until connections to a server that may be gone are closed. */
+/** Maximum wait in milliseconds until connections have ended. Then they are destroyed: their server may be gone. */
 const GOODBYE_MS = 1_000;
 
 /** Maximum number of attempts of work that PostgreSQL undoes because of a deadlock or the like. */
@@ -90,7 +90,7 @@ export class Connections {
 
   /**
    * Runs one statement that changes something.
-   * @throws StorageError if the statement fails; it is uncertain if the connection was lost
+   * @throws StorageError if the statement fails, of the kind `uncertain` if the connection was lost
    */
   async change<Row extends object>(
     statement: string | Prepared,
@@ -102,7 +102,7 @@ export class Connections {
 
   /**
    * Runs `work` in a transaction. A failure undoes it completely. After a deadlock, runs `work` again.
-   * @throws StorageError if the transaction fails; it is uncertain if the connection was lost
+   * @throws StorageError if the transaction fails, of the kind `uncertain` if the connection was lost
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#run(async (client) => {
@@ -140,7 +140,7 @@ export class Connections {
     } finally {
       // A reader that stops early ends its transaction or closes its connection, because its snapshot would keep the
       // database from cleaning up.
-      this.#release(pools, client, isDone || (await undone(client)));
+      this.#release(pools, client, isDone || (await tryRollback(client)));
     }
   }
 
@@ -208,7 +208,7 @@ export class Connections {
     } catch (error) {
       if (!onlyReads) this.failedChanges++;
       // A connection in an unknown state is not used again; closing it undoes uncommitted changes.
-      const isUsable = !isLost(error) && (await undone(client));
+      const isUsable = !isLost(error) && (await tryRollback(client));
       this.#release(pools, client, isUsable);
       throw failure(error, !(onlyReads || isUsable));
     }
@@ -257,7 +257,7 @@ function prepared(statement: string | Prepared): Partial<Prepared> & Pick<Prepar
   return typeof statement === 'string' ? { text: statement } : statement;
 }
 
-function undone(client: Client): Promise<boolean> {
+function tryRollback(client: Client): Promise<boolean> {
   return client.query('ROLLBACK').then(
     () => true,
     () => false,

@@ -44,7 +44,7 @@ export const GRANTS = [
   'GRANT SELECT, INSERT, UPDATE, DELETE ON petstock_service.pets, petstock_service.orders TO staging',
 ];
 
-const RIGHTS = `The owner of the schema creates and upgrades its tables. To let the role staging serve it, the owner runs: ${GRANTS.join('; ')}`;
+const RIGHTS = `The owner of the schema creates and upgrades its tables. To let another role serve it, the owner runs, with that role instead of staging: ${GRANTS.join('; ')}`;
 
 /** Codes of a database that is starting, is a standby or has no free connection, or whose machine can't be reached. */
 const STARTING =
@@ -79,7 +79,7 @@ const TYPES = {
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** After this many milliseconds, a silent server counts as unreachable. */
+/** Time limits of a connection attempt and of a reply, in milliseconds. After that, the server counts as unreachable. */
 export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 

@@ -28,7 +28,7 @@ const PAGES = { name: 'page', text: numbered(pageSql('petstock_service.pets', "s
 const ALL_MS = 60_000;
 
 /**
- * Returns a storage of single pets, in which each round trip serves all pending requests.
+ * Returns the storage of the stock. Each round trip serves all pending requests for single pets.
  * @param now returns the time of the database, or slightly less, in milliseconds since the Unix epoch
  */
 export function postgresPets(connections: Connections, now: () => number): StockStorage & { idle(): Promise<unknown> } {

@@ -29,7 +29,7 @@ export interface Pools {
 
 /**
  * Opens the pools of connections to a server.
- * @param isOneOfSeveral whether to reject a server that accepts no writes
+ * @param isOneOfSeveral whether there are other servers, so that one that accepts no writes is rejected
  */
 export function openPools(config: pg.PoolConfig, isOneOfSeveral: boolean): Pools {
   const poolOf = (max: number, idleMs: number) => {

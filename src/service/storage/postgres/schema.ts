@@ -139,8 +139,11 @@ export async function requirePrepared(connections: Connections): Promise<void> {
   const version = await versionIn(connections);
   if (version >= MIGRATIONS.length) return;
   const what =
-    version === 0 ? 'The database has no stock of the service' : 'The tables of the service have an earlier version';
-  throw new StorageError(`${what}. To create or upgrade them, run petstock sandbox serve`, 'unusable');
+    version === 0 ? 'The database has no tables of the service' : 'The tables of the service have an earlier version';
+  throw new StorageError(
+    `${what}. To create or upgrade them, run petstock sandbox serve with the same --database`,
+    'unusable',
+  );
 }
 
 /** Returns the version of the tables; 0 if there are none. */

@@ -78,7 +78,7 @@ export function inTransaction<Result>(database: Database, work: () => Result): R
   });
 }
 
-/** Reports whether another process holds a lock, so that another attempt may succeed. */
+/** Reports whether an error means that another process holds a lock, so that another attempt may succeed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;
 }

@@ -57,7 +57,7 @@ export async function openSqlite(
 function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceStorage, 'isNew'> {
   /** Milliseconds by which the administration has moved the clock. */
   let ahead = 0;
-  /** When a test change succeeded; undefined if a change has failed since. */
+  /** When the last test change succeeded; undefined if a commit has failed since. */
   let provenAt: number | undefined;
   const requirePresent = presenceOf(file);
   const sql = prepareOnce(database);
