@@ -60,17 +60,13 @@ property('estimates when the last of single requests is sent', [fc.nat(300), key
   expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
 });
 
-property(
-  "leaves requests for another day if they can't be sent within this one",
-  [fc.nat(500), limits],
-  (requests, limit) => {
-    const known = { ...limit, kind: 'day' as const };
-    const { day: quota } = estimate(requests, [known], now);
-    const enough = requests - (quota?.waiting ?? 0);
-    expect(simulate(enough, [known])).toBe(now);
-    if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
-  },
-);
+property('estimates how many requests have to wait for the next day', [fc.nat(500), limits], (requests, limit) => {
+  const known = { ...limit, kind: 'day' as const };
+  const { day: quota } = estimate(requests, [known], now);
+  const enough = requests - (quota?.waiting ?? 0);
+  expect(simulate(enough, [known])).toBe(now);
+  if (quota?.waiting) expect(simulate(enough + 1, [known])).toBe(quota.resetAt);
+});
 
 const runs = fc.record({
   limit: fc.integer({ min: 2, max: 80 }),
@@ -134,7 +130,7 @@ function keyOf(scope: string, env: string, age: number, more: Partial<KeyState> 
   return { scope, state: { ...emptyState(), boot: clock.boot(), env, windows: { minute: window }, gate, ...more } };
 }
 
-test('lists the known limits by environment, newest first, and only those of windows that still run', () => {
+test('lists known limits by environment, newest first, and current limits only of windows that run', () => {
   const keys = [keyOf('a', 'staging', 2), keyOf('b', 'staging', 1), keyOf('c', 'production', 3)];
   const clock = createTestClock(now);
   expect(knownLimits(keys).map(({ scope, remaining, resetAt, asOf }) => [scope, remaining, resetAt, asOf])).toEqual([

@@ -262,7 +262,7 @@ test.each<Case>([
     { episodes: 0, halfOpen: true, inFlight: 'b' },
   ],
   [
-    'opens the gate fully after the response to that one request',
+    'opens the gate fully after the response to the probe that followed a 503',
     [...sent, down('a', 300), ...asked('b', 5300)],
     { halfOpen: false },
   ],
@@ -299,7 +299,7 @@ test.each<Case>([
     { offset: { least: now + 8700, most: now + 9700, at: 300, guessed: true } },
   ],
   [
-    'counts the slowest clock of the service until a response reports another minute',
+    'follows the slowest clock of the service until a response reports another minute',
     [...disputed, ...asked('b', 400, { ...ofDay, date: now + 4500 })],
     { offset: { least: expect.closeTo(now, -1), disputed: true } },
   ],
@@ -309,7 +309,7 @@ test.each<Case>([
     { offset: { least: now + 4000, margin: expect.closeTo(4012, -1) } },
   ],
   [
-    'keeps that margin after a response without headers',
+    "keeps the margin of the service's clock after a response without headers",
     [...nextMinute, ...asked('c', 60_300, { ...bare, date: now + 64_400 })],
     { offset: { margin: expect.closeTo(4012, -1) } },
   ],
@@ -327,18 +327,22 @@ test.each<Case>([
     { minute: { reset: now + 120_000 }, halfOpen: true, episodes: 1 },
   ],
 
-  ['attributes to others what a window loses beyond our requests', others, { foreignRate: 4 }],
-  ['halves the rate of others after a quiet window', [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
-  ['keeps the rate of others within a window', [...others, ...asked('b', 1200, { remaining: 4 })], { foreignRate: 4 }],
-  ['forgets others after several quiet windows', [...others, ...quiet], { foreignRate: 0 }],
-  ['counts our abandoned requests', [...givenUp, intents('e', 31_300)], left(3)],
+  ['attributes to other users what a window loses beyond our requests', others, { foreignRate: 4 }],
+  ['halves the rate of other users after a quiet window', [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
   [
-    'does not infer others from our abandoned requests that were answered after all',
+    'keeps the rate of other users within a window',
+    [...others, ...asked('b', 1200, { remaining: 4 })],
+    { foreignRate: 4 },
+  ],
+  ['forgets other users after several quiet windows', [...others, ...quiet], { foreignRate: 0 }],
+  ['counts abandoned requests as sent', [...givenUp, intents('e', 31_300)], left(3)],
+  [
+    'does not infer other users from abandoned requests that were answered after all',
     [...givenUp, intents('e', 31_300), applyResponse('a', 31_400, { date: now + 300, remaining: 9 })],
     { foreignRate: 0 },
   ],
   [
-    'notices others even if our requests are refused because of them',
+    'infers other users even from requests that are refused because of them',
     [
       ...probed,
       intents('a', 1000),
@@ -348,7 +352,7 @@ test.each<Case>([
     { foreignRate: 5 },
   ],
   [
-    'does not infer others from responses that arrive out of order',
+    'does not infer other users from responses that arrive out of order',
     [
       ...sent,
       intents('b', 210),
@@ -364,7 +368,7 @@ test.each<Case>([
     { day: { left: 8 } },
   ],
   [
-    'does not infer others from a lowered limit',
+    'does not infer other users from a lowered limit',
     [...probed, ...asked('a', 1000, { limit: 12, remaining: 1 })],
     { foreignRate: 0, minute: { left: 1, limit: 12 } },
   ],

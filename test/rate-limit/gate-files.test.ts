@@ -43,7 +43,7 @@ test('replaces a gate only by a later one', async () => {
   expect(waits('k1').map(([, wait]) => wait)).toEqual([9000, 9000]);
 });
 
-test('removes the copies that are meant, of one kind or all', async () => {
+test('removes only the matching copies of a gate, of one kind or of all kinds', async () => {
   const { root, files, gateIn, waits } = gateFiles();
   await files.write('k1', 'told', gateIn(5000), 'old');
   await files.write('k1', 'gate', gateIn(5000));
@@ -76,7 +76,7 @@ test.each<[string, object | string, number | undefined]>([
   ['without a wall time', { wall: undefined }, undefined],
   ['that is cut off', '{"at":', undefined],
   ['that is empty', '', undefined],
-])('reads a gate file %s', (_, change, wait) => {
+])('reads a gate file, or ignores one that is damaged: a file %s', (_, change, wait) => {
   const { root, clock, waits } = gateFiles();
   const at = clock.monotonic() + 5000;
   const stored = {

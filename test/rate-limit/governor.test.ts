@@ -14,7 +14,7 @@ const second = 1000;
 const hour = 3_600_000;
 const day = 24 * hour;
 const start = Date.UTC(2026, 0, 15, 12, 0, 20);
-/** A wait of 40 s for a window, with what two clocks may drift apart in it. */
+/** A wait of 40 s for a window, plus the possible drift between two clocks. */
 const fortySeconds = 40_009;
 
 test('returns the last reported limits, and subtracts later requests from the known limits', async () => {
@@ -449,7 +449,7 @@ describe('a restart of the machine', () => {
 });
 
 describe('a process that has died', () => {
-  /** The next probe, if the first was of a process that has died with it. */
+  /** Returns when the next probe is sent after a process died with the first one. */
   const probeAfter = async (dead: ReturnType<typeof processWith>, isGone: (process: object) => boolean) => {
     const { governor, beside } = createRig({ self: dead });
     await governor.admit(unaborted);

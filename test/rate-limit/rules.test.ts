@@ -85,7 +85,7 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['how many: what is left', left(7), one, most(7)],
   ['how many: less what is in flight', { ...left(7), ...flying(3) }, one, most(4)],
   ['how many: less what the dead have taken', { ...left(7), ...flying(3, dead) }, one, most(4)],
-  ['how many: less what is for people', left(7), bulk, most(5)],
+  ['how many: less what is reserved for other commands', left(7), bulk, most(5)],
   ['how many: the smaller of two windows', left(7, 5), one, most(5)],
   ['how many if others can not be seen', left(7), alone, most(1)],
   ['how many if others can not be seen, one in flight', { ...left(7), ...flying(1) }, alone, wait],
@@ -120,7 +120,12 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['beside 2 a second, 12 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(12) }, one, go],
   ['beside 2 a second, 11 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(11) }, one, minuteEnds],
   ['beside others, of a limit of 1', { ...beside(0.1), ...leftOf(1, 1) }, one, minuteEnds],
-  ['the dead do not stand for others', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
+  [
+    'requests of dead processes, which are no sign of others',
+    { ...beside(0.1), ...left(30), ...flying(20, dead) },
+    one,
+    go,
+  ],
 
   ['two, both left', left(2), two, most(2)],
   ['two, one left is as good as none', left(1), two, minuteEnds],

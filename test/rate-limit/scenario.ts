@@ -16,19 +16,19 @@ export interface ProcessPlan {
   readonly steps?: readonly (readonly [at: number, ms: number])[];
   /** Processes of one machine share a store. */
   readonly machine?: number;
-  /** How far its clocks are ahead of those of others, which it has no boot in common with then: milliseconds. */
+  /** Milliseconds by which its clocks are ahead. It then has a boot of its own. */
   readonly ahead?: { readonly monotonic: number; readonly wall: number };
   readonly bulk?: boolean;
-  /** How many each worker asks for at once; where at least two, they go one after the other. */
+  /** How many permits each worker requests at once. If two at least, their requests are sent one after another. */
   readonly want?: PermitCount;
 }
 
 export interface Scenario {
   readonly service: SimulatedServiceOptions;
   readonly processes: readonly ProcessPlan[];
-  /** The latency of a request until the service counts it, and of its response: from, to. */
+  /** Least and greatest latency, of a request and of its response each. */
   readonly latency: readonly [number, number];
-  /** From admission to leaving: a connection is made. */
+  /** Least and greatest time between admission and sending, in which a connection is made. */
   readonly connecting?: readonly [number, number];
   /** How far our wall clock is ahead of true time. */
   readonly skew?: number;
@@ -44,7 +44,7 @@ export interface Scenario {
 
 export interface Outcome {
   readonly service: SimulatedService;
-  /** Of ours. */
+  /** How many of our requests were answered. */
   readonly answered: number;
   readonly limited: number;
   readonly refusals: readonly Refusal[];
@@ -58,7 +58,7 @@ export interface Outcome {
   readonly slowest429: number;
   /** The most 429 episodes in one window: those of requests that left before it was known are one. */
   readonly episodesPerWindow: number;
-  /** The highest that any process ever took others to have. */
+  /** The highest rate of others that any process has inferred. */
   readonly foreignRate: number;
   readonly endedAt: number;
 }

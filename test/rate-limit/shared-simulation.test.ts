@@ -21,11 +21,11 @@ const machine = {
   }),
 };
 const plain: fc.Arbitrary<ProcessPlan> = fc.record(machine);
-/** There before anything else happens. */
+/** A machine that starts before any crash. */
 const early: fc.Arbitrary<ProcessPlan> = fc.record({
   ...machine,
   startsAt: integer(0, 500),
-  // Longer than what was heard is relied on. Who is stopped over a crash goes by what the database has lost.
+  // Longer than a known state is relied on. A machine stopped during a crash relies on what was lost.
   stops: pairs(integer(0, 12_000), integer(2500, 15_000), 1),
 });
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
@@ -55,11 +55,11 @@ const besideOthers = { foreign: integer(2, 12), maxWait: fc.constant(90_000) };
 const trip = fc.constantFrom(0, 1, 1, 8, 60);
 const ahead = fc.constantFrom(0, 6000, -30_000);
 const server = fc.record({ trips: fc.array(trip, { minLength: 4, maxLength: 4 }), ahead });
-/** All as far from it: the notice of a 429 reaches the others when the machine that had it has its answer. */
+/** All machines are equally far from it: the others hear of a 429 when its machine gets the reply of the database. */
 const asFar = fc.record({ trips: fc.tuple(trip), ahead });
 const crashing = fc.record({
   trips: fc.tuple(fc.constantFrom(0, 1, 8)),
-  // One at a time: a command gives up at the second that meets one change.
+  // One at a time: a command gives up if two crashes hit one change.
   crashes: fc.uniqueArray(integer(1, 20), { minLength: 1, maxLength: 3 }).map((all) => all.map((one) => one * 730)),
 });
 
@@ -71,7 +71,7 @@ interface Given {
 /** Each process is a machine of its own, and all of them have one database. */
 const stores = inDatabase();
 
-/** The crash at 10.95 s takes the row. One machine writes it anew while the other, which is stopped, goes by what it had read of it. */
+/** The crash at 10.95 s loses the row. One machine writes it again while the other, which is stopped, relies on the lost one. */
 const rowIsLost: Given = {
   scenario: {
     latency: [290, 290],
@@ -102,7 +102,7 @@ const rowIsLost: Given = {
   server: { trips: [0], crashes: [3650, 2920, 10_950] },
 };
 
-/** What is restored has been written as often, with a gate, as what the crash has taken when the stopped machine goes on. */
+/** When the stopped machine continues, the row written after the crash has a gate and the version of the lost row. */
 const versionComesAgain: Given = {
   scenario: {
     latency: [8, 8],

@@ -41,7 +41,7 @@ export interface DatabaseClient {
  */
 export class SimulatedDatabase {
   readonly #address: DatabaseAddress;
-  /** Of nobody's. */
+  /** A connection that no process of a simulation uses. */
   readonly #own: Wire;
 
   private constructor(address: DatabaseAddress, own: Wire) {
@@ -116,7 +116,7 @@ export class Simulation {
   readonly #opened: Session[] = [];
   readonly #sessions = new Set<Session>();
   readonly #listeners = new Set<Session>();
-  /** Nobody else writes meanwhile. */
+  /** While it is set, no other process writes. */
   #transaction: Transaction | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isOver = false;

@@ -10,10 +10,10 @@ import { noon } from './scenario.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
 
-/** Hands stores in which nothing is known yet to one simulation, which may go on beside others. */
+/** Runs a simulation with new, empty stores, perhaps beside other simulations. */
 export type SimulatedStores = <Result>(simulation: (open: OpenStore) => Promise<Result>) => Promise<Result>;
 
-/** Returns the one of each machine, made when it is first asked for. */
+/** Returns a function that makes the store of each machine on first use. */
 function perMachine<Store>(make: () => Store): (machine: number) => Store {
   const stores = new Map<number, Store>();
   return (machine) => {
@@ -58,7 +58,7 @@ export interface DatabasePlan {
   readonly trips?: readonly number[];
   /** How far its clock is ahead of true time. */
   readonly ahead?: number;
-  /** When it crashes, and is back at once; undefined: other simulations go on in it meanwhile. */
+  /** When it crashes and restarts. Undefined: it never does, and other simulations use it as well. */
   readonly crashes?: readonly number[];
 }
 

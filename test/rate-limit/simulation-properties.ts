@@ -157,10 +157,10 @@ function optimum({ service, processes, latency }: Scenario): number | undefined 
   return untilEnd + (more - 1) * window + burst(requests - more * limit);
 }
 
-/** A window is as the one before it: after so many of them, or this many days, nothing new is shown. */
+/** More windows, or more days, would only repeat the earlier ones. */
 const longest = { windows: 12, days: 2 };
 
-/** The same with no more requests than these take. */
+/** Returns the scenario with no more requests than fit into `longest`. */
 function shortened(scenario: Scenario): Scenario {
   const { service, processes } = scenario;
   const { limit, dayLimit = Number.POSITIVE_INFINITY } = service;
@@ -194,7 +194,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       async (scenario) => judge(await run(scenario), scenario),
     );
 
-  /** Everything that is asked is answered or refused. */
+  /** Runs a scenario, and expects that every request was answered or refused. */
   async function run(scenario: Scenario) {
     const outcome = await stores((open) => simulate(scenario, open));
     const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);

@@ -15,8 +15,8 @@ import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } 
 /**
  * Runs processes against a service until each has done its work or is dead.
  *
- * @param openStorage is called once for each process of a machine; without it the processes of a machine share a store in memory
- * @throws where that never happens
+ * @param openStore called once for each process; without it the processes of a machine share a store in memory
+ * @throws if that never happens
  */
 export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
   if (openStore === undefined) return inMemory((open) => simulate(scenario, open));
@@ -137,7 +137,7 @@ class Simulation {
     return ahead === undefined ? clock : clockAhead(clock, ahead);
   }
 
-  /** The store of a machine, as far from a process as the scenario says. */
+  /** Opens the store of a machine, with the latency of the scenario. */
   async #openStore({ stops = [] }: ProcessPlan, clock: VirtualClock, self: Process): Promise<KeyLimits> {
     const limits = await this.#newStore(self.machine, clock, this.#timeline);
     const delay = (this.#scenario.storeLatency ?? 0) / 2;
@@ -161,7 +161,7 @@ class Simulation {
     };
   }
 
-  /** One of the many at once of a process. */
+  /** One of the concurrent workers of a process. */
   async #work(sender: Sender, jobs: { left: number }, { min, max }: PermitCount = { min: 1, max: 1 }): Promise<void> {
     while (jobs.left > 0) {
       const taken = Math.min(max, jobs.left);
@@ -226,7 +226,7 @@ class Simulation {
     });
   }
 
-  /** A 429 came to a process: from here on nothing may leave it, nor its machine once the store has it. */
+  /** Notes a 429: its process may send nothing more, nor may its machine once the store has the 429. */
   #note(by: Process, leftAt: number, at: number): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
     if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
@@ -236,7 +236,7 @@ class Simulation {
     this.#known.push({ ...refusal, by, answeredAt: this.#timeline.passed, isStored: false });
   }
 
-  /** The store has taken these records of a process. @returns for how long the longest of their 429s was on its way */
+  /** Marks the 429s among these records as stored. @returns the most milliseconds that one of them took */
   #store(by: Process, records: readonly LimitRecord[]): number {
     const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
     const arrived = this.#known.filter((one) => one.by === by && !one.isStored).slice(0, count);
@@ -244,7 +244,7 @@ class Simulation {
     return Math.max(0, ...arrived.map(({ answeredAt }) => this.#timeline.passed - answeredAt));
   }
 
-  /** Whether a process knows by now that nothing may arrive at that time. */
+  /** Reports whether a process knows by now that nothing may arrive at that time. */
   #isForbidden(self: Process, arrivesAt: number): boolean {
     return this.#known.some(({ by, isStored, until }) => {
       return arrivesAt < until && (by === self || (isStored && by.machine === self.machine));

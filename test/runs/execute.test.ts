@@ -142,7 +142,7 @@ test('reports no run if nothing of a single write was recorded', async () => {
   expect([run, error?.name, error?.run]).toEqual([null, 'AuthError', undefined]);
 });
 
-test.each([true, false])('records that a refused row failed only for a single write: %s', async (isSingle) => {
+test.each([true, false])('records a refused row as failed only in a single write: %s', async (isSingle) => {
   const { outcomes, result, error } = await wrote({ isSingle, requests: new Map([[1, ['401']]]) });
   expect(result).toBe(isSingle ? 'failed' : 'notAttempted');
   expect(outcomes.filter((outcome) => outcome.result === 'failed')).toHaveLength(isSingle ? 1 : 0);
@@ -152,9 +152,12 @@ test.each([true, false])('records that a refused row failed only for a single wr
 test.each([
   [5000, [1]],
   [5001, []],
-])('reads a stock again that is %i ms old when the plan is confirmed (requests: %j)', async (age, requests) => {
-  expect((await wrote({ age })).sent).toEqual(requests);
-});
+])(
+  'rereads a stock that is more than 5 s old when the plan is confirmed: %i ms (requests: %j)',
+  async (age, requests) => {
+    expect((await wrote({ age })).sent).toEqual(requests);
+  },
+);
 
 const sale: Partial<BulkRow> = { before: 2, after: 1, delta: -1 };
 test.each<[number | undefined, Partial<BulkRow>, number, string]>([
@@ -169,7 +172,7 @@ test.each<[number | undefined, Partial<BulkRow>, number, string]>([
 });
 
 test.each(['notEdited', 'skipped'] as const)(
-  'succeeds beside a row that is %s if the stock shows the write whose response was lost last',
+  'reports success beside a row that is %s if a reread shows the write whose response was lost',
   async (beside) => {
     const requests = new Map([[1, [...Array<'unreachable'>(4).fill('unreachable'), 'committed, lost' as const]]]);
     const { result, error } = await wrote({ row: { before: undefined }, requests, stock: 100, others: [row(beside)] });
@@ -179,10 +182,10 @@ test.each(['notEdited', 'skipped'] as const)(
 
 const lost = new UnavailableError('no state');
 test.each<[string, Script, string | null, string | undefined]>([
-  ['is there', {}, 'r1', 'PartialError'],
-  ['is no longer there', { found: () => Promise.reject(new NotFoundError('no run')) }, null, 'FailureError'],
-  ['can not be read', { found: () => Promise.reject(lost) }, 'r1', 'PartialError'],
-])('reports whether a run can be resumed whose end was not recorded, if it %s', async (_, script, run, name) => {
+  ['is in the history', {}, 'r1', 'PartialError'],
+  ['is no longer in the history', { found: () => Promise.reject(new NotFoundError('no run')) }, null, 'FailureError'],
+  ["can't be read", { found: () => Promise.reject(lost) }, 'r1', 'PartialError'],
+])('reports whether a run whose end was not recorded can be resumed, if it %s', async (_, script, run, name) => {
   const ended = await wrote({ end: () => Promise.reject(lost), ...script });
   expect([ended.run, ended.result, ended.error?.name]).toEqual([run, 'applied', name]);
 });

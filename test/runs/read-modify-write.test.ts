@@ -105,7 +105,7 @@ test('admits both requests, locks the pet, and reads it', async () => {
   });
 });
 
-test('keeps no permit while it waits for a locked pet, and the lock while it is admitted again', async () => {
+test('holds no permit while it waits for a locked pet, but holds the lock while it is admitted again', async () => {
   const { log, sleeps, delays } = await lockAfter((_clock, tries) => (tries < 9 ? busy : undefined));
   const waits = Array(7).fill('busy with 0');
   const rest = ['lock with 0', 'admit 2 to 2', 'read', 'plan with 1', 'unlock'];
@@ -136,12 +136,12 @@ test.each<[string, (clock: TestClock, tries: number) => Busy | undefined, object
     { delays: ['A request of run x may still reach the service; continuing in 7 s'], waited: 8000 },
   ],
   [
-    'gives up a pet that stays locked for more than 90 s',
+    'gives up on a pet that stays locked for more than 90 s',
     () => ({ run: 'x', until: undefined }),
     { error: 'Pet 4 has been locked by run x for 90 s. Nothing was written', waited: expect.closeTo(90_060, -1) },
   ],
   [
-    'does not give up a pet while a request of another run may arrive',
+    'does not give up on a pet while a request of another run may arrive',
     ({ monotonic }) => (monotonic() < 150_000 ? { run: 'x', until: 150_000 } : undefined),
     { error: undefined, stock: 5, waited: 149_000 },
   ],

@@ -64,7 +64,7 @@ test.each<[string, RecentWrite[], object]>([
   expect(await readAfter(writes, 5)).toMatchObject(expected);
 });
 
-test('reads once in a sandbox, and not at all if no pet is requested', async () => {
+test('reads the stock once in a sandbox, and not at all if no pet is requested', async () => {
   expect(await readAfter([write(1, 5, 7)], 5, 'sandbox')).toEqual({ ...current, stock: 5 });
   expect(await readAfter([], 5, 'staging', new Set())).toMatchObject({ reads: 0, stock: undefined });
 });

@@ -24,7 +24,7 @@ const readers = {
 
 // Some fifty starts of the program each.
 test.each(Object.entries(readers))(
-  'prints %s that jq and python3 can read in every command',
+  'prints %s that other programs can read in every command',
   {
     timeout: 240_000,
   },

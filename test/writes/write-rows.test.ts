@@ -20,7 +20,7 @@ const scripts = fc.array(
 type Shop = ReturnType<typeof simulatedShop>;
 
 property(
-  'overwrites no unseen stock, and reports what was written',
+  'never overwrites a stock that it has not read, and reports what was written',
   [scripts, fc.integer({ min: 1, max: 8 }), fc.boolean()],
   { numRuns, testTimeout: 5000 + numRuns * 20 },
   async (script, concurrency, failFast) => {
@@ -109,7 +109,7 @@ describe('writeRows of a plain set', () => {
   );
 });
 
-test('sends every row of a run that ends with its first failure, if none fails', async () => {
+test('sends every row with failFast if none fails', async () => {
   const { settled, stoppedBy } = await written(30, () => ({ failFast: true }));
   expect([settled.size, stoppedBy]).toEqual([30, undefined]);
 });
@@ -326,7 +326,7 @@ const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOp
 test.each([
   ['after a long wait for the limit', afterLongWait],
   ['after a second wait, with one row sent after it', afterSecondWait],
-])('rereads the stock %s, and makes a row a conflict whose stock has moved', async (_when, governorOf) => {
+])('rereads the stock %s, and makes a row a conflict if its stock has changed', async (_when, governorOf) => {
   const { shop, settled } = await written(40, (own) => ({ governor: governorOf(own) }));
   expect(settled.get(40)).toMatchObject({ result: 'conflict' });
   expect(shop.stock.get(40n)).toBe(3);
