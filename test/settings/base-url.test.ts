@@ -35,7 +35,7 @@ test.each([
   ...refused(/begin with https/, 'https:example.com/v1', 'https:///example.com/v1'),
   ...refused(/begin with https/, 'ftp://example.com/v1', 'example.com/v1', ''),
   ...refused(/not a URL/, 'https://[::1/v1'),
-])('refuses %j: %s', (text, reason) => {
+])('refuses the URL %j: %s', (text, reason) => {
   expect(parseBaseUrl(text)).toEqual({ ok: false, problem: expect.stringMatching(reason) });
 });
 

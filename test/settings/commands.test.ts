@@ -8,7 +8,9 @@ const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used.\n`;
 
-test('set-key and unset-key report the environment, and a variable that overrides the key', async ({ config }) => {
+test('reports the environment with set-key and unset-key, and a variable that overrides the key', async ({
+  config,
+}) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
   expect(config.stored().keys).toEqual({ production: secret });
@@ -40,7 +42,9 @@ test('stores a normalized URL, reports a variable that overrides it, and removes
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
-test('set and unset report the setting, the file, and a variable that overrides it', async ({ config }) => {
+test('reports the setting and the file with set and unset, and a variable that overrides the setting', async ({
+  config,
+}) => {
   expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
@@ -60,7 +64,9 @@ test.for([
   expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
-test('set-key asks for a key on a terminal, except for the sandbox, which creates its own', async ({ config }) => {
+test('asks for a key on a terminal with set-key, but not for the sandbox, which creates its own', async ({
+  config,
+}) => {
   const sandbox = await config.run('set-key -e sandbox', { typed: secret });
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });
@@ -128,7 +134,7 @@ test.for([
   expect(await config.run(`get ${words}`)).toMatchObject({ code: 0, stdout });
 });
 
-test('config list shows every name, masks keys, and warns about overridden values', async ({ config }) => {
+test('shows every name in config list, masks keys, and warns about overridden values', async ({ config }) => {
   await config.run('set low-stock 3');
   await config.run('set-key', { stdin: secret });
   const env = { PETSTOCK_API_KEY_STAGING: 'psk_0therWXYZ', PETSTOCK_URL_PRODUCTION: 'http://me:s3cret@x/v1' };

@@ -15,7 +15,7 @@ async function bareShop() {
   return {
     ...shop,
     stored: () => readConfig(folder).config,
-    /** Puts it in the place of the file, as someone may by hand. */
+    /** Replaces the configuration file, as a user may do by hand. */
     edit: (text: string) => {
       makePrivateFolder(folder);
       writeFileSync(configFile(folder), text, { mode: 0o600 });
@@ -51,7 +51,7 @@ describe('a stored key and its origin', () => {
     expect(await keyed.setUrl(`${new URL(keyed.service.url).origin}/shop/v1`)).toBe(0);
   });
 
-  test('does not send a request if PETSTOCK_URL_STAGING has another origin', async ({ keyed }) => {
+  test('does not send a request if PETSTOCK_URL_STAGING has another origin than the stored key', async ({ keyed }) => {
     for (const command of sending) {
       const result = await keyed.run(command, atElsewhere);
       expect(result, command).toMatchObject({ code: 4, requests: [] });
@@ -118,7 +118,7 @@ test('names the configuration file if an origin in it is invalid', async ({ shop
 describe('set-key --check', () => {
   const wrong = 'psk_not_the_key_1';
 
-  test('stores a key that the service accepts, after one request', async ({ shop }) => {
+  test('stores a key with --check if the service accepts it, after one request', async ({ shop }) => {
     await shop.setUrl(shop.service.url);
     const result = await shop.run('config set-key --check', { stdin: shop.service.key });
     expect([result.code, result.requests.length]).toEqual([0, 1]);
@@ -128,14 +128,17 @@ describe('set-key --check', () => {
   test.for([
     ['', 4],
     [' --url http://127.0.0.1:9/v1 --timeout 1', 5],
-  ] as const)('does not store a key that the service does not accept (%j)', async ([options, code], { shop }) => {
-    await shop.setUrl(shop.service.url);
-    const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
-    expect(result.code).toBe(code);
-    expect(result.stderr).toContain('The key was not stored');
-    expect(result.stderr).not.toContain(wrong);
-    expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
-  });
+  ] as const)(
+    'does not store a key with --check if the service does not accept it (%j)',
+    async ([options, code], { shop }) => {
+      await shop.setUrl(shop.service.url);
+      const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
+      expect(result.code).toBe(code);
+      expect(result.stderr).toContain('The key was not stored');
+      expect(result.stderr).not.toContain(wrong);
+      expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
+    },
+  );
 
   test('names the source of a refused key, and suggests the same command again', async ({ shop }) => {
     const check = `config set-key --env production --url ${shop.service.url} --check`;

@@ -18,7 +18,7 @@ const test = shopTest.extend('north', async () => {
 });
 
 describe('--store', () => {
-  test('names the store in what is stored, in the banner and in the history', async ({ north }) => {
+  test('records the store of --store in the configuration, the banner and the history', async ({ north }) => {
     const { url, key } = north.service;
     expect(north.stored().stores.north).toMatchObject({ urls: { staging: url }, keys: { staging: key } });
     const set = await north.run('inventory adjust 4 +1 --store north');
@@ -79,7 +79,7 @@ describe('--store', () => {
     expect(await north.run('undo --last --yes --store north')).toMatchObject({ code: 0 });
   });
 
-  test('asks with the name of the store in production', async ({ shop }) => {
+  test('names the store in its question about production', async ({ shop }) => {
     const where = '--store north --env production';
     await shop.run(`config set-url ${shop.service.url} ${where}`);
     await shop.run(`config set-key ${where}`, { stdin: shop.service.key });
@@ -112,7 +112,7 @@ describe('--store', () => {
     expect((await north.run('config set default-store north --store north')).code).toBe(2);
   });
 
-  test('reports a key of two stores under the requested store, in watch, too', async ({ north }) => {
+  test('reports a key that two stores share under the requested store, even in watch', async ({ north }) => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
@@ -133,7 +133,7 @@ describe('--store', () => {
     expect((await shop.run(`inventory list --store ${name}`)).code).toBe(2);
     expect((await shop.run(`config set-key --store ${name}`, { stdin: northKey })).code).toBe(0);
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);
-    // One in which nothing is left is forgotten.
+    // A store in which nothing is left is removed.
     await shop.run(`config unset-key --store ${name}`);
     expect(readConfig(shop.folders.config).config.stores).toEqual({});
   });

@@ -9,7 +9,7 @@ import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { withFsync } from '../support/with-fsync.ts';
 
-/** A folder with what is asked of the files in it, by their names. */
+/** A new folder, and functions that take the names of files in it. */
 function openFolder() {
   const folder = fs.realpathSync(newFolder());
   const at = (name: string) => join(folder, name);

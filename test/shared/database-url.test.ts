@@ -57,7 +57,7 @@ it.each([
   ['require', new Error('The server does not support SSL connections'), false],
   ['prefer', new Error('connection refused'), false],
   ['prefer', 'does not support SSL', false],
-] as const)('decides for sslmode %s whether to go on without TLS after %s: %s', (mode, error, isAllowed) => {
+] as const)('decides for sslmode %s whether to continue without TLS after %s: %s', (mode, error, isAllowed) => {
   const [server] = serversOf(read(`postgres://db.example/pets?sslmode=${mode}`));
   expect(server && mayGoWithout(server, error)).toBe(isAllowed);
 });

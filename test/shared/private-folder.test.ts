@@ -47,7 +47,7 @@ function refused(path: string, mode: number, reason: string): void {
 
 test('creates a missing folder with its parents, for this user only', () => {
   const path = join(newFolder(), 'a', 'b', 'c');
-  // It passes where only reading was meant, and is not made.
+  // A missing folder is accepted for reading, and is not created.
   requirePrivateFolder(path);
   expect(fs.existsSync(join(path, '../..'))).toBe(false);
   makePrivateFolder(path);
@@ -165,7 +165,7 @@ test.runIf(process.platform === 'linux').each([
 test.each([
   ['x'.repeat(300), 'the name is too long'],
   ['a\0b', 'null bytes'],
-])('refuses the name %j', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
+])('refuses the folder name %j', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
 
 const put = {
   missing: () => {},

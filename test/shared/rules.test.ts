@@ -17,7 +17,7 @@ test.each<[string, number[]]>([
   ['redirect', [300, 301, 399]],
   ['refused', [400, 403, 404, 409, 428, 430, 498]],
   ['failed', [100, 199, 201, 204, 206, 299, 500, 501, 503, 505, 519]],
-])('gives the meaning %s to %j', (meaning, statuses) => {
+])('gives the meaning %s to the statuses %j', (meaning, statuses) => {
   for (const status of statuses) expect(statusMeaning(status), `${status}`).toBe(meaning);
 });
 
@@ -40,7 +40,7 @@ describe('the end of a JSON value in a text that may be cut off', () => {
     ['{"a":{}', undefined],
     ['[],', 2],
     ['{}', 2],
-  ])('finds the end of %s at %s', (text, end) => {
+  ])('finds the end of the JSON value in %s at %s', (text, end) => {
     expect(endOfValue(text, 0)).toBe(end);
     expect(endOfValue(`, ${text}`, 2)).toBe(end === undefined ? undefined : end + 2);
   });

@@ -7,7 +7,7 @@ import { writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** Puts `one` and `other` in turn at a path, as often as it can: each takes the place of what is there, as a hostile user would do it. */
+/** Swaps a path between a file or folder and a link to `target`, as often as it can, as a hostile user would do. */
 const swapper = `
   const { linkSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
   const [path, target, isFolder] = process.argv.slice(1);
@@ -29,7 +29,7 @@ const swapper = `
   for (;;) turn();
 `;
 
-/** Starts it until the test is finished. */
+/** Runs the swapper until the test is finished. */
 async function startSwapper(...args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, ['-e', swapper, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   onTestFinished(async () => {
