@@ -39,7 +39,7 @@ export class GateFiles {
     this.#clock = clock;
   }
 
-  /** Returns the copies of gates that still hold, and removes the others. */
+  /** Returns the copies of gates that still hold. Removes the others unless another process holds the lock. */
   holding(scope: string): GateCopy[] {
     return this.#folders.flatMap((folder) =>
       copyKinds.flatMap((kind) => {

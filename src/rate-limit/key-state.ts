@@ -9,7 +9,7 @@ export interface InFlight {
   readonly by: string;
   /** When the request was admitted; it may be sent later. */
   readonly sentAt: number;
-  /** When the process starts to count as dead, and the request as counted by the service. */
+  /** Time after which the process is considered dead, and the request is assumed to have been counted. */
   readonly expires: number;
   /** Whether the request was admitted as a probe. */
   readonly probe: boolean;
@@ -190,10 +190,7 @@ export function ownerOf({ host, namespace, boot, pid, startedAt }: ProcessIdenti
   return [host, namespace, boot, pid, startedAt].join('\n');
 }
 
-/**
- * Parses the text of a process.
- * @returns undefined for text with fewer than five lines
- */
+/** Parses a text from `ownerOf`. Undefined for text with fewer than five lines. */
 export function processOf(owner: string): ProcessIdentity | undefined {
   const [host = '', namespace = '', boot = '', pid, startedAt] = owner.split('\n');
   return startedAt === undefined ? undefined : { host, namespace, boot, pid: Number(pid), startedAt };

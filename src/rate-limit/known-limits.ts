@@ -112,8 +112,7 @@ export function estimate(requests: number, limits: readonly LimitSummary[], now:
 }
 
 /**
- * Returns when the last request may be sent.
- * @returns milliseconds since the Unix epoch; infinite if a limit admits nothing at all
+ * Returns when the last request may be sent, in milliseconds since the Unix epoch; infinite if a limit admits nothing.
  */
 function lastSendTime(requests: number, limits: readonly LimitSummary[], now: number): number {
   if (requests > 0 && limits.some(({ limit }) => bulkReserve(limit) >= limit)) return Number.POSITIVE_INFINITY;

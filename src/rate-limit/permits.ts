@@ -63,10 +63,7 @@ export interface ObservationResult {
    * 502, 503 or 504 with a Retry-After.
    */
   readonly retryAfter: number | undefined;
-  /**
-   * Resolves once the record has been written or can't be written, or, if it closes no gate, perhaps earlier. Never
-   * rejects.
-   */
+  /** Resolves once the record was written, or can't be. If it closes no gate, it may stay buffered. Never rejects. */
   readonly persisted: Promise<void>;
 }
 

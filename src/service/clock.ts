@@ -16,7 +16,7 @@ export function within<Result>(promise: Promise<Result>, late: Result): Promise<
   return Promise.race([promise, sleep(BOUND_MS, late, { ref: false })]);
 }
 
-/** Returns a function that starts `work`, or returns the pending call of another caller. */
+/** Returns a function that starts `work`. While a call is pending, the function returns that call's promise. */
 export function shared<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let underWay: Promise<Result> | null = null;
   return () => {

@@ -59,7 +59,7 @@ export function createService(parts: Parts) {
      */
     timed: <Result>(operation: string, work: () => Promise<Result>) =>
       watched(() => metrics?.timed(operation, work) ?? work()),
-    /** Returns the current values of the headers that every response to this exchange has. */
+    /** Returns the headers of every response to this exchange, with their current values. */
     headersOf: (exchange: Exchange): Record<string, string> => ({
       ...headers(exchange.id, exchange.shown ?? addresses.peek(exchange.address, storage.now())),
       ...exchange.route?.headers,

@@ -121,16 +121,10 @@ async function serve(service: Service, options: ServiceOptions) {
     now: () => service.storage.now(),
     /** The last requests, oldest first; empty without `testControls`. */
     journal: () => service.journal.entries(),
-    /**
-     * Replaces all faults.
-     * @throws FaultSpecError if a fault can't be parsed; then nothing is replaced
-     */
+    /** @throws FaultSpecError if a fault can't be parsed; then nothing is replaced */
     setFaults: (specs: readonly string[]) => service.faults.replace(specs),
     advanceClock: (seconds: number) => service.storage.advance(seconds * 1000),
-    /**
-     * Reads the certificate and its key again.
-     * @throws TlsError if they can't be used; then the previous ones stay in use
-     */
+    /** @throws TlsError if the certificate or its key can't be used; then the previous ones stay in use */
     reloadTls: () => {
       api.reloadTls();
       admin?.server.reloadTls();

@@ -20,8 +20,8 @@ export function refused(message: string): Refusal {
 
 /**
  * Returns a reader of JSON bodies of one shape. It requires a JSON content type, because a web page can't send JSON to
- * this port without asking first (CORS). It refuses unknown fields, because a misspelt field would otherwise change
- * something else. It throws Refusal 400, Refusal 413 for more than 1 MiB, JsonSyntaxError, or BodyCutOff.
+ * this port without asking first (CORS). It refuses unknown fields, so that a misspelt one is not ignored. It throws
+ * Refusal 400, Refusal 413 for more than 1 MiB, JsonSyntaxError, or BodyCutOff.
  * @param shape the shape for messages, with the names of all fields in quotes before a colon
  * @param read returns the content of the fields; undefined if the body does not have the shape
  */
@@ -40,10 +40,7 @@ function bodies<Result>(shape: string, read: (fields: Fields) => Result | undefi
   };
 }
 
-/**
- * Parses a body.
- * @throws JsonSyntaxError; Refusal for JSON with very many names, or nested more deeply than the stack allows
- */
+/** @throws JsonSyntaxError; Refusal for JSON with very many names, or nested more deeply than the stack allows */
 function parseBody(text: string): Json {
   try {
     return parseJson(text);
@@ -97,10 +94,7 @@ export function notAPet(): Refusal {
   return refused(`The body must have the shape ${PET_SHAPE}.`);
 }
 
-/**
- * Returns the pet id in a path.
- * @throws Refusal if it is not valid
- */
+/** @throws Refusal if the text is not a pet id */
 export function petIdOf(text: string): bigint {
   const petId = readPetId(text);
   if (petId === null) throw refused('The pet id must be a 64-bit integer in decimal.');

@@ -79,7 +79,7 @@ const ADMINISTRATION: Routes = {
   },
 };
 
-/** Routes for tests of clients. A production service has none of them. */
+/** Routes for tests of clients; 404 without `--test-controls`. */
 const TEST_CONTROLS: Routes = {
   'GET /journal': async ({ service }) => ok(service.journal.entries()),
   'GET /faults': async ({ service }) => faultsOf(service),
@@ -107,8 +107,8 @@ interface Found {
   /** The route with its method, for the log; undefined for requests that change nothing, and for unknown paths. */
   readonly action?: string;
   /**
-   * The pet or key in the path; null if there is none. Any text that is not an id is left out, because it may be a
-   * misplaced secret.
+   * The id of the pet or key in the path; null if there is none. Any text that is not an id is left out, because it may
+   * be a misplaced secret.
    */
   readonly target: string | null;
   /**

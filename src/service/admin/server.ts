@@ -14,7 +14,7 @@ import { type Access, findRoute, type Reply } from './routes.ts';
 
 /**
  * Reports whether a Host header is `localhost` or any IP address. Any other name may belong to a web site that resolves
- * to this machine, so that a browser treats its pages and this port as one origin (DNS rebinding).
+ * to this machine. A browser then treats its pages and this port as one origin (DNS rebinding).
  */
 function isLocalName(hostHeader: string | undefined): boolean {
   const name = hostHeader?.replace(/:\d+$/, '').toLowerCase() ?? '';
@@ -33,7 +33,7 @@ interface AdminOptions {
 
 /**
  * The administration port. Two probes need no token: `GET /healthz` returns 200 while the process responds; `GET
- * /readyz` returns 200 while stock changes are committed and the service is not about to stop, but never with test
+ * /readyz` returns 200 while stock changes can be committed and the service is not about to stop, but never with test
  * controls. Everything else (see `routes.ts`) requires `Authorization: Bearer <token>`, because other programs and
  * users of this machine can reach the port, too. `GET /metrics` also accepts a token of its own; if there is none, it
  * needs no token on loopback.
@@ -56,10 +56,7 @@ export class AdminServer {
     return listen(this.#server, port, host);
   }
 
-  /**
-   * Reads the certificate again.
-   * @throws TlsError if it can't be used
-   */
+  /** @throws TlsError if the certificate can't be used; then the previous one stays in use */
   reloadTls(): void {
     const { tls } = this.options;
     if (tls !== undefined) renewTls(this.#server, tls);

@@ -21,18 +21,12 @@ export class FaultSet {
     return this.#armed.map(({ fault }) => fault.spec);
   }
 
-  /**
-   * Adds faults.
-   * @throws FaultSpecError for a fault that can't be parsed; then nothing is added
-   */
+  /** @throws FaultSpecError for a fault that can't be parsed; then nothing is added */
   add(specs: readonly string[]): void {
     this.#armed = [...this.#armed, ...armed(specs)];
   }
 
-  /**
-   * Replaces all faults.
-   * @throws FaultSpecError for a fault that can't be parsed; then nothing is changed
-   */
+  /** @throws FaultSpecError for a fault that can't be parsed; then nothing is changed */
   replace(specs: readonly string[]): void {
     this.#armed = armed(specs);
   }
@@ -64,10 +58,7 @@ function matches({ method, path }: Fault, ofRequest: string, target: string): bo
   return segments.length === path.length && path.every((part, at) => part === '*' || part === segments[at]);
 }
 
-/**
- * Reports whether a fault takes effect.
- * @param matched number of requests that the fault has matched, from 1
- */
+/** @param matched number of requests that the fault has matched, including this one */
 function isDue(occurrence: Occurrence, matched: bigint): boolean {
   switch (occurrence.kind) {
     case 'always':

@@ -1,4 +1,4 @@
-/** Selects the requests that a fault affects, among those that it matches. */
+/** How a fault selects, among the requests that it matches, those that it affects. */
 export type Occurrence =
   | { readonly kind: 'always' }
   /** Affects the n-th request, the 2n-th, … */

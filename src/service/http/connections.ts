@@ -15,7 +15,10 @@ const IN_FLIGHT_MS = 5_000;
  */
 export class Connections {
   readonly #open = new Map<Duplex, Set<Exchange>>();
-  /** All raw sockets below TLS; empty without TLS. An idle socket would keep the server from stopping. */
+  /**
+   * The raw sockets below TLS, even before a handshake; empty without TLS. An idle one would keep the server from
+   * stopping.
+   */
   readonly #rawSockets = new Set<Duplex>();
   #draining = false;
   #stopping = false;

@@ -45,7 +45,7 @@ function contentHeaders(body: Answer['body']): Record<string, string> {
 
 /**
  * Writes a body as fast as the client reads, and handles other requests between two chunks. A client that stops reading
- * for too long is disconnected, because its snapshot would make the write-ahead log grow without limit.
+ * for too long is disconnected, because its snapshot would keep the database from cleaning up.
  */
 async function stream(exchange: Exchange, pieces: AsyncGenerator<string, void>, truncated: boolean): Promise<void> {
   const { request, response } = exchange;

@@ -15,10 +15,7 @@ export class TlsError extends Error {
   override readonly name = 'TlsError';
 }
 
-/**
- * Reads the certificate and its key from the disk.
- * @throws TlsError if they can't be used
- */
+/** @throws TlsError if the files can't be read or used */
 export function readTls({ cert, key }: TlsFiles): { readonly cert: Buffer; readonly key: Buffer } {
   try {
     // Reading a pipe would block, and no signal could end that.

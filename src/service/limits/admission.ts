@@ -13,9 +13,9 @@ export const DAY_MS = 86_400_000;
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
- * Returns the window at `now`: `window` itself until it ends, otherwise a new, unused one. If a clock is set back, no
- * window before `window` opens, because its requests would be admitted a second time. A window keeps the length it was
- * opened with: otherwise processes that were started with different lengths would reset each other's count.
+ * Returns the window at `now`: `window` itself until it ends, otherwise a new, unused one. If a clock is set back,
+ * `window` stays, because an earlier window would admit requests a second time. A window keeps the length it was opened
+ * with: otherwise processes that were started with different lengths would reset each other's count.
  */
 export function windowAt(window: Window, now: number, length: number): Window {
   if (now < windowEnd(window)) return window;
@@ -44,7 +44,7 @@ export const PLANS: Readonly<Record<Plan, Limits>> = {
 
 /** The rule by which refused requests lead to a ban. */
 export interface BanRule {
-  /** Refused requests that are tolerated within a minute; one more bans the key. */
+  /** Tolerated refusals in the minute after the first one, not counting its first second; one more bans the key. */
   readonly strikes: number;
   /** How long a ban lasts. Requests that are refused meanwhile don't extend it. */
   readonly seconds: number;

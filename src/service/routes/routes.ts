@@ -82,10 +82,7 @@ async function updateInventory({ exchange, service, parameter }: Call) {
   return itemAnswer(item);
 }
 
-/**
- * Checks that the body is `application/json`, with any parameters, and not compressed.
- * @throws Refusal 415 otherwise
- */
+/** @throws Refusal 415 unless the body is `application/json`, with any parameters, and not compressed */
 function requireJson({ request }: Exchange): void {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') {

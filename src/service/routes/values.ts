@@ -63,7 +63,6 @@ export function parseQuantity(body: string, bounds: QuantityBounds): bigint {
 }
 
 /**
- * Parses a body.
  * @throws Refusal 400 for JSON that JSON.parse would refuse, and for an object that has two different values for one
  * name
  */

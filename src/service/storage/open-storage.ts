@@ -41,7 +41,7 @@ export interface StartTimeout {
 const PAUSE_MS = 500;
 
 /**
- * Opens a storage. Creates and fills a new one.
+ * Opens a storage, and creates and fills a new one. Waits up to `startTimeout` for a database.
  * @throws StorageError if it can't be used
  */
 export async function openStorage(options: StorageOptions): Promise<ServiceStorage> {

@@ -50,7 +50,7 @@ const RIGHTS = `The owner of the schema creates and upgrades its tables. To let 
 const STARTING =
   /^(57P03|53300|25006|ECONNREFUSED|ECONNRESET|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-/** Returns the error that a database gives for a write that it does not accept. */
+/** Returns an error like that of a database that accepts no writes. */
 export function readOnly(): Error {
   return Object.assign(new Error("The database can't be written: it is read-only or a standby"), { code: '25006' });
 }
@@ -73,7 +73,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Parses all 64-bit integers as bigints. */
+/** Type parsers that return every 64-bit integer as a bigint. */
 const TYPES = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,

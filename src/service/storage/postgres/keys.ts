@@ -81,7 +81,10 @@ const selectKeys = (name: string, condition: string): Prepared => ({
 const VALID = selectKeys('valid keys', 'digest = ANY ($1::bytea[]) AND revoked_at IS NULL');
 const ONE = selectKeys('one key', BY_ID);
 
-/** Charges keys. Rows are locked in one order, so that two services don't deadlock. */
+/**
+ * Charges keys whose rows have not changed since they were read. Locks rows in one order, so that services don't
+ * deadlock.
+ */
 const CHARGE: Prepared = {
   name: 'charge',
   text: `WITH v AS (
@@ -144,7 +147,6 @@ class Charges {
   }
 
   /**
-   * Writes usages.
    * @returns the digests of the rows that were written: none if this reaches the database too late, otherwise those
    * that had not been changed
    */

@@ -5,7 +5,7 @@ import type { Client, Connections } from './connections.ts';
 /** The lock under which one service at a time changes the schema: 'pets' in ASCII, twice. */
 const LOCK = '8099571061716087923';
 
-/** The SQL of the time for all services that share the storage, in milliseconds since the Unix epoch. */
+/** SQL expression for the time of all services that share the storage, in milliseconds since the Unix epoch. */
 export const NOW = `(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + (SELECT ahead FROM petstock_service.service))`;
 
 const FIRST = `
@@ -98,8 +98,8 @@ export function seenIn(row: SchemaRow | undefined): Seen {
 }
 
 /**
- * Checks that this program can use the tables. `oldest` is the lowest schema version whose program can still use them.
- * @throws StorageError if this program can't use them
+ * @throws StorageError if this program can't use the tables; `oldest` is the lowest schema version whose program still
+ * can
  */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
@@ -131,10 +131,7 @@ export async function prepare(connections: Connections, stock: SeedStock): Promi
   });
 }
 
-/**
- * Checks that the tables exist and need no upgrade.
- * @throws StorageError otherwise
- */
+/** @throws StorageError unless the tables exist and need no upgrade */
 export async function requirePrepared(connections: Connections): Promise<void> {
   const version = await versionIn(connections);
   if (version >= MIGRATIONS.length) return;

@@ -30,10 +30,7 @@ interface Opened {
   readonly database: Database;
   readonly sql: Prepare;
   readonly commits: GroupCommit;
-  /**
-   * Checks the file.
-   * @throws StorageError if the file was replaced, or belongs to a later version
-   */
+  /** @throws StorageError if the file was replaced, or belongs to a later version */
   requireOwn(): void;
 }
 
@@ -46,7 +43,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
       inventory.changed();
       return sql(statement).get(...values) ?? null;
     });
-  /** Runs `work` in its own transaction. No other transaction is open between two turns of the event loop. */
+  /** Runs `work` in its own transaction: between two turns of the event loop, no other one is open. */
   const alone = async (work: () => void) => {
     await retryWhileBusy(() => {
       inventory.changed();

@@ -61,10 +61,7 @@ function storeOf(file: string, database: Database, clock: Clock): Omit<ServiceSt
   let provenAt: number | undefined;
   const requirePresent = presenceOf(file);
   const sql = prepareOnce(database);
-  /**
-   * Checks the file.
-   * @throws StorageError if the file was replaced, or changed by a later version of petstock
-   */
+  /** @throws StorageError if the file was replaced, or changed by a later version of petstock */
   const requireOwn = () => {
     requirePresent();
     const { user_version: version } = sql('PRAGMA user_version').get();
