@@ -26,7 +26,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
   if (isFile && !existsSync(folder)) makePrivateFolder(folder);
   return startService({
     ...options,
-    file: isFile ? named(() => privateDatabase(file)) : file,
+    file: isFile ? withUsageErrors(() => privateDatabase(file)) : file,
     key,
     clock,
   }).catch(async (cause) => {
@@ -42,7 +42,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
  * Returns the result of `read` for a file that an option names.
  * @throws UsageError in place of a FailureError, such as for a file that may belong to another user
  */
-export function named<Result>(read: () => Result): Result {
+export function withUsageErrors<Result>(read: () => Result): Result {
   try {
     return read();
   } catch (cause) {

@@ -7,7 +7,7 @@ import { planUndo, requireUndoable } from '../runs/plan-undo.ts';
 import type { RunContext } from '../runs/run-context.ts';
 import { executeSingleWrite, type SingleWrite } from '../runs/single-write.ts';
 import { StockReader } from '../runs/stock-reader.ts';
-import { ConflictError, FailureError, PetstockError, serviceWords, UsageError } from '../shared/errors.ts';
+import { ConflictError, FailureError, PetstockError, serviceQuotes, UsageError } from '../shared/errors.ts';
 import {
   countOf,
   type PetIdInput,
@@ -139,7 +139,7 @@ export function runReport({ report, error }: RunResult): RunReport {
  */
 export function forProgram(error: PetstockError): PetstockError {
   const isResumable = error.hint?.includes('--resume') === true && error.run !== undefined;
-  const message = [error.message, ...serviceWords(error)].join(': ');
+  const message = [error.message, ...serviceQuotes(error)].join(': ');
   return error.with({ message, hint: isResumable ? `client.resume('${error.run}')` : undefined });
 }
 

@@ -1,4 +1,4 @@
-import { type PetstockError, serviceWords } from '../shared/errors.ts';
+import { type PetstockError, serviceQuotes } from '../shared/errors.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { exactJson } from './exact-json.ts';
 import type { Paint } from './terminal.ts';
@@ -24,7 +24,7 @@ export function errorText(
 ): string {
   const label = 'Error:';
   const [first = '', ...others] = messageLines(`${label} ${singleLine(error.message).trim()}`, width);
-  const quotes = [...serviceWords(error), ...(error.lines ?? [])].flatMap((line) =>
+  const quotes = [...serviceQuotes(error), ...(error.lines ?? [])].flatMap((line) =>
     barred(singleLine(line).trim(), width),
   );
   const hint = error.hint === undefined ? [] : hintLines(singleLine(error.hint).trim(), paint, width);

@@ -64,7 +64,7 @@ function partsOf(facts: ProgressNumbers, arrangement: Arrangement, width: number
 }
 
 /** Returns what the run waits for, as part of a sentence. */
-export function awaited({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
+export function blocker({ waitReason }: Pick<ProgressNumbers, 'waitReason'>): string {
   return waitReason === 'refused' ? 'the rate limit' : 'the service';
 }
 
@@ -72,7 +72,7 @@ function timePart(facts: ProgressNumbers, long: boolean, paint: Paint): string[]
   const { total, done, left, waiting } = facts;
   if (waiting !== undefined) {
     const wait = waiting > 0 ? formatDuration(waiting / 1000) : '';
-    return [paint.yellow(long ? `… waiting for ${awaited(facts)}${wait && `: ${wait}`}` : `waiting ${wait}`.trimEnd())];
+    return [paint.yellow(long ? `… waiting for ${blocker(facts)}${wait && `: ${wait}`}` : `waiting ${wait}`.trimEnd())];
   }
   if (left === undefined || done >= total) return [];
   const time = roughDuration(left);

@@ -222,7 +222,7 @@ export class ChangesFound extends PetstockError {
 }
 
 /** Returns the text of the service to show below the message of an error; none if there is nothing to add. */
-export function serviceWords({ serviceError, isReworded }: Pick<PetstockError, 'serviceError' | 'isReworded'>) {
+export function serviceQuotes({ serviceError, isReworded }: Pick<PetstockError, 'serviceError' | 'isReworded'>) {
   return serviceError === undefined || isReworded || isBlank(serviceError.message) ? [] : [serviceError.message];
 }
 

@@ -6,7 +6,7 @@ import { fileErrorReason } from '../shared/file-error.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 
 /** Identifies the notes of a run: a file in the state folder of the machine that writes the run. */
-export interface NotesPlace {
+export interface NotesLocation {
   readonly folder: string | undefined;
   readonly token: string;
   /** The id of the machine's current boot. */
@@ -21,7 +21,7 @@ const countsOnBoot = platform() === 'linux';
 
 const prefix = 'leaving-';
 
-function fileOf({ folder, token }: NotesPlace): string | undefined {
+function fileOf({ folder, token }: NotesLocation): string | undefined {
   // The token comes from a database that others may write to.
   return folder === undefined || !countsOnBoot || !/^[\w-]+$/.test(token) ? undefined : join(folder, prefix + token);
 }
@@ -32,13 +32,13 @@ function fileOf({ folder, token }: NotesPlace): string | undefined {
  * shared state: writing them to the database would cost a round trip per row.
  */
 export class LeavingNotes {
-  readonly #place: NotesPlace;
+  readonly #location: NotesLocation;
   readonly #file: string | undefined;
   #descriptor: number | undefined;
 
-  constructor(place: NotesPlace) {
-    this.#place = place;
-    this.#file = fileOf(place);
+  constructor(location: NotesLocation) {
+    this.#location = location;
+    this.#file = fileOf(location);
   }
 
   /**
@@ -83,11 +83,11 @@ export class LeavingNotes {
 
   /** Opens the file for appending. Empties a file of another boot first. */
   #open(file: string): number {
-    const { boot } = this.#place;
+    const { boot } = this.#location;
     // With a shared state, the folder may not exist yet.
     makePrivateFolder(dirname(file));
-    removeEarlier(this.#place);
-    const isCurrent = readLines(this.#place)?.[0] === boot;
+    removeEarlier(this.#location);
+    const isCurrent = readLines(this.#location)?.[0] === boot;
     const descriptor = openSync(file, isCurrent ? 'a' : 'w', 0o600);
     if (!isCurrent) writeSync(descriptor, `${boot}\n`);
     return descriptor;
@@ -104,25 +104,25 @@ export class LeavingNotes {
   }
 }
 
-export function hasNotes(place: NotesPlace): boolean {
-  const file = fileOf(place);
+export function hasNotes(location: NotesLocation): boolean {
+  const file = fileOf(location);
   return file !== undefined && existsSync(file);
 }
 
 /** Removes the notes of a run that is no longer in the history. */
-export function removeNotes(place: NotesPlace): void {
-  const file = fileOf(place);
+export function removeNotes(location: NotesLocation): void {
+  const file = fileOf(location);
   if (file !== undefined) rmSync(file, { force: true });
 }
 
 /** Removes the notes of other boots, because they are no longer used. */
-function removeEarlier({ folder = '', boot }: NotesPlace): void {
+function removeEarlier({ folder = '', boot }: NotesLocation): void {
   for (const file of readdirSync(folder)) {
     if (!file.startsWith(prefix)) continue;
-    const place = { folder, token: file.slice(prefix.length), boot };
-    const [first] = readLines(place) ?? [];
+    const location = { folder, token: file.slice(prefix.length), boot };
+    const [first] = readLines(location) ?? [];
     // Another process may have just created an empty file.
-    if (first && first !== boot) removeNotes(place);
+    if (first && first !== boot) removeNotes(location);
   }
 }
 
@@ -130,9 +130,9 @@ function removeEarlier({ folder = '', boot }: NotesPlace): void {
  * Returns a function that reports whether a row was certainly never sent after the given call wrote its intent;
  * undefined if there are no notes of this boot. Call this only while no process is writing the run.
  */
-export function unsentBy(place: NotesPlace): ((row: number, call: string) => boolean) | undefined {
-  const [boot, ...lines] = readLines(place) ?? [];
-  if (boot !== place.boot) return undefined;
+export function unsentBy(location: NotesLocation): ((row: number, call: string) => boolean) | undefined {
+  const [boot, ...lines] = readLines(location) ?? [];
+  if (boot !== location.boot) return undefined;
   const calls = new Map<string, number>();
   const left = new Map<string, number>();
   for (const [index, line] of lines.entries()) (/^\d+$/.test(line) ? left : calls).set(line, index);
@@ -142,8 +142,8 @@ export function unsentBy(place: NotesPlace): ((row: number, call: string) => boo
   };
 }
 
-function readLines(place: NotesPlace): string[] | undefined {
-  const file = fileOf(place);
+function readLines(location: NotesLocation): string[] | undefined {
+  const file = fileOf(location);
   try {
     return file === undefined ? undefined : readPrivateFile(file)?.text.split('\n');
   } catch {

@@ -22,7 +22,7 @@ export interface LivingProcess {
    * When the lease ends unless it is renewed, by the state's clock, for a process that may belong to an earlier boot of
    * this machine or to a container on it; undefined for any other process.
    */
-  readonly endsElsewhere: number | undefined;
+  readonly otherBootLeaseEnd: number | undefined;
 }
 
 /** The processes that are alive, by id. */
@@ -39,10 +39,10 @@ export function* aliveAmong(
   const others = new Set(held.flatMap(({ holder }) => text(holder) ?? []));
   others.delete(own);
   const [rows = []] = yield [among(`${selectPresence} WHERE id IN ?*`, [], [...others])];
-  const living = new Map<string, LivingProcess>([[own, { name: 'this process', endsElsewhere: undefined }]]);
+  const living = new Map<string, LivingProcess>([[own, { name: 'this process', otherBootLeaseEnd: undefined }]]);
   for (const { row, identity, ends } of yield* livingIn(at, rows, processes)) {
-    const endsElsewhere = isOtherBootOrContainer(identity, at, processes.self) ? ends : undefined;
-    living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, endsElsewhere });
+    const otherBootLeaseEnd = isOtherBootOrContainer(identity, at, processes.self) ? ends : undefined;
+    living.set(String(row.id), { name: `process ${identity.pid} on ${name(identity.host)}`, otherBootLeaseEnd });
   }
   return living;
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from './intents-and-outcomes.ts';
-import { hasNotes, type NotesPlace, unsentBy } from './leaving-notes.ts';
+import { hasNotes, type NotesLocation, unsentBy } from './leaving-notes.ts';
 import { aliveAmong } from './living-processes.ts';
 import { isOlder } from './older-copy.ts';
 import { countsUpdate, type RunKey, runByToken, runIn, selectRun, settleRows } from './settle-rows.ts';
@@ -13,9 +13,9 @@ import { statement } from './statements.ts';
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
   const { database, folder, clock } = context;
-  const place = { folder, token: key.token, boot: clock.boot() };
-  if (!hasNotes(place)) return;
-  await database.transact('durable', key.serviceName, (at) => returning(context, at, place));
+  const location = { folder, token: key.token, boot: clock.boot() };
+  if (!hasNotes(location)) return;
+  await database.transact('durable', key.serviceName, (at) => returning(context, at, location));
 }
 
 /** Selects rows with an intent and without an outcome. */
@@ -25,18 +25,18 @@ const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS 
 function* returning(
   { presence, notes }: StateContext,
   at: TransactionContext,
-  place: NotesPlace,
+  location: NotesLocation,
 ): TransactionSteps<void> {
   const [[head] = [], rows = [], [meta] = []] = yield [
-    statement(selectRun, place.token),
-    statement(selectIntents, place.token),
+    statement(selectRun, location.token),
+    statement(selectIntents, location.token),
     selectLast,
   ];
   // The notes don't apply to an older copy.
   if (yield* isOlder(meta, notes)) return;
   const living = yield* aliveAmong(presence, at, head === undefined ? [] : [head]);
   if (head === undefined || (head.holder !== presence.id && living.has(String(head.holder)))) return;
-  const isUnsent = unsentBy(place);
+  const isUnsent = unsentBy(location);
   const outcomes = rows.flatMap(({ row, pet, token }): Outcome[] => {
     const isBack = isUnsent?.(Number(row), String(token)) === true;
     return isBack ? [{ row: Number(row), petId: BigInt(String(pet)), result: 'void' }] : [];

@@ -10,7 +10,7 @@ export type TakenOver = { readonly token: string } | { readonly by: string; read
 
 /**
  * Takes a run over, unless a live process is writing it.
- * @returns the token of the run; or the live process that writes it, with `LivingProcess.endsElsewhere`
+ * @returns the token of the run; or the live process that writes it, with `LivingProcess.otherBootLeaseEnd`
  * @throws NotFoundError if there is no such run, ConflictError if it was discarded, OlderCopyError
  */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
@@ -25,7 +25,7 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
   const token = String(row.token);
   const living = yield* aliveAmong(presence, at, [row]);
   const other = row.holder === presence.id ? undefined : living.get(String(row.holder));
-  if (other !== undefined) return { by: other.name, ends: other.endsElsewhere };
+  if (other !== undefined) return { by: other.name, ends: other.otherBootLeaseEnd };
   at.writes.push(statement('UPDATE petstock.runs SET holder = ? WHERE token = ?', presence.id, token));
   return { token };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FailureError, failureText, memoryShortage, serviceWords, UnavailableError } from '../../src/shared/errors.ts';
+import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
 import { withOption, withValue } from '../../src/shared/hint.ts';
 import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
 import { endOfValue, skipSpace } from '../../src/shared/json-text.ts';
@@ -85,7 +85,7 @@ test.each([
   'shows the text %j of the service below a message unless it is reworded there (%s)',
   (message, isReworded, shown) => {
     const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
-    expect(serviceWords({ serviceError, isReworded })).toEqual(shown);
+    expect(serviceQuotes({ serviceError, isReworded })).toEqual(shown);
   },
 );
 

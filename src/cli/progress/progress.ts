@@ -1,4 +1,4 @@
-import { awaited, type ProgressNumbers, progressLine, progressSentence } from '../../output/progress-line.ts';
+import { blocker, type ProgressNumbers, progressLine, progressSentence } from '../../output/progress-line.ts';
 import { type Paint, plainPaint } from '../../output/terminal.ts';
 import { formatDuration, localTime } from '../../output/time.ts';
 import type { WaitReason } from '../../rate-limit/key-state.ts';
@@ -90,7 +90,7 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
       if (line !== undefined) draw();
       else if (ms - known >= shortWait) {
         const wait = `${formatDuration(ms / 1000)}, until ${localTime(clock.now() + ms, clock.now())}`;
-        say(`Waiting for ${awaited(facts())}: ${wait}. ${progressSentence(facts())}`);
+        say(`Waiting for ${blocker(facts())}: ${wait}. ${progressSentence(facts())}`);
       }
     },
     stop: async () => {

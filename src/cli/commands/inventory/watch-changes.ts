@@ -7,7 +7,7 @@ import type { WatchReading } from '../../../output/watch-view.ts';
 import { Pace } from '../../../rate-limit/pace.ts';
 import { decide } from '../../../rate-limit/rules.ts';
 import type { Deadline } from '../../../shared/clock.ts';
-import { AuthError, FailureError, PetstockError, serviceWords } from '../../../shared/errors.ts';
+import { AuthError, FailureError, PetstockError, serviceQuotes } from '../../../shared/errors.ts';
 import { sentence } from '../../../shared/parsed.ts';
 import { targetName } from '../../../shared/target.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -201,7 +201,7 @@ class Watch {
     this.#faultSince = now;
     await messages.warn(
       `${sentence(error.message)} petstock keeps trying; changes are not reported until the service responds`,
-      ...serviceWords(error),
+      ...serviceQuotes(error),
     );
   }
 

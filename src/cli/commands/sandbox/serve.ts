@@ -14,7 +14,7 @@ import {
 import { version } from '../../../shared/version.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import type { Messages } from '../../invocation/messages.ts';
-import { named, ownKey, startSandbox, storageError } from '../../sandbox.ts';
+import { ownKey, startSandbox, storageError, withUsageErrors } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { logWriter } from './log-writer.ts';
 import { flagOf, optionNames, readSecret, sandboxOptions, type Values } from './sandbox-options.ts';
@@ -115,7 +115,7 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
   const { clock, interrupted } = context;
   const parsed = serviceOptionsOf(values);
   for (const file of [values.tlsCert, values.tlsKey])
-    if (file !== undefined) named(() => requirePrivateFile(privateLocation(file)));
+    if (file !== undefined) withUsageErrors(() => requirePrivateFile(privateLocation(file)));
   if (parsed.file !== undefined) await requirePets(parsed.file, parsed.pets);
   const key = values.key ?? (await keyOfFile(values.keyFile, teller));
   return {
@@ -154,7 +154,7 @@ async function keyOfFile(file: string | undefined, teller: Teller): Promise<stri
 
 function readKey(file: string): PrivateFile | undefined {
   try {
-    return named(() => readPrivateFile(file));
+    return withUsageErrors(() => readPrivateFile(file));
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     throw new UsageError(`The key in ${file} can't be read: ${readErrorReason(cause)}`, { cause });

@@ -4,7 +4,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { petstock } from '../../../shared/hint.ts';
 import { privateDatabase } from '../../../shared/private-files.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
-import { named, openSandbox, sandboxFile, storageError } from '../../sandbox.ts';
+import { openSandbox, sandboxFile, storageError, withUsageErrors } from '../../sandbox.ts';
 import { sandboxOptions, type Values } from './sandbox-options.ts';
 
 /** The storage that a command uses. Default: the sandbox's own. */
@@ -30,7 +30,7 @@ export function chosenStorage({ context }: Invocation, { file, database }: Stora
   }
   if (file === undefined || file === ownFile) return { file: ownFile, isOwn: true };
   if (file === ':memory:') throw new UsageError('--file :memory: stores nothing between commands');
-  const path = named(() => privateDatabase(file));
+  const path = withUsageErrors(() => privateDatabase(file));
   if (!existsSync(path)) {
     throw new UsageError(`There is no file ${file}`, { hint: petstock`sandbox serve --file ${file}` });
   }

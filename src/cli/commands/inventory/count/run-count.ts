@@ -12,7 +12,7 @@ import {
   InterruptedError,
   PetstockError,
   RateLimitedError,
-  serviceWords,
+  serviceQuotes,
   UnavailableError,
   UsageError,
 } from '../../../../shared/errors.ts';
@@ -177,7 +177,7 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
     if (all || !(error instanceof UnavailableError || error instanceof RateLimitedError)) throw error;
     await invocation.messages.warn(
       `${sentence(error.message)} Pet ids are checked once the count is done`,
-      ...serviceWords(error),
+      ...serviceQuotes(error),
     );
     return undefined;
   }
