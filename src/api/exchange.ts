@@ -152,7 +152,8 @@ class Exchange implements ReceivedResponse {
     const answered = this.#response !== undefined;
     if (interrupted?.aborted) return interrupted.reason;
     if (this.#timeLimit.hasPassed) {
-      return new NetworkFailure(`no response within ${timeout / 1000} s`, { cause: error, answered });
+      const what = answered ? 'it took longer than' : 'no response within';
+      return new NetworkFailure(`${what} ${timeout / 1000} s`, { cause: error, answered });
     }
     if (error instanceof PetstockError) return error;
     // Errors of the network, undici and zlib have a code, except that of the HTTP parser. An error without a code is a

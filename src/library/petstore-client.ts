@@ -200,9 +200,9 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
     undo: async (run, given = {}) => perform(given, undoRun(textOf(run, 'run') ?? '')),
     getPet: async (petId, given) => {
       const id = petIdOf(petId);
-      return ask(given, async (client) => plainAnswer(await client.getPet(id), given));
+      return ask(given, async (client) => plainResponse(await client.getPet(id), given));
     },
-    listOrders: async (given) => ask(given, async (client) => plainAnswer(await client.listOrders(), given)),
+    listOrders: async (given) => ask(given, async (client) => plainResponse(await client.listOrders(), given)),
     history: (filter = {}) =>
       stream({}, (connection) => {
         return historyOf({ state: requireState(connection), serviceName: serviceNameOf(checked.baseUrl) }, filter);
@@ -225,14 +225,14 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
  */
 function checkedOptions(options: PetstoreClientOptions): { readonly baseUrl: string; readonly key: string } {
   requireObject(options, 'options');
-  const baseUrl = usable('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
-  const key = usable('key', parseKey(textOf(options.key, 'key') ?? ''));
+  const baseUrl = requireParsed('baseUrl', parseBaseUrl(textOf(options.baseUrl, 'baseUrl') ?? ''));
+  const key = requireParsed('key', parseKey(textOf(options.key, 'key') ?? ''));
   countOf(options.timeout, 'timeout', 1);
   countOf(options.maxWait, 'maxWait');
   countOf(options.retries, 'retries');
   textOf(options.stateFolder, 'stateFolder');
   const stateUrl = textOf(options.stateUrl, 'stateUrl');
-  if (stateUrl !== undefined) usable('stateUrl', parseDatabaseUrl(stateUrl));
+  if (stateUrl !== undefined) requireParsed('stateUrl', parseDatabaseUrl(stateUrl));
   textOf(options.name, 'name');
   return { baseUrl, key };
 }
@@ -244,7 +244,7 @@ function requireState({ state }: LibraryConnection): State {
   );
 }
 
-function plainAnswer(
+function plainResponse(
   { value, headers }: Awaited<ReturnType<Client['getPet']>>,
   options: PlainOptions = {},
 ): PlainResponse {
@@ -269,14 +269,14 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   const segments =
     typeof path === 'string' ? (path.split('?')[0] ?? '').replace(/%2e/gi, '.').split(/[/\\]|%2f|%5c/i) : [];
   if (typeof path !== 'string' || !/^\/[!-"$-[\]-~]*$/.test(path) || segments.some((one) => /^\.\.?$/.test(one))) {
-    throw new UsageError('path must begin with a slash, and must not contain white space, # or ..');
+    throw new UsageError('path must begin with a slash. It must be ASCII text without white space, #, \\ and ..');
   }
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new UsageError('body must be a string or bytes');
   }
 }
 
-function usable<T>(name: string, parsed: Parsed<T>): T {
+function requireParsed<T>(name: string, parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
   throw new UsageError(`${name}: ${parsed.problem}`);
 }

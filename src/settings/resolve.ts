@@ -76,7 +76,9 @@ export function resolveStore(
   if (chosen === undefined || chosen.value === unnamedStore) return undefined;
   const read = parseStoreName(chosen.value);
   if (read.ok) return chosen;
-  throw new UsageError(`Invalid store name in ${chosen.source}: ${read.problem}.`, { hint: 'petstock config list' });
+  throw new UsageError(`Invalid store name in ${chosen.source}: ${read.problem}.`, {
+    hint: 'petstock help environment',
+  });
 }
 
 /** Reports whether anything is stored for a store, or a variable is set for it. */

@@ -170,7 +170,7 @@ test('takes the store from flag, variable or setting, in that order, and rejects
   expect(() => chosen('No Store')).toThrow(
     expect.objectContaining({
       message: expect.stringMatching(/^Invalid store name in --store: /),
-      hint: 'petstock config list',
+      hint: 'petstock help environment',
     }),
   );
 });
