@@ -33,7 +33,7 @@ export interface AttemptOptions extends ExchangeOptions {
 }
 
 /** Recorded instead of a response whose head can't be read, because that response may have asked for a wait. */
-const garbledAnswer = { status: 503, headers: { 'retry-after': '60' } };
+const garbledResponse = { status: 503, headers: { 'retry-after': '60' } };
 
 /**
  * Sends one request and uses up its permit.
@@ -72,7 +72,7 @@ export async function attempt<T>(
     const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft && !isUpgrade };
     const isForeign = isUpgrade || (error instanceof NetworkFailure && error.isForeign);
     const isGarbled = hasArrived && noted === undefined && !isForeign;
-    const asked = isGarbled ? garbledAnswer : proxyRefusal(error);
+    const asked = isGarbled ? garbledResponse : proxyRefusal(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
     return resultOfFailure(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });

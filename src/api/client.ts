@@ -169,8 +169,8 @@ export function createClient(options: ClientOptions): Client {
     getPet: (petId) => callJson(`/pets/${petId}`),
     listOrders: () => callJson('/store/orders'),
     probe: () => getInventory({}, async () => {}),
-    request: (method, path, body) => call({ method, path, body }, (answer) => rawAnswer(answer, `${method} ${path}`)),
-    stream: (outgoing, give) => call(outgoing, (answer) => streamedAnswer(answer, give)),
+    request: (method, path, body) => call({ method, path, body }, (answer) => rawResponse(answer, `${method} ${path}`)),
+    stream: (outgoing, give) => call(outgoing, (answer) => streamResponse(answer, give)),
   };
 }
 
@@ -183,12 +183,12 @@ function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, s
   };
 }
 
-async function rawAnswer(answer: ReceivedResponse, of: string): Promise<RawResponse> {
+async function rawResponse(answer: ReceivedResponse, of: string): Promise<RawResponse> {
   const body = await answer.bytes({ most: maxBodyBytes.payload, of });
   return { ...headOf(answer, body), body };
 }
 
-async function streamedAnswer(
+async function streamResponse(
   answer: ReceivedResponse,
   give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
 ): Promise<CheckedHead> {

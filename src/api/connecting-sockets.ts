@@ -28,7 +28,7 @@ export class ConnectingSockets {
    * Wraps a connector.
    * @param isTunnel whether a socket is only usable once the proxy has responded; the caller then calls `connected`
    */
-  over(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
+  wrap(connect: buildConnector.connector, isTunnel = false): buildConnector.connector {
     // undici's own connector returns the socket, although its type does not say so.
     const open = connect as (...args: Parameters<buildConnector.connector>) => Socket;
     return (options, callback) => {

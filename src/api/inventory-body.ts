@@ -32,14 +32,14 @@ export async function readInventory(
   const leftOut: UnreadableItem[] = [];
   const exact = exactDecoder(operation, onUnreadable && ((item) => void leftOut.push(item)));
   const scanner = new InventoryScanner(exact);
-  const tellLeftOut = () => {
+  const reportLeftOut = () => {
     for (const item of leftOut.splice(0)) onUnreadable?.(item);
   };
   let begun = false;
   const giveAll = async (batches: Iterable<ItemColumns>) => {
     for (const batch of batches) {
       begun = true;
-      tellLeftOut();
+      reportLeftOut();
       if (!(await answer.pauseTimeout(() => give(batch)))) return false;
     }
     return true;
@@ -47,13 +47,13 @@ export async function readInventory(
   try {
     for await (const chunk of answer.chunks()) if (!(await giveAll(scanner.read(chunk)))) return;
     await giveAll(scanner.read(undefined));
-    tellLeftOut();
+    reportLeftOut();
   } catch (error) {
-    throw begun ? notWhole(error, scanner.received) : error;
+    throw begun ? incompleteError(error, scanner.received) : error;
   }
 }
 
-function notWhole(cause: unknown, received: number): unknown {
+function incompleteError(cause: unknown, received: number): unknown {
   if (cause instanceof NetworkFailure) {
     const where = `The response to ${operation.name} broke off after ${grouped(received)} bytes`;
     return new UnavailableError(`${where}, so the list is incomplete: ${cause.message}`, { cause });
@@ -78,7 +78,7 @@ export async function* pushToPull<T>(run: (give: (value: T) => Promise<boolean>)
     });
   const give = (value: T) => new Promise<boolean>((resume) => step({ value, resume }));
   let next = nextStep();
-  // These functions change with each step, so they are read when `run` has ended.
+  // `step` and `fail` change with each value, so they are looked up only when `run` has ended.
   const ended = run(give).then(
     () => step(undefined),
     (reason) => fail(reason),

@@ -22,7 +22,7 @@ type State =
 const pieceSize = 64 * 1024;
 /** A body that is not a list is collected up to this many characters, for a message. */
 const maxOther = 1024 * 1024;
-/** With more status names than this, the next batch begins with none, so that memory stays flat. */
+/** If a batch has more status names than this, the next one begins without any, to save memory. */
 const maxStatuses = 1000;
 /** A batch whose status names have this many characters in total is full, however few items it has. */
 const maxCharacters = 4 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class InventoryScanner {
   readonly #batch: ItemColumns;
   readonly #exact: ExactDecoder;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The text so far. Everything before `#at` was read. */
+  /** The received text, without parts that were dropped. Everything before `#at` has been read. */
   #text = '';
   #at = 0;
   /** Number of bytes of the body that precede the text. */

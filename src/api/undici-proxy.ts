@@ -27,7 +27,7 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
     proxyTls: tls,
     clientFactory: (origin, given) => {
       const { connect } = given as { readonly connect: buildConnector.connector };
-      return new Proxies(origin, { ...options, connect: connecting.over(connect, true) }, proxy.shown, connecting);
+      return new Proxies(origin, { ...options, connect: connecting.wrap(connect, true) }, proxy.shown, connecting);
     },
   });
 }

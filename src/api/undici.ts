@@ -25,7 +25,7 @@ export function createUndiciTransport(
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {
       const { Agent, buildConnector } = await load();
-      return new Agent({ ...options, connect: connecting.over(buildConnector({ timeout: 0, ...tls })) });
+      return new Agent({ ...options, connect: connecting.wrap(buildConnector({ timeout: 0, ...tls })) });
     }
     const { createProxyAgent } = await import('./undici-proxy.ts');
     return createProxyAgent({ ...options, proxy, tls, connecting });
@@ -41,7 +41,7 @@ export function createUndiciTransport(
     const { method, headers, body = null, signal } = request;
     signal.throwIfAborted();
     const { origin, pathname, search } = new URL(request.url);
-    const handler = new AnswerHandler(request, connecting.wait());
+    const handler = new ResponseHandler(request, connecting.wait());
     dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body }, handler);
     // Without `await`, returning would take two more turns of the microtask queue.
     return await handler.answer;
@@ -61,7 +61,7 @@ type Controller = Dispatcher.DispatchController;
  * Builds a response from undici's handler callbacks. `undici.request` would do the same with a Node stream for each
  * body, but such a stream takes as long as the rest of a small request.
  */
-class AnswerHandler implements Dispatcher.DispatchHandler {
+class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>;
   /** Resolves with the head of the response. */
   readonly answer: Promise<HttpResponse>;
@@ -117,7 +117,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller, error: unknown): void {
     this.#isOver();
-    const reason = inOurWords(error);
+    const reason = explainError(error);
     this.#body?.fail(reason);
     this.#body = undefined;
     this.#reject(reason);
@@ -157,7 +157,7 @@ const unrequestedResponses: Readonly<Record<string, string>> = {
  * Explains two errors of undici: it closes a connection on a `101`, and on an unrequested `100 Continue`, although
  * RFC 9110 (15.2.1) lets clients discard the latter.
  */
-function inOurWords(error: unknown): unknown {
+function explainError(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const words = code === 'UND_ERR_SOCKET' ? unrequestedResponses[message] : undefined;
   if (words === undefined) return error;

@@ -54,7 +54,7 @@ export class Account {
         break;
       case 'given':
         this.handedOver.set(pet, units);
-        this.tally.rest(pet, this.tally.unitsOf(pet) - units);
+        this.tally.reduceTo(pet, this.tally.unitsOf(pet) - units);
         break;
       case 'run':
         for (const petId of this.handedOver.keys()) this.written.add(petId);
@@ -66,7 +66,7 @@ export class Account {
       case 'again':
         this.written.delete(pet);
         this.seen.delete(pet);
-        this.tally.rest(pet, 0);
+        this.tally.reduceTo(pet, 0);
         break;
       case 'settled':
         // The units are still here only if no `run` record came after `given`: that run never began.

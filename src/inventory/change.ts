@@ -85,13 +85,13 @@ export function owedDelta({ delta, expected }: Pick<BulkRow, 'delta' | 'expected
 
 /**
  * Reports whether nothing is to be written for a row, because it needs no change or its pet does not exist. Tables and
- * counts of changes leave it out.
+ * counts of changes leave such rows out.
  */
 export function isIdle({ result }: Pick<BulkRow, 'result'>): boolean {
   return result === 'unchanged' || result === 'notEdited' || result === 'skipped';
 }
 
-/** Reports whether a row did not succeed. */
+/** Reports whether a row did not succeed; false for a row that is only planned. */
 export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
   return row.result !== 'applied' && row.result !== 'planned' && !isIdle(row);
 }

@@ -71,8 +71,8 @@ export async function* firstItems(
   }
 }
 
-/** Yields the batches unchanged, and removes their pets from `missing`. */
-export async function* withoutFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
+/** Removes the pets of the batches from `missing`, and yields the batches unchanged. */
+export async function* removeFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
   for await (const batch of batches) {
     for (let index = 0; missing.size > 0 && index < batch.length; index += 1) missing.delete(batch.petIdAt(index));
     yield batch;

@@ -78,7 +78,7 @@ const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
  * plus sign, white space, a fraction, an exponent and other digits are errors.
  */
 export function parsePetId(text: string): Parsed<bigint> {
-  const wrong = notWhole(text, 'pet id');
+  const wrong = integerProblem(text, 'pet id');
   if (wrong !== undefined) return problem(wrong);
   const value = tooManyDigits.test(text) ? undefined : BigInt(text);
   if (value !== undefined && value >= smallestPetId && value <= largestPetId) return parsed(value);
@@ -129,7 +129,7 @@ const examples: Readonly<Record<Noun, string>> = {
 };
 
 function parseInteger(text: string, noun: 'quantity' | 'change'): Parsed<number> {
-  const wrong = notWhole(text, noun);
+  const wrong = integerProblem(text, noun);
   if (wrong !== undefined) return problem(wrong);
   const value = Number(text);
   return Number.isSafeInteger(value)
@@ -163,7 +163,7 @@ function plain(digits: string, noun: Noun): string {
  * Explains why a text is not a whole number; the most likely mistakes get messages of their own. Returns undefined for
  * a whole number.
  */
-function notWhole(text: string, noun: Noun): string | undefined {
+function integerProblem(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
     return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;
   }

@@ -27,13 +27,13 @@ function plainOf(names: Names): Names {
   return known;
 }
 
-/** Returns the pets whose name contains a text. */
+/** Returns the pets whose normalized name contains the normalized text. */
 export function petsWith(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   return [...plainOf(names)].filter(([, name]) => name.includes(wanted)).map(([petId]) => petId);
 }
 
-/** Returns the pets whose whole name is this text. */
+/** Returns the pets whose whole name is this text; both are normalized. */
 function petsCalled(names: Names, text: string): bigint[] {
   const wanted = plainText(text);
   return [...plainOf(names)].filter(([, name]) => name === wanted).map(([petId]) => petId);

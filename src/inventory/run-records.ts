@@ -138,7 +138,7 @@ export interface RunFilter {
 /** Selects rows; `since` and `until` refer to when they were settled. */
 export interface SettledFilter
   extends Pick<RunFilter, 'env' | 'store' | 'petId' | 'petIds' | 'ref' | 'user' | 'since' | 'until'> {
-  /** Selects rows that were settled later: the `touched` of the last row that was yielded. */
+  /** Selects rows with a higher `touched`, such as those after the last row that was yielded earlier. */
   readonly after?: number | undefined;
 }
 

@@ -2,7 +2,7 @@ import { type ColumnBatches, type ItemColumns, requireRoom } from './item-column
 
 interface IdSequence {
   readonly first: bigint;
-  /** 0 while the sequence has one id. */
+  /** The difference between two neighbouring ids; 0 while there is only one. */
   step: bigint;
   last: bigint;
 }

@@ -79,7 +79,7 @@ export interface HistoryRow {
   readonly ref: string | undefined;
   /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
-  /** When the row was last sent or settled. */
+  /** When the row was last sent or settled; undefined before that. */
   readonly at: Date | undefined;
 }
 

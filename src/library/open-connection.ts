@@ -168,9 +168,8 @@ function systemClock({ stateFolder: folder }: PetstoreClientOptions): Clock {
 }
 
 /**
- * Opens the state, if one is configured. Otherwise limits are shared within this thread only, and gates are saved in
- * the runtime folders, so that other threads and processes respect them, and so does this program if it is restarted
- * after a 429.
+ * Opens the configured state. Without one, or if opening fails and `onFallback` is set, limits are shared within this
+ * thread only. Gates are then saved in the runtime folders, for other threads and processes and for the next start.
  */
 async function openLibraryState(
   { stateFolder: folder, stateUrl: url, need, onFallback, onWarning, clock, memory }: Opening,

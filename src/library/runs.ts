@@ -111,7 +111,7 @@ export function resumeRun(text: string): RunOperation {
   };
 }
 
-/** Changes the stock of one pet, as a run of its own. @throws the error of the run */
+/** Changes the stock of one pet, as a run of its own. */
 export async function writeSingle(context: RunContext, write: SingleWrite): Promise<WrittenItem> {
   const { petId } = write;
   let item: InventoryItem | undefined;

@@ -94,7 +94,7 @@ export interface SandboxRequest {
   /** Milliseconds since the Unix epoch, by the service's clock. */
   readonly time: number;
   readonly method: string;
-  /** The path without its query, like `/v1/inventory`; `…` if the API has no such path. */
+  /** The path without its query, like `/v1/inventory/5`; `{petId}` replaces an invalid id, `…` an unknown path. */
   readonly path: string;
   /** The first 1,024 characters; null if there was no complete body, or if it was not UTF-8. */
   readonly body: string | null;
@@ -104,7 +104,7 @@ export interface SandboxRequest {
 
 /**
  * Starts the embedded service, for tests of programs that use this library.
- * @throws UsageError if an option is invalid
+ * @throws UsageError if an option is invalid; the system's error if the port can't be used, such as EADDRINUSE
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   requireObject(options, 'options');

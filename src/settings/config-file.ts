@@ -123,7 +123,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return parseContent(text);
   } catch {
-    // The parser's own message quotes the text, and that may be a key.
+    // The parser's own message quotes the text, which may contain a key.
     throw new UsageError(
       `The configuration file ${file} is not valid JSON. petstock did not change it. Correct it, or move it away and set up petstock again.`,
     );

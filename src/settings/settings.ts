@@ -14,7 +14,7 @@ export type RemoteEnvironmentName = (typeof remoteEnvironmentNames)[number];
 /** The `source` of a value from the configuration file. */
 export const fromFile = 'config file';
 
-/** The name of the store without a name, for `--store`. */
+/** The value of `--store` that means the store without a name. */
 export const unnamedStore = 'default';
 
 /** A setting: where its value may come from, how the value is parsed, stored, shown and completed, and its help. */

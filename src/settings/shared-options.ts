@@ -10,8 +10,8 @@ interface SharedOption {
   /** The values of the variable. Default: the values of the option. */
   readonly values?: string;
   /**
-   * Parses the value of the option, or the text of its variable. Absent if the value is parsed later, together with the
-   * setting that is its default.
+   * Parses the value of the option, or the text of its variable. Absent for `env` and `store`, which are parsed with
+   * their settings, and for flags that are not set by a variable of their own.
    */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
 }

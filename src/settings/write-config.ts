@@ -93,9 +93,7 @@ function originOf(url: string | undefined): string | undefined {
 type PartName = keyof StoredStore;
 type Value = string | number | KeyCommand;
 type Parts = Partial<Record<PartName, Record<string, Value>>>;
-/**
- * The content of the file that is written here: the parts of the store without a name, and those of each named store.
- */
+/** The content of the configuration file: the parts of the store without a name, and those of each named store. */
 type Content = Parts & { readonly stores?: Record<string, Parts> };
 /** The new value of one name in each part. Undefined removes the value, and an absent part stays unchanged. */
 type Edits = Readonly<Partial<Record<PartName, Value | undefined>>>;

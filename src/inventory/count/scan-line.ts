@@ -57,7 +57,7 @@ export function parseScanLine(
   if (text.startsWith('=')) return parseSetting(text);
   if (isCode(text)) return { kind: 'add', code: text, units: 1 };
   const whole: ScanLine = { kind: 'add', code: text, units: 1 };
-  // `blue x large` is a text with an x, not a number of blues.
+  // The number must begin with a digit: `blue x large` is a name.
   const several = /^(.*\S)(?:\s+[x\u00d7]|\s*\*)(?:\s*([-+]?\d\S*))?$/is.exec(text);
   const [, code = text, factor = ''] = several ?? [];
   const read = several === null ? whole : lineOf(text, 'add', code, factor);

@@ -20,7 +20,7 @@ export class Tally {
   /** `was`: the units before the step; undefined if the pet or code was not counted yet. */
   readonly #steps: (CountStep & { readonly was: number | undefined })[] = [];
 
-  /** Number of lines that count, since the last `rest` and without cancelled ones. */
+  /** Number of `add` and `set` steps since the last `reduceTo`, without cancelled ones. */
   get scans(): number {
     return this.#steps.length;
   }
@@ -47,7 +47,7 @@ export class Tally {
   }
 
   /** Sets how many units of a pet or a code are left. `cancelLast` then no longer cancels earlier lines. */
-  rest(what: Counted, units: number): void {
+  reduceTo(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
   }

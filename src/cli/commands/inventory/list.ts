@@ -1,4 +1,4 @@
-import { type FilterCriteria, filtered, firstItems, mayMeet, withoutFound } from '../../../inventory/filter.ts';
+import { type FilterCriteria, filtered, firstItems, mayMeet, removeFound } from '../../../inventory/filter.ts';
 import type { ColumnBatches } from '../../../inventory/item-columns.ts';
 import {
   type Parsed,
@@ -66,7 +66,7 @@ export const defineList = define({
       ...(options.low ? [{ statuses: new Set(['available']), low: await invocation.lowLevels() }] : []),
       ...named,
     ];
-    const found = filtered(withoutFound(scanned, missing), criteria);
+    const found = filtered(removeFound(scanned, missing), criteria);
     if (options.summary) {
       const { summarize } = await import('../../../inventory/summary.ts');
       await invocation.results.print(summaryView(await summarize(found)));
