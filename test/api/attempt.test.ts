@@ -300,18 +300,15 @@ describe('the facts about all attempts of a request', () => {
     ['a 500', patch, [answer(500)], { status: 500, ...neither }, 1],
     ['a 504', patch, [answer(504)], { status: 504, ...onItsWay }, 1],
     ['a bug after a reset', get, [reset, fault({})], { name: 'Error' }, 2],
-  ])(
-    'reports after %s what is certain about all attempts of a request',
-    async (_what, request, steps, facts, count) => {
-      const { options, sent } = createRig(steps);
-      const outgoing = { ...patch, ...request };
-      const use = async ({ status }: { readonly status: number }) => {
-        if (status >= 500) throw new UnavailableError('it failed', { status });
-      };
-      await expect(send(outgoing, options, use)).rejects.toMatchObject(facts);
-      expect(sent).toHaveLength(count);
-    },
-  );
+  ])('reports what is certain about all attempts of a request: %s', async (_what, request, steps, facts, count) => {
+    const { options, sent } = createRig(steps);
+    const outgoing = { ...patch, ...request };
+    const use = async ({ status }: { readonly status: number }) => {
+      if (status >= 500) throw new UnavailableError('it failed', { status });
+    };
+    await expect(send(outgoing, options, use)).rejects.toMatchObject(facts);
+    expect(sent).toHaveLength(count);
+  });
 
   const body = '{"code":"c","message":"Some words.","status":429}';
   const rateLimited = new RateLimitedError('the gate', { retryAfterSeconds: 9 });
@@ -394,14 +391,11 @@ test.each([
   ['HEAD', 303],
   ['PATCH', 307],
   ['PATCH', 308],
-])(
-  'follows a redirect of a %s with %i below the base URL, even if the request is sent once',
-  async (method, status) => {
-    const { options, sent } = createRig([answer(status, { location: '../x?a=1#b' }), answer(200)]);
-    expect(await send({ ...patch, method, once: true }, options, use)).toBe(200);
-    expect(sent).toEqual([`${method} ${url}`, `${method} ${baseUrl}/x?a=1#b`]);
-  },
-);
+])('follows a %s redirected with %i below the base URL, even if it is sent only once', async (method, status) => {
+  const { options, sent } = createRig([answer(status, { location: '../x?a=1#b' }), answer(200)]);
+  expect(await send({ ...patch, method, once: true }, options, use)).toBe(200);
+  expect(sent).toEqual([`${method} ${url}`, `${method} ${baseUrl}/x?a=1#b`]);
+});
 
 test.each<readonly [string, string, number, string | undefined, string]>([
   ['a redirect to a URL outside the base URL', 'GET', 302, '/other', 'a URL outside https://stock.example/v1. The'],

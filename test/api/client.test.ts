@@ -102,7 +102,7 @@ describe('responses to the client', () => {
     ['an unknown content encoding', encodedBy('zstd'), 'a content encoding that was not requested'],
     ['two content encodings', encodedBy('gzip, br'), 'that was not requested'],
     ['a 304', answer(304), 'The service returned 304'],
-  ])('fails at once on %s', async (_what, answerer, words) => {
+  ])('fails a list request at once on %s', async (_what, answerer, words) => {
     const { list, sentAt } = await openClient([answerer]);
     await expect(list()).rejects.toMatchObject({ name: 'FailureError', message: expect.stringContaining(words) });
     expect(sentAt()).toHaveLength(1);

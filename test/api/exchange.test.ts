@@ -72,13 +72,13 @@ describe('the time-out of a request', () => {
 describe('an interruption of a request', () => {
   const reason = new Error('Ctrl-C');
 
-  test("rejects with the signal's reason if it is aborted before anything is sent", async () => {
+  test("rejects a request with the signal's reason if it is aborted before anything is sent", async () => {
     const { server, list } = await openClient([answer(200, stock)], { interrupted: AbortSignal.abort(reason) });
     await expect(list()).rejects.toBe(reason);
     expect(server.connections.opened).toBe(0);
   });
 
-  test("rejects with the signal's reason while still connecting, and leaves no socket open", async () => {
+  test("rejects a connecting request with the signal's reason, and leaves no socket open", async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const settled = createClientRig({ url, interrupted: controller.signal })
@@ -91,7 +91,7 @@ describe('an interruption of a request', () => {
     expect(silent.opened).toBe(1);
   });
 
-  test("rejects with the signal's reason if it is aborted right before connecting", async () => {
+  test("rejects a request with the signal's reason if it is aborted right before connecting", async () => {
     const { url, silent } = await openSilentServer();
     const controller = new AbortController();
     const onSend = () => controller.abort(reason);
@@ -107,7 +107,7 @@ describe('an interruption of a request', () => {
     ['in the body of a 429', hangInBodyOf(429)],
     ['in the body of a 503', hangInBodyOf(503)],
     ['in a gzip', hangInGzip],
-  ])("rejects with the signal's reason if it is aborted %s", async (_what, answerer) => {
+  ])("rejects a request with the signal's reason if it is aborted %s", async (_what, answerer) => {
     const controller = new AbortController();
     const { server, list, clock } = await openClient([answerer], { interrupted: controller.signal });
     const settled = list().catch((error) => error);
@@ -123,7 +123,7 @@ describe('an interruption of a request', () => {
   test.each<[string, Answerer]>([
     ['in the wait before a retry', answer(503)],
     ['while a gate is closed', answer(429, '', { 'retry-after': '20' })],
-  ])("rejects with the signal's reason if it is aborted %s", async (_what, answerer) => {
+  ])("rejects a request with the signal's reason if it is aborted %s", async (_what, answerer) => {
     const controller = new AbortController();
     const onSleep = () => controller.abort(reason);
     const { server, list } = await openClient([answerer], { interrupted: controller.signal, onSleep });

@@ -6,11 +6,14 @@ const looksRounded = /looks like an id that a spreadsheet rounded/;
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('bareNumber', () => {
-  it.each(['123', ' 123 ', "'123", "' 123 ", '="123"', '=" 123 "', ' ="123" '])('reads the number in %j', (text) => {
-    expect(bareNumber(text)).toBe('123');
-  });
+  it.each(['123', ' 123 ', "'123", "' 123 ", '="123"', '=" 123 "', ' ="123" '])(
+    'reads the number in the cell %j',
+    (text) => {
+      expect(bareNumber(text)).toBe('123');
+    },
+  );
 
-  it.each(['="123', '123"', '="', '12"3'])('leaves %j as it is', (text) => {
+  it.each(['="123', '123"', '="', '12"3'])('leaves the cell %j as it is', (text) => {
     expect(bareNumber(text)).toBe(text);
   });
 
@@ -40,7 +43,7 @@ describe('readPetId', () => {
     '12345678901234500000',
     '-12345678901234500000',
     '123456789012345000000000',
-  ])('reports that a spreadsheet has rounded %j', (text) => {
+  ])('reports that a spreadsheet has rounded the id %j', (text) => {
     expect(readPetId(text)).toMatchObject({ ok: false, problem: expect.stringMatching(looksRounded) });
   });
 
@@ -54,7 +57,7 @@ describe('readPetId', () => {
     '12345678901234500000x',
     '12345678901234567890',
     '12345678901234x0000000',
-  ])('does not report %j as rounded', (text) => {
+  ])('does not report the id %j as rounded', (text) => {
     expect(readPetId(text)).toMatchObject({ ok: false, problem: expect.not.stringMatching(looksRounded) });
   });
 });

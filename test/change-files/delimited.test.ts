@@ -8,9 +8,9 @@ describe('readChanges of a table', () => {
     ['blanks around quotes', 'petId,quantity\n "42" , "7" \n', change],
     ['ids as formulas', 'petId,quantity\n"=""42""",="7"\n', change],
     ['quantity and delta, one filled in', 'id,qty,delta\n42,,5\n', { ...change, quantity: undefined, delta: 5 }],
-    ['an empty formula as blank', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
+    ['an empty formula', 'petId,quantity\n42,"="""""\n', { ...change, quantity: undefined }],
     [
-      'texts as they are',
+      'texts with quotes and line ends',
       'id,qty,reason,ref\n42,7, a  "b" ,"x, ""y""\r\nz"\n',
       { reason: ' a  "b" ', ref: 'x, "y"\r\nz' },
     ],
@@ -26,7 +26,7 @@ describe('readChanges of a table', () => {
     ],
     ['an id that ends in zeros', 'petId,quantity\n1234567890123450000,7\n', { petId: 1234567890123450000n }],
     ['sep= in quotes', '"sep=|"\r\nid|qty\r\n42|7\r\n', { line: 3 }],
-  ])('reads %s', async (_, content, expected) => {
+  ])('reads a table with %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 

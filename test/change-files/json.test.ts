@@ -8,7 +8,7 @@ describe('readChanges of JSON', () => {
     ['one object', '{\n  "petId": 42,\n  "quantity": 7\n}\n', change],
     ['one object on a line', '{"petId":42,"quantity":7}', change],
     [
-      'null and empty values as blank',
+      'null and empty values',
       '[{"id":42,"qty":null,"delta":"","reason":"","ref":null}]',
       { ...change, quantity: undefined },
     ],
@@ -25,7 +25,7 @@ describe('readChanges of JSON', () => {
     ],
     ['a status that is no text', '[{"id":42,"qty":7,"status":{"a":1}}]', change],
     ['an array after blank lines', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
-  ])('reads %s', async (_, content, expected) => {
+  ])('reads JSON with %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });
   });
 
@@ -92,7 +92,7 @@ describe('readChanges of JSON', () => {
     ],
     ['[{"petId":1,"Qty":12.0}]', `1 Qty: "12.0" is not a quantity: write 12, without decimals`],
     ['[{"petId":1,"quantity":2},\n{"id":"1","delta":1}]', '2: pet 1 is already on line 1'],
-  ])('refuses %j', async (content, fault) => {
+  ])('refuses the change file %j', async (content, fault) => {
     expect(await faultsOf(content)).toEqual([fault]);
   });
 

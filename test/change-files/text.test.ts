@@ -13,10 +13,10 @@ describe('readChanges of what is not UTF-8', () => {
     ['UTF-16BE', Buffer.from(marked).swap16(), '1: the file is UTF-16 ("Unicode text")'],
     ['UTF-16LE without a mark', marked.subarray(2), '1: there are characters that are not UTF-8'],
     ['Latin-1', Buffer.from(table, 'latin1'), '2: there are characters that are not UTF-8'],
-    ['a character that breaks off', Buffer.from(table).subarray(0, -2), '2: there are characters that are not UTF-8'],
+    ['text cut off in a character', Buffer.from(table).subarray(0, -2), '2: there are characters that are not UTF-8'],
     ['a workbook', Buffer.from('PK\x03\x04\x14\x00'), '1: the file is a workbook (.xlsx) or an archive, not text'],
     ['an old workbook', Buffer.from('d0cf11e0a1b1', 'hex'), '1: the file is a workbook (.xls), not text'],
-  ])('refuses %s', async (_, bytes, fault) => {
+  ])('refuses %s as a change file', async (_, bytes, fault) => {
     expect(await faultsOf(bytes)).toEqual([`${fault}: ${saveAgain}`]);
     expect(faultLines(await readChunks(cut(bytes, [1])))).toEqual([`${fault}: ${saveAgain}`]);
   });

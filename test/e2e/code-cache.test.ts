@@ -48,19 +48,16 @@ test('silently replaces a code cache that was changed or is open to others', asy
   }
 });
 
-test.runIf(isRoot)(
-  'creates no code cache as root in a folder of another user, but still runs the command',
-  async () => {
-    const { home, printed } = await warmHome();
-    const [command] = commands;
-    for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
-    expect(await runCached(home, command)).toEqual(printed.get(command));
-    fs.rmSync(folderOf(home), { recursive: true });
-    fs.chownSync(dirname(folderOf(home)), 65534, 65534);
-    expect((await runCached(home, 'config list')).code).toBe(0);
-    expect(fs.existsSync(folderOf(home))).toBe(false);
-  },
-);
+test.runIf(isRoot)('creates no code cache as root in a folder of another user, but runs the command', async () => {
+  const { home, printed } = await warmHome();
+  const [command] = commands;
+  for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
+  expect(await runCached(home, command)).toEqual(printed.get(command));
+  fs.rmSync(folderOf(home), { recursive: true });
+  fs.chownSync(dirname(folderOf(home)), 65534, 65534);
+  expect((await runCached(home, 'config list')).code).toBe(0);
+  expect(fs.existsSync(folderOf(home))).toBe(false);
+});
 
 test('recreates a code cache folder that others can write to', async () => {
   const { home } = await warmHome();

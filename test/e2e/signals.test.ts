@@ -22,19 +22,16 @@ test.each(signals)('exits with the code of %s if it arrives during a request', a
   expect(stderr).toBe('Error: Interrupted. Nothing was written.\n');
 });
 
-test.each(signals)(
-  'exits with the code of %s if it arrives while stdin is read, and stores nothing',
-  async (signal) => {
-    const home = temporaryHome();
-    const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
-    program.type('psk_half_of_a_k');
-    await untilReading(program.pid);
-    program.kill(signal);
-    const stderr = 'Error: Interrupted.\n';
-    expect(await program.result).toEqual({ code: codes[signal], signal: null, stdout: '', stderr });
-    expect(readdirSync(home.folder)).toEqual([]);
-  },
-);
+test.each(signals)('exits with the code of %s sent while stdin is read, and stores nothing', async (signal) => {
+  const home = temporaryHome();
+  const program = startProgram('config set-key --env staging', { home, stdin: { open: true } });
+  program.type('psk_half_of_a_k');
+  await untilReading(program.pid);
+  program.kill(signal);
+  const stderr = 'Error: Interrupted.\n';
+  expect(await program.result).toEqual({ code: codes[signal], signal: null, stdout: '', stderr });
+  expect(readdirSync(home.folder)).toEqual([]);
+});
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'ends sandbox serve on %s once requests in flight are answered',

@@ -120,7 +120,7 @@ test.each([
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
-])('quotes %j', (text, expected) => expect(quoted(text)).toBe(expected));
+])('quotes the text %j', (text, expected) => expect(quoted(text)).toBe(expected));
 
 test.each([
   ['1,200', 'if 1200 is meant, write it without a separator'],

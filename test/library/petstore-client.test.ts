@@ -90,7 +90,7 @@ test("replaces its guess of the service's clock with the first Date that the ser
 });
 
 describe('stateFolder', () => {
-  test('shares limits among clients of the same key', async () => {
+  test('shares limits in a state folder among clients of the same key', async () => {
     const shop = await openShop({ faults: ['*:first=1:status=429:retry-after=50400'] });
     const stateFolder = shop.folders.state;
     await expect(clientOf(shop, { stateFolder }).probe()).rejects.toBeInstanceOf(RateLimitedError);
@@ -101,7 +101,7 @@ describe('stateFolder', () => {
     }
   });
 
-  test("fails every request if the folder can't be used, unless onFallback is set", async ({ shop }) => {
+  test("fails every request if the state folder can't be used, unless onFallback is set", async ({ shop }) => {
     const client = clientOf(shop, { stateFolder: '/dev/null' });
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);
     await expect(client.probe()).rejects.toBeInstanceOf(FailureError);

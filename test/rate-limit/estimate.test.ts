@@ -25,7 +25,7 @@ test('estimates an infinite time for a limit of 0, and no time if no limit is kn
   expect(estimate(1_000_000, [], now).seconds).toBe(0);
 });
 
-test('returns the limit per minute', () => {
+test('returns the limit per minute, if it is known', () => {
   expect(estimate(1, [day(5), minute(1, 300)], now).perMinute).toBe(300);
   expect(estimate(1, [day(5)], now).perMinute).toBeUndefined();
 });

@@ -328,12 +328,8 @@ test.each<Case>([
   ],
 
   ['attributes to other users what a window loses beyond our requests', others, { foreignRate: 4 }],
-  ['halves the rate of other users after a quiet window', [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
-  [
-    'keeps the rate of other users within a window',
-    [...others, ...asked('b', 1200, { remaining: 4 })],
-    { foreignRate: 4 },
-  ],
+  ["halves other users' rate after a quiet window", [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
+  ["keeps other users' rate within a window", [...others, ...asked('b', 1200, { remaining: 4 })], { foreignRate: 4 }],
   ['forgets other users after several quiet windows', [...others, ...quiet], { foreignRate: 0 }],
   ['counts abandoned requests as sent', [...givenUp, intents('e', 31_300)], left(3)],
   [

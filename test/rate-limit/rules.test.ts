@@ -120,12 +120,7 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['beside 2 a second, 12 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(12) }, one, go],
   ['beside 2 a second, 11 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(11) }, one, minuteEnds],
   ['beside others, of a limit of 1', { ...beside(0.1), ...leftOf(1, 1) }, one, minuteEnds],
-  [
-    'requests of dead processes, which are no sign of others',
-    { ...beside(0.1), ...left(30), ...flying(20, dead) },
-    one,
-    go,
-  ],
+  ['dead requests, which are no sign of others', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
 
   ['two, both left', left(2), two, most(2)],
   ['two, one left is as good as none', left(1), two, minuteEnds],

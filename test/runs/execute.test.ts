@@ -152,12 +152,9 @@ test.each([true, false])('records a refused row as failed only in a single write
 test.each([
   [5000, [1]],
   [5001, []],
-])(
-  'rereads a stock that is more than 5 s old when the plan is confirmed: %i ms (requests: %j)',
-  async (age, requests) => {
-    expect((await wrote({ age })).sent).toEqual(requests);
-  },
-);
+])('rereads a stock over 5 s old when a plan is confirmed: %i ms (requests: %j)', async (age, requests) => {
+  expect((await wrote({ age })).sent).toEqual(requests);
+});
 
 const sale: Partial<BulkRow> = { before: 2, after: 1, delta: -1 };
 test.each<[number | undefined, Partial<BulkRow>, number, string]>([

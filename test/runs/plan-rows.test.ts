@@ -88,20 +88,8 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
   ],
   ['takes the given ref for a row without one', recorded('applied', { ref: undefined }), 7, [], { ref: 'given' }],
   ['leaves a stock that is back already', recorded('applied'), 5, [], { result: 'unchanged' }],
-  [
-    'leaves a stock that is back already even after a later write',
-    recorded('applied'),
-    5,
-    [write(7, 5)],
-    { result: 'unchanged' },
-  ],
-  [
-    'makes a row a conflict if its pet is missing',
-    recorded('applied', { delta: 2 }),
-    undefined,
-    [],
-    { result: 'conflict', delta: undefined },
-  ],
+  ['leaves a stock that a later write has set back', recorded('applied'), 5, [write(7, 5)], { result: 'unchanged' }],
+  ['reports a missing pet', recorded('applied', { delta: 2 }), undefined, [], { result: 'conflict', delta: undefined }],
   [
     'makes a row a conflict if its stock has changed',
     recorded('applied'),
@@ -130,13 +118,7 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
     [sale(7, -1)],
     { result: 'conflict', delta: -2, error: { message: expect.stringContaining('run x') } },
   ],
-  [
-    'keeps no delta to undo after a later set',
-    recorded('applied', { delta: 2 }),
-    6,
-    [write(7, 6)],
-    { delta: undefined },
-  ],
+  ['keeps no delta after a later set', recorded('applied', { delta: 2 }), 6, [write(7, 6)], { delta: undefined }],
   [
     'keeps no delta to undo for an unknown row',
     recorded('unknown', { delta: 2 }),
@@ -152,13 +134,7 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
     [write(undefined, 7), write(undefined, 7)],
     { result: 'planned' },
   ],
-  [
-    'makes a row a conflict if a later write restored its stock',
-    recorded('applied'),
-    7,
-    [write(7, 6), write(6, 7)],
-    { result: 'conflict' },
-  ],
+  ['keeps what a later write restored', recorded('applied'), 7, [write(7, 6), write(6, 7)], { result: 'conflict' }],
   [
     'makes a row a conflict if a later set may have followed a lost write',
     recorded('applied'),

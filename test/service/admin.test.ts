@@ -63,14 +63,11 @@ test.each([
   ['GET', '/keys/000000000000/usage', undefined, 404],
   ['GET', '/healthz/more', undefined, 404],
   ['PUT', '/healthz', undefined, 404],
-])(
-  'rejects the administration request %s %s with the body %j with %i and a message',
-  async (method, path, body, status) => {
-    const service = await start({ adminPort: 0 });
-    const answer = await service.admin(method, path, body);
-    expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
-  },
-);
+])('rejects the administration request %s %s (%j) with %i and a message', async (method, path, body, status) => {
+  const service = await start({ adminPort: 0 });
+  const answer = await service.admin(method, path, body);
+  expect([answer.status, answer.json]).toEqual([status, { message: expect.any(String) }]);
+});
 
 test('reports the result of each administrative change of the stock', async () => {
   const service = await start({ adminPort: 0 });

@@ -113,7 +113,7 @@ test.each([
   ['another window a day later', 86_400_000, 60_000, true],
   ['the same window if the length has changed', 59_999, 4_000, false],
   ['another window after its end if the length has changed', 60_000, 4_000, true],
-])('returns %s', (_name, after, length, isOther) => {
+])('selects the rate window of a request: %s', (_name, after, length, isOther) => {
   const window = { start: NOON, length: 60_000, used: 5n };
   const expected = isOther ? { start: NOON + after, length, used: 0n } : window;
   expect(windowAt(window, NOON + after, length)).toEqual(expected);

@@ -119,7 +119,7 @@ test('delays only the requests that match a delay fault', async () => {
   await expect(delayed).rejects.toThrow(/abort/);
 });
 
-test("setFaults replaces all faults, or none if one can't be read", async () => {
+test("replaces all faults with setFaults, or none if one can't be read", async () => {
   const service = await start({ faults: ['*:status=503'] });
   expect(() => service.setFaults(['*:status=500', '*:nonsense'])).toThrow(FaultSpecError);
   expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);

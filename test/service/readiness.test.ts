@@ -20,10 +20,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_a'],
     ['may not update keys', 'REVOKE UPDATE ON petstock_service.keys FROM server_a'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
-    [
-      "can't change any pet",
-      `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`,
-    ],
+    ["can't write", `ALTER TABLE petstock_service.pets ADD CONSTRAINT none CHECK (quantity IS NULL) NOT VALID`],
   ] as const)('fails /readyz once the role %s', async ([, statement]) => {
     const { url, key, database } = await databaseWithRole('server_a');
     const clock = movableClock();

@@ -224,7 +224,7 @@ export function describeStore(kind: Kind): void {
         expect(new Set(ids).size).toBe(pets);
       });
 
-      test('reads one consistent state, however slowly, while pets are updated and then replaced', async () => {
+      test('reads one consistent list, however slowly, while pets are updated and then replaced', async () => {
         const { store: storage } = await open({ pets: 5_000 });
         const before = await read(storage);
         const [updated, replaced] = [storage.inventory(), storage.inventory()];

@@ -9,14 +9,11 @@ describe('config with an output format', () => {
     ['set-url https://a.example/v1', 'url.staging', 'https://a.example/v1'],
     ['set-url https://a.example/v1 --store north -e production', 'north/url.production', 'https://a.example/v1'],
     ['set-key --command pass', 'key.staging', 'pass'],
-  ] as const)(
-    'reports changed: true only for the first of two equal changes: %s',
-    async ([command, name, value], { config }) => {
-      const json = async () => JSON.parse((await config.run(`${command} --json`)).stdout);
-      expect(await json()).toEqual({ name, value, changed: true });
-      expect(await json()).toEqual({ name, value, changed: false });
-    },
-  );
+  ] as const)('reports only the first of two equal changes: %s', async ([command, name, value], { config }) => {
+    const json = async () => JSON.parse((await config.run(`${command} --json`)).stdout);
+    expect(await json()).toEqual({ name, value, changed: true });
+    expect(await json()).toEqual({ name, value, changed: false });
+  });
 
   test.for([
     ['set confirm always', 'unset confirm', 'confirm'],

@@ -8,9 +8,7 @@ const own = 'https://a.example/v1';
 const database = 'postgresql://db.example/x?sslmode=verify-ca&sslrootcert=';
 const hides = (variable: string, what: string) => `Warning: ${variable} is set, so ${what} is not used.\n`;
 
-test('reports the environment with set-key and unset-key, and a variable that overrides the key', async ({
-  config,
-}) => {
+test('reports the environment in set-key and unset-key, and a variable overriding the key', async ({ config }) => {
   const stored = await config.says('set-key -e production', { stdin: `${secret}\n` });
   expect(stored).toBe('Stored the key …ABCD of production in FILE\n');
   expect(config.stored().keys).toEqual({ production: secret });
@@ -42,9 +40,7 @@ test('stores a normalized URL, reports a variable that overrides it, and removes
   expect(none).toBe(`No URL of staging is stored in FILE\n${warning}`);
 });
 
-test('reports the setting and the file with set and unset, and a variable that overrides the setting', async ({
-  config,
-}) => {
+test('reports setting and file in set and unset, and a variable overriding the setting', async ({ config }) => {
   expect(await config.says('set low-stock 007')).toBe('Set low-stock to 7 in FILE\n');
   expect(await config.says('set low-stock 0')).toBe('Set low-stock to 0 in FILE\n');
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
@@ -64,9 +60,7 @@ test.for([
   expect(config.stored().settings).toEqual({ [name]: stored });
 });
 
-test('asks for a key on a terminal with set-key, but not for the sandbox, which creates its own', async ({
-  config,
-}) => {
+test('asks for a key in set-key on a terminal, but not for the sandbox, which has its own', async ({ config }) => {
   const sandbox = await config.run('set-key -e sandbox', { typed: secret });
   expect(sandbox).toMatchObject({ code: 2, questions: [] });
   const staging = await config.run('set-key', { typed: secret });

@@ -128,17 +128,14 @@ describe('set-key --check', () => {
   test.for([
     ['', 4],
     [' --url http://127.0.0.1:9/v1 --timeout 1', 5],
-  ] as const)(
-    'does not store a key with --check if the service does not accept it (%j)',
-    async ([options, code], { shop }) => {
-      await shop.setUrl(shop.service.url);
-      const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
-      expect(result.code).toBe(code);
-      expect(result.stderr).toContain('The key was not stored');
-      expect(result.stderr).not.toContain(wrong);
-      expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
-    },
-  );
+  ] as const)('stores no key with --check unless the service accepts it (%j)', async ([options, code], { shop }) => {
+    await shop.setUrl(shop.service.url);
+    const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
+    expect(result.code).toBe(code);
+    expect(result.stderr).toContain('The key was not stored');
+    expect(result.stderr).not.toContain(wrong);
+    expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
+  });
 
   test('names the source of a refused key, and suggests the same command again', async ({ shop }) => {
     const check = `config set-key --env production --url ${shop.service.url} --check`;

@@ -28,8 +28,7 @@ describe('resolveKey', () => {
     expect(resolveKey('staging', env, config)).toEqual({ value, source });
   });
 
-  test('returns no key if neither a variable nor the file has one', () =>
-    expect(resolveKey('production', {}, stored)).toBeUndefined());
+  test('finds no key if none is set or stored', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
   test("names a variable whose text can't be a key, without repeating the text", () => {
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
@@ -69,8 +68,7 @@ describe('resolveBaseUrl', () => {
     expect(resolveBaseUrl('staging', env, stored)).toEqual({ value, source });
   });
 
-  test('returns no URL if neither a variable nor the file has one', () =>
-    expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
+  test('finds no URL if none is set or stored', () => expect(resolveBaseUrl('production', {}, stored)).toBeUndefined());
 
   test("names a variable whose text can't be a URL", () => {
     const env = { PETSTOCK_URL_STAGING: 'http://stock.example/v1' };

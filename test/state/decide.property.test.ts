@@ -72,7 +72,7 @@ const writer: fc.Arbitrary<ConcurrentWrite> = fc.record({
 });
 
 property(
-  'lets a write through only if no later write is known, possible or removed',
+  'allows a write only if no later write is known, possible or removed',
   [fc.array(writer), maybe(time), time, time],
   { numRuns },
   (writers, pruned, sequence, at) => {

@@ -551,7 +551,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('counts a row as written again if its undo is undone, and so on', async () => {
+      it('counts a row as undone or not through a chain of undos', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
         const undone = () => Promise.all(chain.map(async (log) => (await runOf(log)).undone));
@@ -617,7 +617,7 @@ export function testState(name: string, newStore: () => Driver): void {
         await log.end();
       });
 
-      it('keeps a delta with the stock to which it was last added', async () => {
+      it('stores the stock that a delta was last based on', async () => {
         const log = await ours.history.begin(headOf(), [rowFor(7n, { delta: 3 }), rowFor(8n, { row: 2 })]);
         const rebased = { before: 40, after: 43 };
         const inFlightUntil = clock.monotonic() + timeout;
@@ -668,7 +668,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
-      it('returns no stock before a run if an earlier request got its outcome later', async () => {
+      it('returns no stock before a row if an earlier unknown write was settled after it', async () => {
         await write(ours, 7n, { quantity: 3 });
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
