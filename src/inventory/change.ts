@@ -22,6 +22,20 @@ export interface RowError {
   readonly status?: number | undefined;
 }
 
+/** The error code of a conflict whose row was sent before: it is not known whether that request was carried out. */
+export const unclear = 'unclear';
+
+/** Reports whether a conflict may have been written. */
+export function isUnclear({
+  result,
+  error,
+}: {
+  readonly result: string;
+  readonly error?: RowError | undefined;
+}): boolean {
+  return result === 'conflict' && error?.code === unclear;
+}
+
 /**
  * - `unknown`: the row was sent, and it is not known whether it was written
  * - `differs`: the service wrote another quantity than the requested one

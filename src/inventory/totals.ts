@@ -1,3 +1,4 @@
+import { isUnclear } from './change.ts';
 import type { RecordedResult, RecordedRow, RunRecord } from './run-records.ts';
 
 /** The changes in the stock of one pet over some period. */
@@ -37,7 +38,7 @@ export class Totals {
 
   /** Adds a row, unless it certainly was not written or changed nothing. */
   add(run: RunRecord, row: RecordedRow, { isCount, cancelledChange }: RowKind): void {
-    if (!mayBeWritten.includes(row.result)) return;
+    if (!mayBeWritten.includes(row.result) && !isUnclear(row)) return;
     const change = changeOf(row);
     if (change === 0n) return;
     const totals = this.#of(run, row.petId);
@@ -68,7 +69,8 @@ export const mayBeWritten: readonly RecordedResult[] = ['applied', 'differs', 'u
 
 /** Returns how a row that may have been written changed the stock; undefined if that is not known. */
 export function changeOf({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {
-  return result === 'unknown' || before === undefined ? undefined : BigInt(quantity) - BigInt(before);
+  const isWritten = result === 'applied' || result === 'differs';
+  return isWritten && before !== undefined ? BigInt(quantity) - BigInt(before) : undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { BulkRow } from '../inventory/change.ts';
+import { isUnclear } from '../inventory/change.ts';
 import { absenceText, counted } from '../inventory/items.ts';
 import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
-import { unclear } from '../writes/classify-failure.ts';
 import { laterWriteMessage, mayBeWritten, type UnansweredRow } from '../writes/verdict.ts';
 import type { RunPlan } from './execute.ts';
 import type { RunContext } from './run-context.ts';
@@ -49,7 +49,7 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
 export async function countUnclearRows({ history }: Pick<State, 'history'>, run: RunRecord): Promise<number> {
   let count = 0;
   if (run.counts.conflict === 0) return count;
-  for await (const { error } of history.rows(run.run, ['conflict'])) if (error?.code === unclear) count += 1;
+  for await (const row of history.rows(run.run, ['conflict'])) if (isUnclear(row)) count += 1;
   return count;
 }
 

@@ -1,5 +1,5 @@
 import { errorOfAnswer } from '../api/failures.ts';
-import { type BulkReport, type BulkRow, countRows, isIdle, type RowError } from '../inventory/change.ts';
+import { type BulkReport, type BulkRow, countRows, isIdle, isUnclear, type RowError } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import {
   ConflictError,
@@ -14,7 +14,7 @@ import {
 import { petstock, targetWords } from '../shared/hint.ts';
 import { capitalized, sentence } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
-import { rowErrorOf, unclear } from '../writes/classify-failure.ts';
+import { rowErrorOf } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
 
 /** The report of a run and the facts needed to describe its failure. */
@@ -154,7 +154,7 @@ function was(count: number): string {
 
 /** Counts rows that ended as a conflict after an unanswered request. */
 function countUnclear(rows: readonly BulkRow[]): number {
-  return rows.filter(({ result, error }) => result === 'conflict' && error?.code === unclear).length;
+  return rows.filter(isUnclear).length;
 }
 
 /** Returns a text like `no change has reached the stock so far`. */

@@ -1,4 +1,4 @@
-import type { RowError } from '../inventory/change.ts';
+import { type RowError, unclear } from '../inventory/change.ts';
 import type { RecordedRow } from '../inventory/run-records.ts';
 import { ConflictError, FailureError } from '../shared/errors.ts';
 import type { NewRun } from './begin-run.ts';
@@ -163,7 +163,7 @@ function* settlingOlder(
 }
 
 const doubtfulError: RowError = {
-  code: 'unclear',
+  code: unclear,
   message:
     'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };

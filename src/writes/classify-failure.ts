@@ -1,4 +1,4 @@
-import type { RowError } from '../inventory/change.ts';
+import { type RowError, unclear } from '../inventory/change.ts';
 import {
   AuthError,
   InterruptedError,
@@ -58,9 +58,6 @@ function failure(
 ): Failure {
   return { kind, stop, isReadable, mayBeInFlight };
 }
-
-/** The error code of a conflict whose row was sent before: it is not known whether that request was carried out. */
-export const unclear = 'unclear';
 
 /** @param wasSent whether a request of the row was sent and its outcome is not known */
 export function conflictError(message: string, wasSent: boolean): RowError {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BulkRow } from '../../src/inventory/change.ts';
+import { type BulkRow, unclear } from '../../src/inventory/change.ts';
 import { type RunErrorContext, runErrorOf } from '../../src/runs/run-error.ts';
 import {
   ConflictError,
@@ -8,7 +8,6 @@ import {
   statusSentence,
   UnavailableError,
 } from '../../src/shared/errors.ts';
-import { unclear } from '../../src/writes/classify-failure.ts';
 import type { WriteProgress } from '../../src/writes/row-write.ts';
 
 const run = '20260115T120020Z-k3x9';

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { BulkRow } from '../../src/inventory/change.ts';
+import { type BulkRow, unclear } from '../../src/inventory/change.ts';
 import type { LaterWrite } from '../../src/inventory/run-records.ts';
 import { runErrorOf } from '../../src/runs/run-error.ts';
 import { ConflictError, FailureError, InterruptedError, UnavailableError } from '../../src/shared/errors.ts';
 import type { Grant } from '../../src/state/intents-and-outcomes.ts';
-import { unclear } from '../../src/writes/classify-failure.ts';
 import type { RowWrite, WriteOptions, WriteProgress } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';

@@ -83,6 +83,13 @@ test('counts unknown rows as unknown in history totals, even after a discard', a
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
 });
 
+test('counts a row of a conflict that may have been written as unknown in history totals', async ({ shop }) => {
+  const row = { petId: 4n, before: 39, after: 44, result: 'conflict' } as const;
+  await recordRun(shop, [{ ...row, error: { code: 'unclear', message: 'check the stock' } }]);
+  await recordRun(shop, [{ ...row, petId: 5n, error: { code: 'conflict', message: 'the stock is 40' } }]);
+  expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, out: 0, unknown: 1 }]);
+});
+
 test('keeps a run in history totals until an undo has written its row', async ({ shop }) => {
   const { run } = await shop.json('inventory adjust 4 +5 --json');
   await setElsewhere(shop, 50);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../../../inventory/change.ts';
+import { isUnclear } from '../../../inventory/change.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
 import { sentence } from '../../../shared/parsed.ts';
-import { unclear } from '../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 
 /**
@@ -109,7 +109,7 @@ export class DuplicateFileGuard {
       for await (const { result, error, undoneBy } of history.rows(run.run, mayBeApplied)) {
         if (undoneBy !== undefined) continue;
         if (result === 'applied' || result === 'differs') return { run, isCertain: true };
-        isPossible ||= result === 'unknown' || error?.code === unclear;
+        isPossible ||= result === 'unknown' || isUnclear({ result, error });
       }
       if (isPossible) return { run, isCertain: false };
     }

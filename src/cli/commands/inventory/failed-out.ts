@@ -1,12 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
-import { type BulkRow, owedDelta } from '../../../inventory/change.ts';
+import { type BulkRow, isUnclear, owedDelta } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
 import { batchesOf } from '../../../output/view.ts';
 import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { unclear } from '../../../writes/classify-failure.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
 import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
@@ -86,7 +85,7 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
 
 /** Reports whether a row was not written and will not be sent again by its run. */
 function isSurelyUnwritten(row: BulkRow): boolean {
-  return row.result === 'conflict' ? row.error?.code !== unclear : row.result === 'failed' && !isPending(row);
+  return row.result === 'conflict' ? !isUnclear(row) : row.result === 'failed' && !isPending(row);
 }
 
 /** Returns rows as the text of a change file, in which units of a delivery are deltas. */

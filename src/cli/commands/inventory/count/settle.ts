@@ -1,13 +1,13 @@
 import { accountOf, hashOf } from '../../../../counts/account.ts';
 import type { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { record, type ScanRecord, type SessionContent, shortOf } from '../../../../counts/session-tables.ts';
+import { isUnclear } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { type FlagValues, petstock, targetWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
-import { unclear } from '../../../../writes/classify-failure.ts';
 import type { RunAccess } from '../../../runs/run-access.ts';
 import { commandFor } from './count-options.ts';
 import { withSessions } from './list-sessions.ts';
@@ -54,7 +54,7 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
   const left: ScanRecord[] = [];
   if (!(await isFinished({ connection }, session, run))) return { again, left };
   for await (const { petId: pet, result, error, delta, after } of history.rows(run, unwritten)) {
-    const mayBeWritten = result === 'unknown' || error?.code === unclear;
+    const mayBeWritten = result === 'unknown' || isUnclear({ result, error });
     if (delta === undefined) left.push(record('again', { pet }));
     if (delta === undefined && (result !== 'failed' || mayBeWritten)) again.push(pet);
     else if (!mayBeWritten) left.push(record('base', { pet, units: Math.abs(delta ?? after) }));
@@ -87,9 +87,7 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
 export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
   if (!(await isFinished(access, session, run))) return;
   let unknown = 0;
-  for await (const { error } of access.connection.state.history.rows(run, ['conflict'])) {
-    if (error?.code === unclear) unknown += 1;
-  }
+  for await (const row of access.connection.state.history.rows(run, ['conflict'])) if (isUnclear(row)) unknown += 1;
   if (unknown === 0) return;
   const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
   const message = `Session ${shortOf(session)} was applied by run ${run}. It is not known whether ${rows} written. Nothing was sent`;
