@@ -11,10 +11,7 @@ export class ConnectingSockets {
   /** Number of requests that wait for a connection. */
   #waiting = 0;
 
-  /**
-   * Counts a waiting request.
-   * @returns a function to call once the request no longer waits
-   */
+  /** Counts a waiting request. Call the returned function once that request no longer waits. */
   wait(): () => void {
     this.#waiting += 1;
     return () => {

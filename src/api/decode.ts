@@ -105,10 +105,7 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
 
 export type ExactDecoder = ReturnType<typeof exactDecoder>;
 
-/**
- * Decodes a response that is a single item.
- * @throws FailureError if the response is not UTF-8, not JSON, or not a valid item
- */
+/** @throws FailureError if the response is not UTF-8, not JSON, or not a single valid item */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
   return decodeItem(decodeJson(decodeUtf8(bytes), operation, itemBounds), operation);
 }

@@ -174,10 +174,7 @@ class TimeLimit {
   #deadline: Deadline | undefined;
   hasPassed = false;
 
-  /**
-   * Starts the timeout at once.
-   * @param timeout the time limit in milliseconds
-   */
+  /** Starts the timeout at once; `timeout` is in milliseconds. */
   constructor(clock: Clock, timeout: number, onPassed: () => void) {
     this.#clock = clock;
     this.#left = timeout;

@@ -128,7 +128,6 @@ export function parseServiceError(text: string, status: number, redact: Redact =
   }
 }
 
-/** A response that means failure. */
 interface Refusal {
   readonly status: number;
   readonly redact: (text: string) => string;
@@ -138,10 +137,7 @@ interface Refusal {
 type Redact = Refusal['redact'];
 const same: Redact = (text) => text;
 
-/**
- * Returns the error for a failed response, after reading its body.
- * @param retryAfter as in `errorOfAnswer`
- */
+/** Reads the body of a failed response, and returns its error. `retryAfter`: as in `errorOfAnswer`. */
 export async function errorOf(answer: Refusal, retryAfter?: number): Promise<PetstockError> {
   return errorOfAnswer(answer.status, await answer.textOrNothing(), { retryAfter, redact: answer.redact });
 }
@@ -176,10 +172,7 @@ export function errorOfAnswer(
   return new RejectedError(says, details);
 }
 
-/**
- * Returns the governor's error after a 429, with what the service said.
- * @param refusal the error of that response
- */
+/** Returns the governor's error after a 429, with what the service said in that response, whose error is `refusal`. */
 export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
   const { message, serviceError, status } = refusal;
   return error.with({ message, serviceError, status });

@@ -1,4 +1,3 @@
-/** One HTTP request as it is sent. */
 export interface HttpRequest {
   readonly method: string;
   /** The absolute URL. */
@@ -23,7 +22,6 @@ export interface HttpResponse {
   discard(): void;
 }
 
-/** How a transport connects to a service. */
 export interface TransportOptions {
   /** The trusted authorities in PEM format, instead of those of Node. */
   readonly ca?: readonly string[] | undefined;

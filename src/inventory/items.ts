@@ -159,10 +159,7 @@ function plain(digits: string, noun: Noun): string {
   return signed.replace(/^-(?=0+$)/, '');
 }
 
-/**
- * Explains why a text is not a whole number; the most likely mistakes get messages of their own. Returns undefined for
- * a whole number.
- */
+/** Explains why a text is not a whole number, with messages for the most likely mistakes; undefined if it is one. */
 function integerProblem(text: string, noun: Noun): string | undefined {
   if (noun === 'change' ? /^[+-]?\d+$/.test(text) : /^-?\d+$/.test(text)) {
     return /^-0+$/.test(text) ? `${quoted(text)} is not a ${noun}: zero has no sign, write 0` : undefined;

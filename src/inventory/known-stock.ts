@@ -2,7 +2,6 @@ import { type Difference, type StockEntry, StockList } from './stock-list.ts';
 
 export interface StockPoll {
   readonly list: StockList;
-  /** Pets whose stock can't be read. */
   readonly unreadable: ReadonlyMap<bigint, unknown>;
 }
 

@@ -121,10 +121,7 @@ export function guardProblems(
 export interface PlanTotals {
   /** Number of rows that are planned. */
   readonly changes: number;
-  /**
-   * Number of units that these rows add, and number of units that they remove; neither is negative. Rows without a known
-   * stock don't count.
-   */
+  /** Numbers of units that these rows add and remove; never negative. Rows without a known stock don't count. */
   readonly added: bigint;
   readonly removed: bigint;
   /** How many of these rows set a stock to 0, and how many set it below 0. */

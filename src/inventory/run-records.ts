@@ -6,7 +6,6 @@ export interface RunHead {
   readonly env: string;
   /** The name of the store; undefined for the store without a name. */
   readonly store: string | undefined;
-  /** The URL that requests were sent to. */
   readonly baseUrl: string;
   /** The canonical name of the service, from `serviceNameOf`. It does not depend on how the URL is spelled. */
   readonly serviceName: string;
@@ -157,7 +156,6 @@ export interface LaterWrite {
   readonly quantity?: number | undefined;
   /** The stock that the write had read; undefined if it had read none. */
   readonly before?: number | undefined;
-  /** The delta, if the write had one. */
   readonly delta?: number | undefined;
 }
 

@@ -8,10 +8,7 @@ export interface Total {
 }
 
 export interface Summary extends Total {
-  /**
-   * The totals by status: available, pending and sold are always present, then come unknown statuses, ordered by their
-   * code units.
-   */
+  /** Available, pending and sold are always present. Unknown statuses follow, ordered by their code units. */
   readonly byStatus: ReadonlyMap<string, Total>;
 }
 

@@ -16,7 +16,6 @@ export interface PetTotals {
   unknown: number;
 }
 
-/** The properties of a row that matter for the totals. */
 export interface RowKind {
   /** Whether the row set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;

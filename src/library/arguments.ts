@@ -6,26 +6,17 @@ export type PetIdInput = bigint | number | string;
 /** A safe integer: a number, a bigint, or its decimal digits. */
 export type QuantityInput = number | bigint | string;
 
-/**
- * Parses a pet id.
- * @throws UsageError if the value is not a pet id, or is a number that may have lost digits
- */
+/** @throws UsageError if the value is not a pet id, or is a number that may have lost digits */
 export function petIdOf(value: unknown, name = 'petId'): bigint {
   return integer(value, name, parsePetId);
 }
 
-/**
- * Parses a quantity.
- * @throws UsageError if the value is not a safe integer
- */
+/** @throws UsageError if the value is not a safe integer */
 export function quantityOf(value: unknown, name = 'quantity'): number {
   return integer(value, name, parseQuantity);
 }
 
-/**
- * Checks an optional whole number, such as a number of milliseconds.
- * @throws UsageError if the value is set and is not a whole number of at least `least`
- */
+/** @throws UsageError if the value is set and is not a whole number of at least `least` */
 export function countOf(value: unknown, name: string, least = 0): number | undefined {
   if (value === undefined) return undefined;
   if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
@@ -43,10 +34,7 @@ export function timeOf(value: unknown, name: string): number | undefined {
   throw new UsageError(`${name} must be a valid Date, not ${value instanceof Date ? 'an invalid one' : shown(value)}`);
 }
 
-/**
- * Checks an optional text.
- * @throws UsageError if the value is set and is not a string, or contains a NUL character
- */
+/** @throws UsageError if the value is set and is not a string, or contains a NUL character */
 export function textOf(value: unknown, name: string): string | undefined {
   // PostgreSQL can't store a NUL character.
   if (typeof value === 'string' && value.includes('\0')) throw new UsageError(`${name} contains a NUL character`);
@@ -54,19 +42,13 @@ export function textOf(value: unknown, name: string): string | undefined {
   throw new UsageError(`${name} must be a string, not ${shown(value)}`);
 }
 
-/**
- * Checks an optional word.
- * @throws UsageError if the value is set and is none of the words
- */
+/** @throws UsageError if the value is set and is none of the words */
 export function wordOf<Word extends string>(value: unknown, name: string, words: readonly Word[]): Word | undefined {
   if (value === undefined || words.some((word) => word === value)) return value as Word | undefined;
   throw new UsageError(`${name} must be one of ${words.join(', ')}`);
 }
 
-/**
- * Checks an optional signal.
- * @throws UsageError if the value is set and is not an AbortSignal
- */
+/** @throws UsageError if the value is set and is not an AbortSignal */
 export function signalOf(value: unknown): AbortSignal | undefined {
   if (value === undefined || value instanceof AbortSignal) return value;
   throw new UsageError(`signal must be an AbortSignal, not ${shown(value)}`);

@@ -98,7 +98,6 @@ export interface LibraryConnection {
   readonly isFallback: boolean;
   /** Returns a client for one call, whose requests `signal` aborts. */
   clientFor(signal: AbortSignal): Client;
-  /** Returns the context for the runs of one call. */
   runContextFor(signal: AbortSignal, state: State): RunContext;
   limits(): readonly LimitState[];
   close(): Promise<void>;

@@ -114,9 +114,7 @@ export interface PetstoreClient {
    * its window has ended, or if the service never reported it.
    */
   limits(): Promise<readonly LimitState[]>;
-  /**
-   * Checks that the service responds and accepts the key. Requests the inventory, but reads only the response headers.
-   */
+  /** Checks that the service responds and accepts the key. Requests the inventory, but reads only the headers. */
   probe(options?: CallOptions): Promise<void>;
   /**
    * Sends any request. A status of 400 or above is returned, not thrown. Only a 429, 502, 503 or 504 is thrown, once no

@@ -21,10 +21,7 @@ export function parseKey(text: string): Parsed<string> {
     : parsed(key);
 }
 
-/**
- * Returns the part of a key that may be shown: `…` and its last 4 characters, or only `…` for a key with fewer than 8
- * characters.
- */
+/** Returns what may be shown of a key: `…` and its last 4 characters, or only `…` if it has fewer than 8. */
 export function maskKey(key: string): string {
   return key.length < 8 ? '…' : `…${key.slice(-4)}`;
 }

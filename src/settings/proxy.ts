@@ -64,10 +64,7 @@ function withoutDot(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }
 
-/**
- * Reports whether a host is an address in the range of an entry; undefined if the entry is neither an address nor a
- * range.
- */
+/** Reports whether a host is an address in the range of an entry; undefined if the entry is no address or range. */
 function isInRange(host: string, entry: string): boolean | undefined {
   const [network = '', prefix, ...more] = entry.split('/').map(withoutBrackets);
   const family = familyOf(network);

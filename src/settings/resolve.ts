@@ -88,7 +88,6 @@ export function isKnownStore(store: string, env: Environment, file: ConfigFile):
 }
 
 /**
- * Checks that a store is known.
  * @param argv the command line, for hints
  * @throws UsageError with the nearest name, if nothing is stored for the store and no variable is set for it
  */
@@ -154,10 +153,7 @@ function resolved(
   throw new UsageError(`${source} is not valid: ${read.problem}.`);
 }
 
-/**
- * Returns the name of the variable that contains the key of an environment, valid or not; undefined if no variable is
- * set.
- */
+/** Returns the name of the variable that contains the key of an environment, valid or not; undefined if none is set. */
 export function keySource(
   name: RemoteEnvironmentName,
   env: Environment,
@@ -186,9 +182,7 @@ export function describeShadow(
   return source && `${source} is set, so the stored ${thing} of ${where} is not used`;
 }
 
-/**
- * Returns a line for each stored key or URL of a store that an environment variable overrides. No line shows a value.
- */
+/** Returns a line for each stored key or URL that an environment variable overrides. No line shows a value. */
 export function describeShadows(env: Environment, config: StoredConfig): string[] {
   const lines = remoteEnvironmentNames.flatMap((name) => [
     config.urls[name] && describeShadow('URL', name, env, config.store),

@@ -25,7 +25,6 @@ export interface Setting<Value> {
   readonly values: string;
   /** The rule for a value, for messages, like `a whole number from 0`. */
   readonly rule: string;
-  /** The default; undefined if there is none. */
   readonly defaultValue: Value | undefined;
   /** The environment variable that overrides the file. */
   readonly variable?: string;
@@ -171,7 +170,6 @@ export function resolveSetting<Name extends SettingName>(
 }
 
 /**
- * Returns the setting with a name.
  * @param target the target whose key or URL may be meant, for the hint
  * @throws UsageError for the name of a key or URL, and for an unknown name, with the name that was probably meant
  */

@@ -1,7 +1,6 @@
 import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
 import { type Environment, variable } from './variables.ts';
 
-/** An option that all commands share. */
 interface SharedOption {
   readonly flags: string;
   readonly about: string;
@@ -120,9 +119,7 @@ const rows: readonly (readonly [string, SharedOption])[] = Object.entries(shared
 
 /** The values of the options that all commands share. Absent if neither the option nor its variable was given. */
 export interface SharedOptions {
-  /**
-   * The option as it was typed. Its variable and its setting are read with the configuration, like those of `store`.
-   */
+  /** As typed, like `store`. Their variables and settings are read with the configuration. */
   readonly env?: string;
   readonly store?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'html';
