@@ -4,7 +4,7 @@ import { isClosed } from '../../bin/output.ts';
 test.each([
   ['EPIPE', false, true],
   ['EPIPE', true, true],
-  // A terminal that was closed; a disk that fails is a failure.
+  // EIO comes from a closed terminal, or else from a failing disk.
   ['EIO', true, true],
   ['EIO', false, false],
   ['ENOSPC', true, false],

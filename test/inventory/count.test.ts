@@ -76,7 +76,7 @@ test('reads a code as a pet id only if it is a 64-bit integer in canonical form'
   );
 });
 
-test('gives each line one meaning, and reads back a code with its units', () => {
+test('parses any scanned line, and reads a code with its units', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 300 }), (line) => {
       expect(parseScanLine(line, noCodes).kind).toMatch(/^(add|set|back|code|sum|done|wrong)$/);

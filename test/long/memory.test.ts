@@ -28,7 +28,7 @@ test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', as
   const { run, counts } = await petstock(`inventory apply ${file} --yes --json --failed-out ${file}.failed.csv`, 4);
   expect(counts).toMatchObject({ notAttempted: rows });
   expect(planned(await petstock(`inventory apply --resume ${run} --dry-run --json`, 0))).toHaveLength(rows);
-  // The run has written all of its rows, and left the stock that is there.
+  // Record the run as applied, with the stock that is there as its result.
   await stateSql(
     home.state,
     `UPDATE rows SET result = 'applied', after = before, before = after, quantity = before`,

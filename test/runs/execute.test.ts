@@ -169,7 +169,7 @@ test.each<[number | undefined, Partial<BulkRow>, number, string]>([
 });
 
 test.each(['notEdited', 'skipped'] as const)(
-  'reports success beside a row that is %s if a reread shows the write whose response was lost',
+  'reports a lost write as applied if a reread shows it, even with a row that is %s',
   async (beside) => {
     const requests = new Map([[1, [...Array<'unreachable'>(4).fill('unreachable'), 'committed, lost' as const]]]);
     const { result, error } = await wrote({ row: { before: undefined }, requests, stock: 100, others: [row(beside)] });

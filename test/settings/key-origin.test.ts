@@ -83,7 +83,7 @@ describe('a key that was stored without a URL', () => {
     expect(await shop.setUrl(elsewhere)).toBe(4);
   });
 
-  test('binds a key to the URL variable that is set when it is stored', async ({ shop }) => {
+  test('binds a key to the URL that a variable sets when it is stored', async ({ shop }) => {
     const env = { PETSTOCK_URL_STAGING: shop.service.url };
     await shop.run('config set-key', { env, stdin: shop.service.key });
     expect(await shop.run('inventory get 1', { env })).toMatchObject({ code: 0 });
@@ -137,7 +137,7 @@ describe('set-key --check', () => {
     expect(shop.stored()).toMatchObject({ keys: {}, urls: { staging: shop.service.url } });
   });
 
-  test('names the source of a refused key, and suggests the same command again', async ({ shop }) => {
+  test('names the source of a key refused by --check, and suggests the same command again', async ({ shop }) => {
     const check = `config set-key --env production --url ${shop.service.url} --check`;
     const piped = await shop.run(check, { stdin: wrong });
     expect(piped.code).toBe(4);
@@ -147,7 +147,7 @@ describe('set-key --check', () => {
     expect(typed.stderr).toContain('The key came from: what was typed.');
   });
 
-  test('refuses set-key --check if no URL is stored, or if a variable sets URL and key', async ({ shop }) => {
+  test('refuses set-key --check if no URL is stored, or if variables set URL and key', async ({ shop }) => {
     const { url, key } = shop.service;
     const set = { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key };
     for (const env of [{}, set]) await shop.refused('config set-key --check', { env, stdin: 'psk_abcdefgh' });

@@ -90,7 +90,7 @@ test.each<[number, number, number, number, object | string]>([
   [2, -2, 3, 1, { before: 2, after: 0 }],
   [2, -2, 0, 0, { before: 2, after: 0 }],
 ])(
-  'rebases to stock %i a delta of %i (planned stock %i, %i more zeros allowed): %j',
+  'decides on a stock of %i whether to rebase a delta of %i (planned %i, %i zeros left): %j',
   (found, delta, after, left, expected) => {
     const write = { petId: 4n, before: 9, after, delta } as RowWrite;
     const zeros = { left };

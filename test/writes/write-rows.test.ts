@@ -157,7 +157,7 @@ test('sends a row only after another intent if its lease ended after the first',
 describe("writeRows of a run that can't continue", () => {
   test.each([
     ['after as many failed tries as a single request gets', 4, { status: 503 }, 20, 20],
-    ['before it has tried every row if none is answered any more', 500, { notCarriedOut: true }, 1, 59],
+    ["before it has tried every row if the service can't be reached", 500, { notCarriedOut: true }, 1, 59],
   ])('stops %s', async (_when, count, details, least, most) => {
     const down = new UnavailableError('down', details);
     let requests = 0;

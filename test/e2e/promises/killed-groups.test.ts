@@ -5,7 +5,7 @@ import { hold, normally } from '../../support/scripted-actions.ts';
 import { scriptedService, tenEach } from '../../support/scripted-service.ts';
 
 test.for(['the folder', 'PostgreSQL'])(
-  'writes rows on resume that a killed command never sent, with the state in %s',
+  'writes on resume the rows that a killed command never sent (state in %s)',
   async (kind) => {
     const service = await scriptedService({ stock: tenEach(4) });
     const shared = kind === 'PostgreSQL' ? { PETSTOCK_STATE_URL: await temporaryDatabase() } : {};
