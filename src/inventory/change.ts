@@ -1,6 +1,6 @@
-/** One row of a change file, valid by itself. It never has both a quantity and a delta. */
+/** One row of a change file or one change of a program, valid by itself. It never has both a quantity and a delta. */
 export interface Change {
-  /** The line on which the row begins, from 1; in a JSON list on a single line, the number of the item. */
+  /** The line on which the row begins, from 1; in a JSON list on a single line or of a program, the item's number. */
   readonly line: number;
   readonly petId: bigint;
   /** The new stock. Without it and without `delta` the row is blank and changes nothing. */

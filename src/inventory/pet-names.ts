@@ -50,7 +50,7 @@ export function petsNamed(names: Names, text: string): bigint[] {
 }
 
 /**
- * Returns the pets that a line of a count names. A text that no person would type may be a code, so it only names a pet
+ * Returns the pets that a line of a count names. A text with digits or symbols may be a code, so it only names a pet
  * with exactly that name.
  */
 export function petsOfLine(names: Names, text: string): readonly bigint[] {

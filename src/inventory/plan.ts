@@ -27,8 +27,8 @@ export interface PlanOptions {
 type Stock = Pick<Quantities, 'get' | 'unreadable' | 'outdated'>;
 
 /**
- * Plans each change, given the stock that was read. A delta is added to that stock; right before the row is written,
- * the sum is computed again from the stock at that time.
+ * Plans each change, given the stock that was read. A delta is added to that stock. Unless the change expects a stock,
+ * the sum is computed again right before the row is written.
  *
  * - The quantity equals the expected one: `notEdited`, whatever the stock is.
  * - The stock is unreadable or outdated: `failed` or `conflict`, whatever is wanted.

@@ -21,7 +21,7 @@ export class Calls {
   }
 
   /**
-   * Begins a call; call `end` when it has ended.
+   * Begins a call. The caller must call `end` afterwards.
    * @throws UsageError after `close`; the reason of a signal that is already aborted
    */
   begin(own: AbortSignal | undefined): RunningCall {

@@ -24,7 +24,7 @@ export interface ApplyOptions {
   readonly dryRun?: boolean | undefined;
   /** Maximum number of rows that the plan may write. A larger plan is rejected with a UsageError. */
   readonly maxChanges?: number | undefined;
-  /** Maximum number of stocks that the plan may set to 0 or below. A larger plan is rejected with a UsageError. */
+  /** Maximum number of stocks that the plan may set to 0 or below. A plan with more is rejected with a UsageError. */
   readonly maxZero?: number | undefined;
   /** Sends no further row after a row that did not succeed. */
   readonly failFast?: boolean | undefined;
@@ -165,7 +165,7 @@ export interface ChangeInput {
   readonly ref?: string | undefined;
 }
 
-/** @throws UsageError that lists each invalid change by its number, from 1 */
+/** @throws UsageError if `inputs` is not iterable; otherwise one that lists the invalid changes by number, from 1 */
 export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
   if (
     typeof inputs === 'string' ||
