@@ -200,5 +200,5 @@ function later(state: KeyState, copies: readonly GateCopy[]): KeyState {
 }
 
 function unwritten(wait: number, cause: unknown): string {
-  return `The service asked to wait for ${Math.ceil(wait / 1000)} s, but that can't be saved: ${fileErrorReason(cause)}`;
+  return `The service asked for a wait of ${Math.ceil(wait / 1000)} s, but it can't be saved: ${fileErrorReason(cause)}`;
 }

@@ -98,7 +98,7 @@ function countersIn(register: Registry) {
       buckets: BUCKETS,
     }),
     storeDuration: new Histogram({ ...described('store_duration_seconds', store, 'operation'), buckets: BUCKETS }),
-    refusals: new Counter(described('refusals_total', 'Requests that were answered with 429, by code.', 'code')),
+    refusals: new Counter(described('refusals_total', 'Requests that were refused with 429, by code.', 'code')),
     bans: new Counter(described('bans_total', 'Bans of keys that kept sending requests after a 429.')),
     operations: new Counter(described('stock_operations_total', 'Successful operations on the stock.', 'operation')),
   };

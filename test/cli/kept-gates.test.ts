@@ -310,7 +310,7 @@ describe('gate files of a state that fails', () => {
     const { failToFold, lines, clock } = await rig('/proc/petstock');
     await failToFold();
     expect(lines).toEqual([
-      "The service asked to wait for 60 s, but that can't be saved: the disk is full. petstock waits now. " +
+      "The service asked for a wait of 60 s, but it can't be saved: the disk is full. petstock waits now. " +
         'Start no other command with this key until it has finished',
     ]);
     expect(clock.sleeps).toEqual([60_000]);

@@ -88,7 +88,7 @@ const PARTS: Readonly<Record<string, (value: string | null) => Parts | string>> 
   delay: (value) => {
     const [least = null, most = least, ...more] = value?.split('-').map(wholeNumber) ?? [];
     if (least === null || most === null || more.length > 0 || most < least || most > MAX_DELAY_MS) {
-      return 'needs milliseconds, such as 250 or 100-500';
+      return 'needs milliseconds up to 2147483647, such as 250 or 100-500';
     }
     return { delay: { least, most } };
   },

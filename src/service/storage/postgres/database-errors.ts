@@ -52,7 +52,7 @@ const STARTING =
 
 /** Returns an error like that of a database that accepts no writes. */
 export function readOnly(): Error {
-  return Object.assign(new Error("The database can't be written: it is read-only or a standby"), { code: '25006' });
+  return Object.assign(new Error("The database can't be written to: it is read-only or a standby"), { code: '25006' });
 }
 
 /** Reports whether certainly nothing was done, so that another attempt may succeed. */

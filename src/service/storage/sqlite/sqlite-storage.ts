@@ -27,6 +27,9 @@ function identityOf(file: string): string {
   return found === undefined ? '' : `${found.dev} ${found.ino}`;
 }
 
+const OLD =
+  'is empty or from an earlier version of petstock. To create or upgrade it, run petstock sandbox serve with this file';
+
 const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) FROM keys);
   UPDATE pets SET quantity = quantity WHERE id = (SELECT min(id) FROM pets);
   PRAGMA user_version = ${CURRENT}`;
@@ -45,7 +48,7 @@ export async function openSqlite(
   const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly }));
   try {
     const isNew = !readOnly && (await prepareDatabase(database, stock));
-    if (versionOf(database) !== CURRENT) throw new StorageError(`${file} has no stock of this version yet`);
+    if (versionOf(database) !== CURRENT) throw new StorageError(`${file} ${OLD}`);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return { isNew, ...storeOf(file, database, clock) };
   } catch (error) {
