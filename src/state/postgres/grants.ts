@@ -13,7 +13,7 @@ const rights: Readonly<Record<string, string>> = {
   leases: 'SELECT, INSERT, UPDATE, DELETE',
   sightings: 'SELECT, INSERT, DELETE',
   pruned: 'SELECT',
-  runs: `SELECT, INSERT, UPDATE (holder, changes, units, pets, undone, undone_by, pending, applied, unchanged, failed, conflict, differs, unknown, sequence, touched)`,
+  runs: `SELECT, INSERT, UPDATE (holder, changes, units, pets, undone, undone_by, discarded, pending, applied, unchanged, failed, conflict, differs, unknown, sequence, touched)`,
   rows: 'SELECT, INSERT, UPDATE (before, after, result, quantity, error, at, boot, expires, lasts, token, sequence, touched, undone_by)',
 };
 
