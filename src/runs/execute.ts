@@ -27,7 +27,7 @@ export interface RunPlan {
    * others are final.
    */
   readonly rows: BulkRow[];
-  /** The read version and the time of the stock that the rows depend on; undefined for a plain set. */
+  /** The read version and the time of the stock that the rows depend on; undefined if they depend on none. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
   /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
@@ -47,15 +47,14 @@ export interface ResumedRun {
   /** The number of each row in the run. */
   readonly numbers: readonly number[];
   /**
-   * Outcomes of rows that turned out not to be written, such as conflicts. They are final, so they are recorded only
-   * after the guards have accepted the plan and the user has confirmed it. Rows that turned out to be applied are not
-   * among them, because they are recorded already.
+   * Outcomes of rows that will not be written, such as conflicts. They are final, so they are recorded only after the
+   * guards have accepted the plan and the user has confirmed it. Rows that turned out to be applied are not among them,
+   * because `planResume` has recorded them.
    */
   readonly outcomes: readonly Outcome[];
   readonly uncounted: BulkReport['uncounted'];
 }
 
-/** Options for carrying out a plan. */
 export interface RunOptions {
   readonly dryRun: boolean;
   readonly failFast: boolean;
@@ -77,7 +76,7 @@ export interface RunHooks {
    */
   onBegin?(run: string | undefined, count: number): Promise<void>;
   onSettled?(outcome: FinalOutcome): void;
-  /** Called with each item that the service returns. */
+  /** Called with each item that the service returns for a pet of the run. */
   onItem?(item: InventoryItem): void;
   /** Called after `onBegin`, when nothing more will be written. */
   onEnd?(): Promise<void>;
@@ -188,7 +187,8 @@ async function write(context: RunContext, plan: RunPlan, options: RunOptions, ho
   const run = log.hasBegun ? log.run : null;
   await hooks.onEnd?.();
   const unclosed = await endLog(log);
-  // If every row was read back as written, and the history has the outcomes, the failure no longer matters.
+  // If every row was read back as written, and the history has the outcomes, it no longer matters that the service was
+  // unavailable.
   const isOver =
     unclosed === undefined &&
     stoppedBy instanceof UnavailableError &&

@@ -93,7 +93,7 @@ export function resumeRow(
   const wasSent = result === 'unknown';
   const verdict = verdictOn({ write: recorded, wasSent, isResumed: true, stock, laterWrites });
   const found = stock.get(petId);
-  if (verdict.kind === 'open') return openRow(recorded, found);
+  if (verdict.kind === 'send') return openRow(recorded, found);
   const error = verdict.kind === 'conflict' ? conflictError(verdict.message, wasSent) : undefined;
   // If the row was applied, the stock may have been changed since.
   const quantity = verdict.kind === 'applied' ? after : found;
@@ -112,7 +112,7 @@ function settledRow(recorded: RecordedRow, finalOutcome: FinalOutcome & Pick<Bul
  */
 function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   const isOwed = recorded.delta !== undefined && found !== undefined;
-  // The preview shows the new sum before it is confirmed, and the guards count it.
+  // Any number of sums may be 0 here, because the guards count them and the preview shows them.
   const rebased = isOwed ? rebase(recorded, found, { left: Number.POSITIVE_INFINITY }) : recorded;
   if (typeof rebased === 'string') {
     const error = conflictError(rebased, recorded.result === 'unknown');

@@ -45,7 +45,7 @@ export async function undoable(state: Recorded, run: RunRecord): Promise<Undoabl
   return { petIds, isBlind, isIdle, unclear: await countUnclearRows(state, run) };
 }
 
-/** Counts the conflicts of a run of which it is not known whether they were written. */
+/** Counts the conflicts of a run that may or may not have been written. */
 export async function countUnclearRows({ history }: Pick<State, 'history'>, run: RunRecord): Promise<number> {
   let count = 0;
   if (run.counts.conflict === 0) return count;
@@ -67,10 +67,7 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds, unclear:
   return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'wrote nothing';
 }
 
-/**
- * Like `undoable`, for a run that must have something to undo.
- * @throws UsageError if there is nothing to undo
- */
+/** @throws UsageError if there is nothing to undo */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
   const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;
@@ -142,7 +139,8 @@ export interface UndoInput extends Pick<UnansweredRow, 'stock' | 'laterWrites'>,
 /**
  * Plans the undo of a row: unchanged if the pet already has its earlier stock; otherwise a conflict unless the stock is
  * still what the row wrote and no other run has changed it since. `line` is the number of the row in the undone run.
- * `delta` is set for a conflict if the row and all later writes added deltas: adding this number undoes the row.
+ * `delta` is set for a conflict if the applied row and all later writes added deltas: adding this number undoes the
+ * row.
  */
 export function undoRow(recorded: RecordedRow, facts: UndoInput): BulkRow {
   const { row: line, petId, ref = facts.ref } = recorded;

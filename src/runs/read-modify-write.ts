@@ -23,7 +23,7 @@ const busyWait = { first: 10, most: 250 };
  * Reads the stock of one pet and writes a change based on it. If the limits allow, both requests are admitted before
  * the first is sent, so that no wait for the rate limit separates them. Commands that share the state lock the pet one
  * after the other, first come, first served.
- * @param planOf called while the pet is locked; returns undefined to write nothing for now
+ * @param planOf called with the stock, usually while the pet is locked; returns undefined to write nothing for now
  * @returns undefined if `planOf` returned undefined
  * @throws ConflictError if another command has locked the pet for more than 90 s
  */

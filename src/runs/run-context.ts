@@ -10,10 +10,10 @@ export interface RunContext
   readonly state: Pick<State, 'pets' | 'petWrites' | 'history' | 'presence'>;
   readonly target: Target;
   readonly baseUrl: string;
-  /** The name of the service, by `serviceNameOf`. */
+  /** The result of `serviceNameOf`. */
   readonly serviceName: string;
-  /** A hash of the key and its service, by `scopeOf`. */
+  /** A hash of the key and its service: the result of `scopeOf`. */
   readonly scope: string;
-  /** The name of the user; undefined if there is none. */
+  /** The name to record in the history; undefined if the system has none for the user. */
   readonly user: string | undefined;
 }

@@ -76,7 +76,7 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
 }
 
 /**
- * Describes what was written if no row counts as written. A request without a response may still be carried out,
+ * Returns a clause for a run in which no row counts as written. A request without a response may still be carried out,
  * whatever the stock was when it was read.
  */
 function nothingText({ progress, isResumed }: RunErrorContext): string {
@@ -84,7 +84,7 @@ function nothingText({ progress, isResumed }: RunErrorContext): string {
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
-/** Returns the error of a single write, and adds that nothing was written, unless a response rejected the row. */
+/** Returns the error of a single write. Adds `nothingText`, unless a response rejected the only request. */
 function singleError(end: RunErrorContext, first: PetstockError): PetstockError {
   const isOfState = (first instanceof FailureError || first instanceof ConflictError) && first.status === undefined;
   const isClear = !(first instanceof UnavailableError || first instanceof RateLimitedError || isOfState);
@@ -115,7 +115,7 @@ function allWrittenError({ report, cause, target }: RunErrorContext, why: string
   return new PartialError(`All changes were written, but the history may be incomplete${why}`, { hint, cause });
 }
 
-/** Returns the error of a run that certainly wrote nothing and that no error ended. Only its rows explain why. */
+/** Returns the error of a run that wrote nothing and that no error ended. Only its rows explain why. */
 function unsentError(end: RunErrorContext, hint: string | undefined): PetstockError {
   const { rows } = end.report;
   const nothing = nothingText(end);

@@ -34,7 +34,6 @@ function withNothingWritten(error: PetstockError): PetstockError {
   return error.with({ message: `${sentence(error.message)} Nothing was written` });
 }
 
-/** Reads the stock for a run. */
 export class StockReader {
   readonly #context: RunContext;
   readonly #onItem: (item: InventoryItem) => void;
@@ -147,8 +146,8 @@ async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: num
 }
 
 /**
- * Returns the pets whose stock is older than the last one known to this state. A stock that this state has never
- * recorded comes from another writer, and counts as current.
+ * Returns the pets whose stock is older than the last one known to this state. A stock that no recent write has read or
+ * written comes from another writer, and counts as current.
  * @param writes the oldest first
  * @param readVersion taken before the stock was read: the stock may lack later writes, so those are ignored
  */

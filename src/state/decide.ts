@@ -116,8 +116,8 @@ export function supersededBy(
 
 /**
  * Returns the new result of a row after an outcome; undefined if the row stays as it is.
- * @param isTakenOver whether another process has taken the run over. If so, only an unknown row changes, and only if a
- * response proves that it was written
+ * @param isTakenOver whether another process has taken the run over. If so, only an unknown row changes, and only if
+ * the outcome is that it was written
  */
 export function nextResult(
   known: RecordedResult,

@@ -70,7 +70,8 @@ export class History extends RecordedRuns {
   }
 
   /**
-   * Takes over a run whose process is gone.
+   * Takes over a run whose process is gone. If that process may belong to another boot or to a container, waits until
+   * its lease has ended.
    * @param run a whole id
    * @throws ConflictError if a process is writing the run, or if it was discarded; NotFoundError if there is no such
    * run
@@ -124,7 +125,7 @@ export class History extends RecordedRuns {
     return this.run(run);
   }
 
-  /** Writes what a process knows about a run into this state, after it has replaced the state that the process used. */
+  /** Writes what a process knows about its run into this state, which has replaced the state that the process used. */
   recover(run: RunKey, known: KnownRows): Promise<void> {
     return recover(this.context, run, known);
   }

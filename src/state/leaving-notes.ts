@@ -17,13 +17,13 @@ export interface NotesLocation {
  * Whether notes are used. Only Linux itself has an id that changes with every boot; on other systems, notes that a
  * power cut has truncated could be mistaken for complete ones.
  */
-const countsOnBoot = platform() === 'linux';
+const usesNotes = platform() === 'linux';
 
 const prefix = 'leaving-';
 
 function fileOf({ folder, token }: NotesLocation): string | undefined {
-  // The token comes from a database that others may write to.
-  return folder === undefined || !countsOnBoot || !/^[\w-]+$/.test(token) ? undefined : join(folder, prefix + token);
+  // The token is checked, because it comes from a database that others may write to.
+  return folder === undefined || !usesNotes || !/^[\w-]+$/.test(token) ? undefined : join(folder, prefix + token);
 }
 
 /**

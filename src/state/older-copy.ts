@@ -31,7 +31,7 @@ export class OlderCopyError extends FailureError {}
 export class RepetitionError extends ConflictError {}
 
 /**
- * Reports whether the state is an older copy: it lacks numbers that were already noted.
+ * Reports whether the state is an older copy: it lacks sequence numbers that this machine has noted.
  * @param meta the row of `selectLast`
  */
 export function* isOlder(meta: Row | undefined, notes: StateNotes): TransactionSteps<boolean> {
@@ -87,7 +87,7 @@ export async function onCurrentState<Result>(
       const [, [meta] = []] = yield [lockSequence, selectLast];
       // Another process may have repaired the copy first.
       const isOld = yield* isOlder(meta, notes);
-      return isOld ? yield* settlingOlder(at, meta, notes) : { doubtful: 0, ...drawnIn(meta) };
+      return isOld ? yield* settleOlder(at, meta, notes) : { doubtful: 0, ...drawnIn(meta) };
     });
     const rows = doubtful === 1 ? '1 unfinished row was' : `${doubtful} unfinished rows were`;
     const unclear = doubtful === 0 ? '' : `. It is not known whether ${rows} written`;
@@ -101,7 +101,8 @@ export async function onCurrentState<Result>(
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
 /**
- * Call this if the state lacks later writes. Does nothing for a file that only sets quantities.
+ * Call this if the state lacks later writes. Does nothing for content that may be repeated, such as a file that only
+ * sets quantities.
  * @throws RepetitionError for a file of deltas, a count or an undo, because it may already have been carried out
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {
@@ -139,7 +140,7 @@ const rowsOf = 'SELECT row, result, line, after, delta, CAST(pet_id AS TEXT) AS 
  * @param except the token of a run whose rows are left alone
  * @returns how many rows may have been written, and the new name
  */
-function* settlingOlder(
+function* settleOlder(
   at: TransactionContext,
   meta: Row | undefined,
   notes: StateNotes,
@@ -168,7 +169,7 @@ const doubtfulError: RowError = {
     'the state was replaced by an earlier copy, so it is not known whether this row was written: check the stock',
 };
 
-/** Returns a row of an open run in an older copy as `settlingOlder` will leave it, for display. */
+/** Returns a row of an open run in an older copy as `settleOlder` will leave it, for display. */
 export function doubtfulRow<Shown extends RecordedRow>(row: Shown): Shown {
   if (row.result !== 'pending' && row.result !== 'unknown') return row;
   return { ...row, result: row.delta === undefined ? 'unknown' : 'conflict', error: doubtfulError };
@@ -181,17 +182,17 @@ function doubtfulOutcome(row: Row): Outcome {
 
 /** Writes what a process knows about its rows into the state that has replaced the run's state. */
 export function recover({ database, notes }: StateContext, run: RunKey, known: KnownRows): Promise<void> {
-  return database.transact('durable', run.serviceName, (at) => recovering(at, run, known, notes));
+  return database.transact('durable', run.serviceName, (at) => recoverRows(at, run, known, notes));
 }
 
-function* recovering(
+function* recoverRows(
   at: TransactionContext,
   { token }: RunKey,
   { outcomes, rebased, isWhole }: KnownRows,
   notes: StateNotes,
 ): TransactionSteps<void> {
   const [, [meta] = [], [head] = []] = yield [lockSequence, selectLast, statement(selectRun, token)];
-  if (yield* isOlder(meta, notes)) yield* settlingOlder(at, meta, notes, token);
+  if (yield* isOlder(meta, notes)) yield* settleOlder(at, meta, notes, token);
   if (head === undefined) return;
   const run = runIn(head);
   const [rows = []] = yield [statement(rowsOf, run.id)];

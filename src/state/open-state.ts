@@ -9,7 +9,7 @@ import { withoutHistory } from './state-database.ts';
 export interface OpenStateOptions
   extends OpenFileOptions,
     Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'recoverElsewhere'> {
-  /** The state folder; created if it is missing. If `url` is set, the folder has the fallback state. */
+  /** The state folder; created if it is missing. If `url` is set, the folder holds the fallback state. */
   readonly folder: string;
   /** Whether to keep limits in the first usable runtime folder if the state folder can't be used. */
   readonly movesLimits?: boolean | undefined;
@@ -33,7 +33,7 @@ export async function openState(options: OpenStateOptions, system?: StateSystem)
     for (const runtime of movesLimits ? runtimeFolders : []) {
       try {
         const state = await openIn(runtime, { ...options, refusal }, system);
-        warn(`${refusal}. The known rate limits are kept in ${runtime} until the next restart`);
+        warn(`${refusal}. The known rate limits are kept in ${runtime} until this computer restarts`);
         return state;
       } catch (failure) {
         if (!(failure instanceof FailureError)) throw failure;

@@ -2,7 +2,7 @@ import { isSameBoot } from '../rate-limit/key-state.ts';
 import type { TransactionContext, TransactionSteps } from './state-database.ts';
 import { number, type Row, type Statement, statement, text } from './statements.ts';
 
-/** How far ahead a time is assumed to be, in milliseconds, if its row does not say so. */
+/** How far ahead a time of another boot is assumed to be, in milliseconds, if its row has no `lasts`. */
 const longest = 120_000;
 
 /**

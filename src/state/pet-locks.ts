@@ -41,7 +41,7 @@ export class Pets {
     const { database, clock } = this.#context;
     // Taken before the query, because a request that may arrive after this time counts as later.
     const asked = clock.monotonic();
-    return readWithoutLock(database, (at) => this.#looking(at, service, petIds, asked));
+    return readWithoutLock(database, (at) => this.#loadBeforeRead(at, service, petIds, asked));
   }
 
   /**
@@ -56,7 +56,7 @@ export class Pets {
     except?: string,
   ): Promise<number | undefined> {
     const { database } = this.#context;
-    const until = await readWithoutLock(database, (at) => this.#arriving(at, service, petIds, except));
+    const until = await readWithoutLock(database, (at) => this.#lastArrival(at, service, petIds, except));
     return until === undefined ? undefined : database.time.localLatest(until);
   }
 
@@ -65,7 +65,7 @@ export class Pets {
     return new PetLock(this.#context, service, petId);
   }
 
-  *#looking(
+  *#loadBeforeRead(
     at: TransactionContext,
     service: string,
     petIds: readonly bigint[] | undefined,
@@ -77,7 +77,7 @@ export class Pets {
     return { readVersion: { sequence: number(row?.last) ?? 0, at: asked }, writes };
   }
 
-  *#arriving(
+  *#lastArrival(
     at: TransactionContext,
     service: string,
     petIds: Pick<ReadonlySet<bigint>, 'has'>,
@@ -114,8 +114,8 @@ export class PetLock {
   }
 
   /**
-   * The read version and recent writes when the lock was acquired; undefined before that. From then on, nothing else
-   * writes the pet's stock through this state.
+   * The read version and recent writes when the lock was acquired; undefined before that. While the lock is held, no
+   * other command writes the pet's stock through this state.
    */
   get seen(): PetsBeforeRead | undefined {
     return this.#seen;
@@ -132,12 +132,12 @@ export class PetLock {
     presence.retain(this.#outstanding);
     this.#isTaken = true;
     const asked = clock.monotonic();
-    const { busy, seen } = await presence.hold('visible', this.#service, (at) => this.#entering(at, asked));
+    const { busy, seen } = await presence.hold('visible', this.#service, (at) => this.#acquireOrQueue(at, asked));
     this.#seen = seen;
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
-  /** Ends this lock, because a run has taken the lease over. */
+  /** Ends this lock without releasing its lease, which a run has taken over. */
   passToRun(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);
@@ -152,8 +152,8 @@ export class PetLock {
     this.passToRun();
   }
 
-  /** Takes the lease of the pet for this lock, or finds its holder or the owner ahead in the queue. */
-  *#entering(at: TransactionContext, asked: number): TransactionSteps<Entered> {
+  /** Takes the lease of the pet for this lock, or joins the queue and returns who blocks the pet. */
+  *#acquireOrQueue(at: TransactionContext, asked: number): TransactionSteps<Entered> {
     const { presence } = this.#context;
     const ofPet = `WHERE service = ${serviceByName} AND pet_id = ?`;
     const pet = [this.#service, this.petId] as const;
@@ -168,15 +168,15 @@ export class PetLock {
     const before = ownIndex < 0 ? line : line.slice(0, ownIndex);
     const living = yield* aliveAmong(presence, at, [...before, ...leased]);
     const [lease] = (yield* leasesIn(at, leased, living)).values();
-    // Removes dead processes ahead of this lock from the queue.
+    // Removes the dead processes at the front of the queue.
     const firstAlive = before.findIndex(({ holder }) => living.has(String(holder)));
     const dead = firstAlive < 0 ? before : before.slice(0, firstAlive);
     at.writes.push(...dead.map(({ place }) => deleteTicket(String(place))));
     const other = blockedBy(lease, [this.owner], presence.id, at.now);
     const busy = other ?? (firstAlive < 0 ? undefined : { run: undefined, until: undefined });
     if (busy !== undefined) {
-      // A process that was stopped for longer than its lease was considered dead and removed; it joins again, at the
-      // end.
+      // Joins at the end, perhaps again: another process has removed this lock from the queue if this process was
+      // suspended for longer than its lease.
       if (ownIndex < 0) {
         const sql = `INSERT INTO petstock.line (place, service, pet_id, holder) VALUES (?, ${serviceByName}, ?, ?) ON CONFLICT (place) DO NOTHING`;
         at.writes.push(statement(sql, this.owner, ...pet, presence.id));

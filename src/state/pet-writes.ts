@@ -26,7 +26,7 @@ export class PetWrites {
 
   /**
    * Returns, for each row, what other runs have written to its pet after that row, or may have written, oldest first.
-   * If some of these writes were removed from the history, the first item stands for them. Writes that were undone are
+   * If some of these writes were removed from the history, the first item represents them. Writes that were undone are
    * left out together with their undo, because together they changed nothing.
    */
   async after(

@@ -17,7 +17,7 @@ import {
 } from './state-database.ts';
 import { number, type Statement, statement } from './statements.ts';
 
-/** How long dead processes are kept after the end of their lease, in milliseconds: a stopped process may continue. */
+/** How long a process is kept after the end of its lease, in milliseconds: it may only be suspended, and continue. */
 const keptFor = 60_000;
 /** How long sightings are kept: 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
@@ -96,8 +96,7 @@ export class Presence {
   }
 
   /**
-   * Ends the presence of this process with its last log or pet lock. A later log or pet lock begins a new presence;
-   * transactions run one after the other.
+   * Ends the presence of this process with its last log or pet lock. A later log or pet lock begins a new presence.
    * @param last the set that is about to be released
    * @returns the statements to write; none if another log or pet lock remains
    */

@@ -10,7 +10,7 @@ export const recentFor = 15_000;
 
 /** Maximum number of rows per query. */
 const page = 500;
-/** Once this many rows were read, no further ones of another boot are. */
+/** Once this many rows were read, reading ends with the first page whose last row is of another boot. */
 const maxOtherBootRows = 10_000;
 
 /** The sequence number up to which this boot has known the writes of other boots for longer than `recentFor`. */

@@ -26,8 +26,7 @@ const countOpenDeltas = `SELECT run, count(*) AS rows FROM petstock.rows
   WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
 
 /**
- * Runs, their rows and outcomes, as they are in the state. The generators read a page at a time, and never hold the
- * whole.
+ * Runs, their rows and outcomes, as they are in the state. The generators hold one page in memory at a time.
  *
  * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
  * can't be read.
@@ -39,7 +38,7 @@ export class RecordedRuns {
     this.context = context;
   }
 
-  /** Warns if this is an older copy of the state: its open rows may have been written, and are returned as such. */
+  /** Warns if this is an older copy of the state: its open rows may have been written, and are shown as doubtful. */
   async warnIfOlder(): Promise<void> {
     const { database, warn } = this.context;
     if ((await standingOf(this.context)).isOld) warn(olderText(database));
@@ -94,7 +93,10 @@ export class RecordedRuns {
     for await (const rows of this.pages(run, results)) yield* rows;
   }
 
-  /** Like `rows`, but yields a page at a time, so that a caller can query many rows at once. */
+  /**
+   * Yields the rows a page at a time, so that a caller can query many rows at once. Returns unsent rows to pending
+   * first (see `returnUnsent`).
+   */
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);
     if (head === undefined) throw noSuchRun(run);

@@ -8,21 +8,21 @@ import { selectLast, type TransactionContext, type TransactionSteps } from './st
 import { statement } from './statements.ts';
 
 /**
- * Returns rows to pending if the run's process was killed on this machine, since it was started, before it sent them,
- * as its notes show. Does nothing while another process writes the run, or if there are no notes (only Linux has them).
+ * Returns rows to pending that the run's process did not send before it was killed, as its notes show. Does nothing
+ * while another process writes the run, or if this boot of the machine has no notes of the run (only Linux has notes).
  */
 export async function returnUnsent(context: StateContext, key: RunKey): Promise<void> {
   const { database, folder, clock } = context;
   const location = { folder, token: key.token, boot: clock.boot() };
   if (!hasNotes(location)) return;
-  await database.transact('durable', key.serviceName, (at) => returning(context, at, location));
+  await database.transact('durable', key.serviceName, (at) => voidUnsent(context, at, location));
 }
 
 /** Selects rows with an intent and without an outcome. */
 const selectIntents = `SELECT row, result, line, after, CAST(pet_id AS TEXT) AS pet, token FROM petstock.rows
   WHERE run = ${runByToken} AND result = 'unknown' AND error IS NULL`;
 
-function* returning(
+function* voidUnsent(
   { presence, notes }: StateContext,
   at: TransactionContext,
   location: NotesLocation,

@@ -11,7 +11,7 @@ export function wasDiscarded(run: string): ConflictError {
 }
 
 export function takenOver(run: string, by: string): ConflictError {
-  return new ConflictError(`Run ${run} was taken over by ${by}. This process sends nothing more`, {
+  return new ConflictError(`Run ${run} was taken over by ${by}. This command sends nothing more`, {
     hint: petstock`history show ${run}`,
   });
 }

@@ -15,7 +15,7 @@ import { WriteTurns } from './write-turns.ts';
 
 /** Further contents of a write, besides outcomes. */
 type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
-  /** The lock that holds the pet of the intent. */
+  /** The lock on the pet of the only intent, if the caller holds one. */
   readonly lock?: PetLock | undefined;
   /** Whether this process releases the run, so that another one can take it over. */
   readonly leaves?: boolean;
@@ -87,7 +87,7 @@ export class RunLog {
 
   /**
    * Takes the leases of rows and writes their intents, in one durable transaction, right before their requests are
-   * sent. Rows that are not granted stay as they were. After this process was stopped for longer than its lease, all
+   * sent. Rows that are not granted stay as they were. After this process was suspended for longer than its lease, all
    * rows are `busy` by their own run until its earlier requests are settled. A row of a resumed run is `busy` until no
    * request of the previous process can be in flight.
    * @param since the read version of the stock that the rows depend on; undefined if they depend on none
@@ -108,7 +108,7 @@ export class RunLog {
    * Notes that the request of a row is about to be sent, before the last check whether it may be sent.
    * @throws FailureError if that can't be noted
    */
-  leaves(row: number): void {
+  noteSending(row: number): void {
     this.#notes.note(row);
   }
 

@@ -72,7 +72,8 @@ interface Alike {
 }
 
 /**
- * Decides the new results of rows, writes them, and releases their leases unless a request may still be in flight.
+ * Decides the new results of rows, writes them, and releases their leases unless a request may still be in flight. If
+ * the run is an undo, also marks the rows that it has undone.
  * @param outcomes one per row
  * @param loaded rows of `selectSettled`; outcomes of other rows are ignored
  * @param takenFrom the id of this process, if another one has taken the run over
@@ -144,8 +145,8 @@ function writesOf(
 }
 
 /**
- * Marks rows of a run as undone; each counts once, by the first run that undoes it. If the run was itself an undo, the
- * rows that those rows had undone count as written again.
+ * Marks rows of a run as undone; each counts once, by the first run that undoes it. If that run was itself an undo, the
+ * rows that it had undone count as written again.
  * @param isBack marks the rows as no longer undone by that run instead
  */
 function* markUndone(

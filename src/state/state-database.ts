@@ -7,7 +7,6 @@ import { type ResultSets, type Statement, statement } from './statements.ts';
  * reply to its commit is lost, it runs again from the start.
  */
 export type TransactionSteps<Result> = Generator<readonly Statement[], Result, ResultSets>;
-/** Returns the steps of a transaction. */
 export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
 /**

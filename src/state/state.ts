@@ -101,7 +101,7 @@ export class State {
   }
 
   /**
-   * Checks the file of a local state, and then the row counts of all runs.
+   * Checks the file of a local state and, unless it has errors, the row counts of all runs.
    * @returns one line for each error; empty if there is none
    */
   async check(): Promise<readonly string[]> {

@@ -163,11 +163,11 @@ const releasedSchema = 3;
 
 /** Returns the statements that create all tables. */
 export function createTables(): string[] {
-  return [...statementsOf(tables), namingState()];
+  return [...statementsOf(tables), nameState()];
 }
 
 /** Returns the statements that create one table and its indexes. */
-export function makingTable(name: string): string[] {
+export function createTable(name: string): string[] {
   const pattern = new RegExp(`^CREATE (?:TABLE|INDEX \\w+ ON) petstock\\.${name} `);
   return statementsOf(tables).filter((sql) => pattern.test(sql));
 }
@@ -181,15 +181,15 @@ function statementsOf(script: string): string[] {
  * Returns a statement that names the state. A state with runs is named after the first one, so that every copy of it
  * gets the same name.
  */
-const namingState = () =>
+const nameState = () =>
   `UPDATE petstock.sequence SET state = coalesce((SELECT run FROM petstock.runs ORDER BY id LIMIT 1), '${uniqueName()}')`;
 
 /** Returns the statements that upgrade the sequence of version 3. */
-export function upgradingSequence(): string[] {
+export function upgradeSequence(): string[] {
   return [
     'ALTER TABLE petstock.sequence ADD COLUMN raised bigint NOT NULL DEFAULT 0',
     "ALTER TABLE petstock.sequence ADD COLUMN state text NOT NULL DEFAULT ''",
-    namingState(),
+    nameState(),
   ];
 }
 

@@ -31,8 +31,8 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
 }
 
 /**
- * Waits up to 1 s for the lease of the run's process to end; `resume` repeats that. The process belongs to an earlier
- * boot or a container, so only its lease shows whether it is alive.
+ * Waits up to 1 s for the lease of the run's process to end; `resume` repeats that. The process may belong to an
+ * earlier boot or a container, so only its lease shows whether it is alive.
  */
 export async function waitForProcess(
   { clock, database, interrupted, warn }: StateContext,

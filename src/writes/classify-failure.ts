@@ -22,7 +22,7 @@ export interface Failure {
   /** Whether no other row would succeed now, so that the run ends. */
   readonly stop: boolean;
   /**
-   * Whether the service may still answer a read although the run ends, so that rows of unknown outcome are checked
+   * Whether the stock can probably still be read although the run ends, so that rows of unknown outcome are settled
    * first.
    */
   readonly isReadable: boolean;

@@ -15,7 +15,10 @@ interface PreparedRow {
   readonly sendBy: number;
 }
 
-/** A row whose pet another command is changing. `until`: when the pet is free at the latest, if known. */
+/**
+ * A row whose pet another command is changing. `until`: when the pet is free at the latest; undefined while that
+ * command is running.
+ */
 export interface BusyRow {
   readonly queued: QueuedRow;
   readonly run: string | undefined;
@@ -45,17 +48,18 @@ const maxAgeWhenSent = 2000;
 export class Dispatcher {
   readonly #options: WriteOptions;
   readonly #outcomes: OutcomeTracker;
-  /** The rows that are still to be sent, in order. */
+  /** The rows that are not prepared yet, in order. */
   readonly #queue: QueuedRow[];
-  /** Whether more rows are queued than may be in flight at once, so that prepared rows have to wait. */
+  /**
+   * Whether more rows were queued, at first or after the last read, than may be in flight at once, so that prepared
+   * rows have to wait.
+   */
   #isGroup: boolean;
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
-  /** Whether the last admission returned a single permit, and reading the stock used it. */
+  /** Whether reading the stock left no permit of the last admission. */
   #spentPermitOnRead = false;
-  /**
-   * Whether the next admission must read the stock again: it was too old, but the single permit was used to send a row.
-   */
+  /** Whether the next admission must read the stock: it was too old, but the only permit was used to send a row. */
   #isStale = false;
   #prepared: PreparedRow[] = [];
   #preparing: Promise<void> | undefined;
@@ -81,8 +85,8 @@ export class Dispatcher {
   }
 
   /**
-   * Resolves when nothing is in flight and nothing more will be sent. Never rejects: an error becomes the reason why
-   * the run ended.
+   * Resolves when nothing is in flight and nothing more will be sent. An error while preparing or sending rows does not
+   * reject the promise, but ends the run.
    */
   async run(): Promise<void> {
     const workers = Math.min(this.#options.concurrency, this.#queue.length);
@@ -180,8 +184,8 @@ export class Dispatcher {
   }
 
   /**
-   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that can't be sent
-   * any more.
+   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that can no longer
+   * be sent.
    */
   async #readAgain(permits: Permit[]): Promise<void> {
     const relying = this.#queue.filter(dependsOnStock);
@@ -197,7 +201,8 @@ export class Dispatcher {
   }
 
   /**
-   * Leases the pets of the rows, and writes their intents. Rows that get no lease are left out.
+   * Leases the pets of the rows, and writes their intents. Rows that are not granted become busy, superseded or
+   * conflicts, and their permits are released.
    * @param permits at least one per row; used permits are taken from the front
    */
   async #intend(rows: readonly QueuedRow[], permits: Permit[]): Promise<void> {
@@ -241,10 +246,10 @@ export class Dispatcher {
   async #send({ queued, permit, sendBy }: PreparedRow): Promise<void> {
     const { client, clock, log, presence, timeout } = this.#options;
     this.#groupSize.noteSent();
-    // The process may have been stopped since the intent, so that other processes hold its leases by now. It may also
-    // be stopped right after `log.leaves`, so the checks come last.
+    // The process may have been suspended since the intent, so that other processes hold its leases by now. It may also
+    // be suspended right after `log.noteSending`, so the checks come last.
     const beginSend = () => {
-      log.leaves(queued.row);
+      log.noteSending(queued.row);
       if (clock.monotonic() > sendBy || !presence.holdsLease) throw new PermitExpiredError();
       permit.beginSend();
     };

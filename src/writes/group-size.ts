@@ -37,7 +37,6 @@ export class GroupSize {
     this.#span = Math.min(Math.max(span.least, took * span.preparations), span.most);
   }
 
-  /** Counts a row that is being sent. */
   noteSent(): void {
     this.#sent += 1;
   }

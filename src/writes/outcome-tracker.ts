@@ -18,8 +18,8 @@ import { recheck, type ZeroAllowance } from './verdict.ts';
 const applied: FinalOutcome = { result: 'applied' };
 
 /**
- * Records the outcomes of rows, in memory and in the log of the run, and ends the run if no other row would succeed, or
- * on the first row that does not succeed (`failFast`).
+ * Records the outcomes of rows, in memory and in the log of the run. Ends the run if it is interrupted, if no other row
+ * would succeed, or, with `failFast`, on the first row that does not succeed.
  */
 export class OutcomeTracker implements WriteProgress {
   readonly settled = new Map<number, FinalOutcome>();
@@ -194,7 +194,7 @@ export class OutcomeTracker implements WriteProgress {
     return rows.flatMap((write): readonly QueuedRow[] => {
       const found = quantities.get(write.petId);
       const rechecked = recheck(write, quantities, this.#zeros);
-      if (rechecked.kind === 'open') return [{ ...rechecked.write, basis }];
+      if (rechecked.kind === 'send') return [{ ...rechecked.write, basis }];
       if (rechecked.kind === 'unchanged') this.settle(write, { result: rechecked.kind }, found);
       else this.conflict(write, rechecked.message, found);
       return [];

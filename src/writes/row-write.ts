@@ -21,7 +21,7 @@ export interface QueuedRow extends RowWrite {
 }
 
 export interface ReadBasis {
-  /** The read version of the stock; undefined for a plain set. */
+  /** The read version of the stock; undefined if no stock was read for the row. */
   readonly readVersion: ReadVersion | undefined;
   /**
    * When the stock was read, in milliseconds of the monotonic clock; `rereadRequired` if it must be read again before
@@ -60,7 +60,7 @@ export interface FinalOutcome {
   /** The stock that the service wrote, if it differs from the requested one. */
   readonly quantity?: number | undefined;
   readonly error?: RowError | undefined;
-  /** The row as it was sent, if it has a delta, because the stock may have changed since the plan. */
+  /** The row as it was sent, if it has a delta and was written: the stock may have changed since the plan. */
   readonly rebased?: RowWrite | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface UnknownRow {
 export interface WriteProgress {
   readonly settled: ReadonlyMap<number, FinalOutcome>;
   readonly unknown: ReadonlyMap<number, UnknownRow>;
-  /** Rows that were sent and certainly not written, with the error of their last request; they are pending again. */
+  /** Rows that were not written, as the stock read back shows, with the error of their last request. */
   readonly notWritten: ReadonlyMap<number, RowError>;
   /**
    * Rows that were sent with a request whose outcome was not known afterwards. Even if the stock does not show the
@@ -95,10 +95,10 @@ export interface WriteProgress {
 export interface WriteOptions {
   readonly client: Pick<Client, 'updateInventory'>;
   readonly governor: Pick<Governor, 'admitSeveral'>;
-  readonly log: Pick<RunLog, 'intend' | 'leaves' | 'settle'>;
+  readonly log: Pick<RunLog, 'intend' | 'noteSending' | 'settle'>;
   /**
    * Returns, for each row, what other runs have written to its pet since its intent, or may have written, oldest first.
-   * There are such writes only if this process was stopped for longer than its lease.
+   * There are such writes only if this process was suspended for longer than its lease.
    */
   writesSince(rows: readonly Pick<RecordedRow, 'row' | 'petId'>[]): ReturnType<PetWrites['after']>;
   readonly presence: Pick<Presence, 'holdsLease'>;

@@ -12,8 +12,8 @@ export interface Unsettled {
 
 /**
  * Settles rows of unknown outcome by the stock that was read after they were sent, and by later writes of other runs
- * (there are some only if this process was stopped and lost its leases). Rows whose request may still be in flight stay
- * unknown, unless the stock shows that they were applied.
+ * (there are some only if this process was suspended and lost its leases). Rows whose request may still be in flight
+ * stay unknown, unless the stock shows that they were applied.
  * @param laterWrites the writes of other runs, for each of `outcomes.unknown`
  * @param options `now`: the monotonic time before the stock was read; `isLast`: nothing is sent again, so a plain set
  * stays unknown, because the stock before it is not known
@@ -56,7 +56,7 @@ function sendAgain(outcomes: OutcomeTracker, { write }: UnknownRow, { readAt }: 
 }
 
 /**
- * Returns the row to pending: the stock is still the same, so the row was not carried out.
+ * Returns a row to pending, because its verdict is that it was not carried out.
  * @returns the row to send again; none at the end of the run, or if its delta can't be added to the stock
  */
 function returnToPending(

@@ -15,12 +15,14 @@ export interface UnansweredRow {
   readonly laterWrites: readonly LaterWrite[];
 }
 
-/** The decision about a row. `open`: the row was certainly not written, or it is a plain set; it may be sent again. */
+/**
+ * The decision about a row. `send`: the row was certainly not written, or it is a plain set; it may be sent (again).
+ */
 export type Verdict =
-  | { readonly kind: 'applied' | 'unchanged' | 'open' }
+  | { readonly kind: 'applied' | 'unchanged' | 'send' }
   | { readonly kind: 'conflict'; readonly message: string };
 
-const resend: Verdict = { kind: 'open' };
+const send: Verdict = { kind: 'send' };
 const applied: Verdict = { kind: 'applied' };
 
 /** Decides the outcome of a row from the history and the stock that was just read. */
@@ -33,12 +35,13 @@ export function verdictOn(row: UnansweredRow): Verdict {
  * Decides about a row that sets a quantity, by the first rule that applies:
  *
  * - The stock has that value and the row was never sent: `unchanged`.
- * - The row was sent, and the first later write by another run was based on that value: `applied`, whatever came later.
+ * - The row was sent to change the stock, and the first later write by another run was based on that value: `applied`,
+ *   whatever came later.
  * - Another run has written the stock since, or may have: a conflict that names the run. If the stock is still as
- * before, a write of unknown outcome counts only if it would have left this stock.
+ *   before, a write of unknown outcome counts only if it would have left this stock.
  * - The stock has that value: `applied`.
- * - The row is a plain set and the pet exists: `open`, or a conflict if the row was sent and is only now resumed.
- * - The stock is the same as before: `open`.
+ * - The row is a plain set and the stock was read: `send`, or a conflict if the row was sent and is only now resumed.
+ * - The stock is the same as before: `send`.
  * - Otherwise: a conflict.
  */
 function verdictOnQuantity(
@@ -53,26 +56,26 @@ function verdictOnQuantity(
   if (later !== undefined) return { kind: 'conflict', message: laterWriteMessage(later) };
   if (found === after) return applied;
   if (found !== undefined && before === undefined) {
-    return wasSent && isResumed ? { kind: 'conflict', message: `the stock is ${found}, not ${after}` } : resend;
+    return wasSent && isResumed ? { kind: 'conflict', message: `the stock is ${found}, not ${after}` } : send;
   }
-  if (isAsBefore) return resend;
+  if (isAsBefore) return send;
   const message = stockMovedMessage(write, stock);
   return { kind: 'conflict', message: wasSent ? `${message}, and ${notKnown}` : message };
 }
 
 /**
- * Decides about a row with a delta. If it was never sent, it is `open` as long as the pet exists. If it was sent, the
- * first later write by another run shows whether the row had arrived: that write was based either on the sum or on the
- * stock before. Without such a write, the current stock shows the same. If neither value is found, the outcome can't be
- * known: a conflict.
+ * Decides about a row with a delta. If it was sent, the first later write by another run shows whether it had arrived:
+ * that write was based either on the sum or on the stock before. Without such a write, the current stock shows the
+ * same. If neither value is found, the outcome can't be known: a conflict. A row that has not arrived or was never sent
+ * is `send`, or a conflict if the pet has no stock that can be read.
  */
 function verdictOnDelta({ write, wasSent, stock, laterWrites }: UnansweredRow, found: number | undefined): Verdict {
-  if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
+  if (!wasSent) return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : send;
   const [later] = laterWrites;
   const seen = later === undefined ? found : later.before;
   if (seen === write.after) return applied;
   if (seen === write.before && seen !== undefined) {
-    return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : resend;
+    return found === undefined ? { kind: 'conflict', message: absenceText(stock, write.petId) } : send;
   }
   const message = later === undefined ? stockMovedMessage(write, stock) : laterWriteMessage(later);
   return { kind: 'conflict', message: `${message}, and ${notKnown}` };
@@ -101,7 +104,7 @@ export function mayBeWritten({ result, quantity }: LaterWrite, stock: number | u
 
 /** Describes a later write in the history, as a clause without a period. */
 export function laterWriteMessage({ run, command, result }: LaterWrite): string {
-  if (run === undefined) return 'a run that was removed from the history has written the stock since';
+  if (run === undefined) return 'a run that was removed from the history may have written the stock since';
   return `run ${plainName(run)} (${command}) ${result === 'unknown' ? 'may have written' : 'has written'} the stock since`;
 }
 
@@ -135,18 +138,18 @@ export function rebase(write: RowWrite, found: number, zeros: ZeroAllowance): Ro
 
 /** The decision about a row after its stock has been read again. */
 export type Rechecked =
-  | { readonly kind: 'open'; readonly write: RowWrite }
+  | { readonly kind: 'send'; readonly write: RowWrite }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly message: string };
 
-/** Adds a delta to the current stock. A row without a delta is settled if its stock has changed. */
+/** Adds the delta of a row to the current stock. A row without a delta is settled if its stock has changed. */
 export function recheck(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Rechecked {
   const found = quantities.get(write.petId);
   if (write.delta !== undefined && found !== undefined) {
     const rebased = rebase(write, found, zeros);
-    return typeof rebased === 'string' ? { kind: 'conflict', message: rebased } : { kind: 'open', write: rebased };
+    return typeof rebased === 'string' ? { kind: 'conflict', message: rebased } : { kind: 'send', write: rebased };
   }
-  if (found === write.before) return { kind: 'open', write };
+  if (found === write.before) return { kind: 'send', write };
   if (found === write.after) return { kind: 'unchanged' };
   return { kind: 'conflict', message: stockMovedMessage(write, quantities) };
 }

@@ -22,7 +22,7 @@ const busyPoll = 100;
  * its intent is written to disk, the request is sent, and the outcome is recorded. A row of unknown outcome is never
  * sent again blindly: after the round its stock is read, and the row is settled or sent again.
  *
- * Never throws: `stoppedBy` is the reason why the run ended early, if it did.
+ * Never throws: an error or an interruption that ends the run early becomes `stoppedBy`.
  */
 export async function writeRows(rows: Iterable<RowWrite>, options: WriteOptions): Promise<WriteProgress> {
   const outcomes = new OutcomeTracker(options);
@@ -58,7 +58,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const [hopeless, hopeful] = separateHopeless(busy, busyWaits, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNoneGivenUp(givenUp);
-    // Reads the stock again for a row that depends on it: this process may have been suspended since the last read.
+    // A row that depends on the stock is read again: this process may have been suspended since the last read.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     busyWaits = await waitForOthers(hopeful, busyWaits, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(rereadIfBlocked)];
@@ -105,7 +105,7 @@ async function readBack(
   const { clock, interrupted } = options;
   const found: QueuedRow[] = [];
   for (;;) {
-    const { again, inFlightUntil } = await lookAtUnknown(options, outcomes, false);
+    const { again, inFlightUntil } = await readAndSettle(options, outcomes, false);
     found.push(...again);
     if (inFlightUntil === undefined || hasOthers || found.length > 0) return found;
     const wait = inFlightUntil - clock.monotonic();
@@ -116,8 +116,8 @@ async function readBack(
 }
 
 /**
- * Settles rows of unknown outcome after the run was stopped, if the service may still answer a read. If every row is
- * settled by then, the reason for the stop is dropped.
+ * Settles rows of unknown outcome after the run was stopped, if the stock can still be read. If every row is settled by
+ * then, the reason for the stop is dropped.
  */
 async function settleStopped(count: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (!outcomes.isReadable) return;
@@ -130,14 +130,14 @@ async function settleStopped(count: number, options: WriteOptions, outcomes: Out
 
 /** Reads the stock once before the run gives up, to settle the rows of unknown outcome. */
 async function settleOnce(options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
-  if (outcomes.unknown.size > 0) await lookAtUnknown(options, outcomes, true);
+  if (outcomes.unknown.size > 0) await readAndSettle(options, outcomes, true);
 }
 
 /**
  * Reads the stock of the rows of unknown outcome, then what other runs have written since, and settles the rows
  * accordingly.
  */
-async function lookAtUnknown(options: WriteOptions, outcomes: OutcomeTracker, isLast: boolean): Promise<Unsettled> {
+async function readAndSettle(options: WriteOptions, outcomes: OutcomeTracker, isLast: boolean): Promise<Unsettled> {
   const now = options.clock.monotonic();
   const writes = [...outcomes.unknown.values()].map(({ write }) => write);
   const stock = await options.readStock(new Set(writes.map(({ petId }) => petId)));
@@ -162,7 +162,7 @@ function separateHopeless(busy: readonly BusyRow[], busyWaits: BusyWaits, { cloc
 }
 
 /**
- * Waits until the pets may be free: 100 ms, or until no request of a dead process can still reach them.
+ * Waits until the pets may be free: 100 ms, or longer if a request of a dead process may still reach one of them.
  * @returns the waits, including this wait
  */
 async function waitForOthers(

@@ -95,7 +95,7 @@ test.each<[string, number, number, number, number | undefined, number]>([
       },
       log: {
         ...log,
-        leaves: () => {
+        noteSending: () => {
           if (!isHeld) shop.clock.advance(hold + late);
           isHeld = true;
         },

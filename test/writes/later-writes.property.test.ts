@@ -111,13 +111,13 @@ property(
       laterWrites: known,
     });
     if (kind === 'applied') expect(ours).toBe('committed');
-    if (kind === 'open') expect(ours).toBe('lost');
+    if (kind === 'send') expect(ours).toBe('lost');
     if (ours === 'committed' && events[0]?.kind === 'adjust') expect(kind).toBe('applied');
   },
 );
 
 property(
-  'reports a delta as applied only if it was carried out, and as open only if it was not',
+  'reports a delta as applied only if it was carried out, and as one to send only if it was not',
   [
     fc.integer({ min: 1, max: 3 }),
     fc.constantFrom('never sent', 'lost', 'committed'),
@@ -136,9 +136,9 @@ property(
       laterWrites: known,
     });
     expect(kind).not.toBe('unchanged');
-    if (!wasSent) expect(kind).toBe('open');
+    if (!wasSent) expect(kind).toBe('send');
     if (kind === 'applied') expect(ours).toBe('committed');
-    if (kind === 'open') expect(ours).not.toBe('committed');
+    if (kind === 'send') expect(ours).not.toBe('committed');
     // It is always known if nobody else had changed the stock before it was read.
     if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
   },

@@ -122,7 +122,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     },
     presence: { holdsLease: true },
     log: {
-      leaves: () => {},
+      noteSending: () => {},
       intend: async (intents: readonly Intent[]): Promise<readonly Grant[]> => {
         for (const { row } of intents) intended.add(row);
         return intents.map(() => ({ kind: 'granted' }));

@@ -87,7 +87,7 @@ export class PostgresConnection {
 
   /**
    * When the last answered query was sent, by the monotonic clock: its results were true at that moment or later.
-   * Before any time if there is no connection.
+   * `-Infinity` if there is no connection.
    */
   get heardAt(): number {
     return this.#wire === undefined || this.#wire.isOver ? Number.NEGATIVE_INFINITY : this.#heardAt;

@@ -49,7 +49,8 @@ export class DatabaseClock implements StateTime {
   }
 
   /**
-   * Whether the clock must be read again before converting a time: the offset is unknown or old, or this machine slept.
+   * Whether the clock must be read again before converting a time: the offset is unknown or old, or this machine slept
+   * or its wall clock was stepped.
    */
   get isDoubtful(): boolean {
     return this.#hasStepped || this.#clock.monotonic() - this.#known.at > maxAge;

@@ -8,7 +8,7 @@ import { inLocalTime, inSharedTime } from './limit-times.ts';
 import { isLost, isSilence } from './postgres-errors.ts';
 import type { PostgresStateDatabase } from './postgres-state-database.ts';
 
-/** Maximum age of the last reply of the database for its notifications to be relied on, in milliseconds. */
+/** Once the database's last reply is older than this, in milliseconds, a notification may have been missed. */
 const maxSilence = 2000;
 /**
  * Interval in milliseconds between queries while this process may send requests, so that the last reply stays recent.
@@ -27,8 +27,8 @@ const message = statement("SELECT pg_logical_emit_message(true, 'petstock', '')"
 
 /**
  * The limits of keys shared by all machines. A write applies only to the version that it was computed from, so no
- * transaction stays open while this process computes. The row is locked only if others keep winning, or if the reply to
- * a commit was lost.
+ * transaction stays open while this process computes. The row is locked only if other processes keep writing first, or
+ * if the reply to a commit was lost.
  *
  * A process that writes a gate notifies all others in the same transaction. Any client can send a notification, so it
  * carries no information: nothing is sent until the row has been read again.

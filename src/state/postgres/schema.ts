@@ -1,6 +1,6 @@
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { flag, number, type Statement, statement, text } from '../statements.ts';
-import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import { createTable, createTables, requireReadable, schemaVersion, upgradeSequence } from '../tables.ts';
 import { type Ask, commit } from './connection.ts';
 import { isMissing } from './postgres-errors.ts';
 
@@ -23,7 +23,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
   // an outdated result.
   const isThere = "SELECT 1 AS found FROM pg_catalog.pg_tables WHERE schemaname = 'petstock' AND tablename = 'meta'";
   const [[meta] = []] = await ask([statement(isThere)], options);
-  if (meta === undefined) await ask([...making(), commit], options);
+  if (meta === undefined) await ask([...createSchema(), commit], options);
   else {
     const [[found] = [], [known] = [], [present] = []] = await ask(
       [selectVersion, selectEpoch, selectPresent],
@@ -47,8 +47,8 @@ function upgrade(): string[] {
   return [
     'DROP INDEX IF EXISTS petstock.runs_by_time',
     'DROP INDEX petstock.rows_by_change',
-    ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
-    ...upgradingSequence(),
+    ...createTable('rows').filter((sql) => sql.includes('rows_by_change')),
+    ...upgradeSequence(),
     'ALTER TABLE petstock.runs ADD COLUMN discarded boolean',
     `UPDATE petstock.meta SET schema = ${schemaVersion}`,
   ];
@@ -80,7 +80,7 @@ const insertEpoch = `INSERT INTO petstock.epoch VALUES (extract(epoch FROM clock
  * Returns the statements that create the schema. `epoch` has one row. A crash or a failover removes it, because the
  * table is unlogged.
  */
-function making(): Statement[] {
+function createSchema(): Statement[] {
   const own = [
     'CREATE SCHEMA IF NOT EXISTS petstock',
     'CREATE TABLE petstock.meta (schema integer NOT NULL)',

@@ -5,7 +5,7 @@ import { isLost, isSilence, reasonOf } from './postgres-errors.ts';
 import type { OpenWire, Wire } from './wire.ts';
 
 /** How long a silent server is skipped if the database has other servers, in milliseconds. */
-const passedOverFor = 10_000;
+const skippedFor = 10_000;
 
 /** The servers of one database. Only one of them accepts writes at a time, and that may change. */
 export class Servers {
@@ -30,7 +30,7 @@ export class Servers {
 
   /** Notes that the current server has not responded in time. */
   noteSilence(error: unknown): void {
-    if (this.#current !== undefined) this.#passOver(this.#current, error);
+    if (this.#current !== undefined) this.#skip(this.#current, error);
   }
 
   /**
@@ -52,15 +52,15 @@ export class Servers {
         return wire;
       } catch (error) {
         if (!isLost(error) || !this.areSeveral) throw error;
-        if (isSilence(error)) this.#passOver(server, error);
+        if (isSilence(error)) this.#skip(server, error);
         failures.set(server, error);
       }
     }
     throw noneOf(failures);
   }
 
-  #passOver(server: DatabaseServer, error: unknown): void {
-    this.#silent.set(server, { error, until: this.#clock.monotonic() + passedOverFor });
+  #skip(server: DatabaseServer, error: unknown): void {
+    this.#silent.set(server, { error, until: this.#clock.monotonic() + skippedFor });
   }
 }
 

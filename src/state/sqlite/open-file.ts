@@ -94,7 +94,7 @@ async function connect(folder: string, options: OpenFileOptions, system: StateSy
   return connection;
 }
 
-/** Creates the file for this user only; SQLite gives its companion files the same mode. */
+/** Creates the file and its marker for this user only; SQLite gives its companion files the same mode. */
 function createFile(file: string): void {
   for (const path of [markerOf(file), file]) closeSync(openSync(path, 'a', 0o600));
 }

@@ -2,7 +2,7 @@ import { recordedResults } from '../../inventory/run-records.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
-import { createTables, makingTable, requireReadable, schemaVersion, upgradingSequence } from '../tables.ts';
+import { createTable, createTables, requireReadable, schemaVersion, upgradeSequence } from '../tables.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** Identifies files of petstock: `psst` in ASCII. */
@@ -47,7 +47,7 @@ function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot
  */
 function upgrade(): string[] {
   const columns = runColumns.join();
-  const [table = '', ...indexes] = makingTable('runs');
+  const [table = '', ...indexes] = createTable('runs');
   const dropped = ['runs_by_time', 'runs_by_end', 'runs_by_content', 'runs_unfinished', 'runs_by_sequence'];
   return [
     'ALTER TABLE petstock.runs RENAME TO old_runs',
@@ -56,8 +56,8 @@ function upgrade(): string[] {
     `INSERT INTO petstock.runs (id, run, token, ${columns}) SELECT id, run, coalesce(token, run), ${columns} FROM old_runs`,
     'DROP TABLE old_runs',
     ...indexes,
-    ...makingTable('rows').filter((sql) => sql.includes('rows_by_change')),
-    ...upgradingSequence(),
+    ...createTable('rows').filter((sql) => sql.includes('rows_by_change')),
+    ...upgradeSequence(),
   ];
 }
 

@@ -187,7 +187,6 @@ export class SqliteStateDatabase implements StateDatabase {
     return retryBusy(work, pauses, (ms) => this.#clock.sleep(ms), mayHelp);
   }
 
-  /** Runs the steps inside a transaction. */
   #run<Result>(service: string | undefined, work: TransactionBody<Result>): Result {
     if (service !== undefined && !this.#services.has(service)) {
       this.#connection.run('INSERT INTO services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);
