@@ -301,9 +301,7 @@ describe('gate files of a state that fails', () => {
   test('warns in a program without a state if no folder can store a gate file', async () => {
     const { openWith, lines } = await rig();
     await openWith('/proc/petstock', '/proc/other').fold(scope, [gate]);
-    expect(lines).toEqual([
-      expect.stringMatching(/wait for 60 s, but that can't be saved: .+Other programs don't know/),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(/wait of 60 s, but it can't be saved: .+Other programs don't know/)]);
   });
 
   test('makes a command warn and wait if neither the state nor a file can store a gate', async () => {
