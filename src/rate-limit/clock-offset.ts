@@ -15,7 +15,9 @@ export interface ClockOffset {
   readonly guessed: boolean;
   /** Whether the offset is based on a single response, so that another backend may be behind. */
   readonly single?: boolean;
-  /** Whether two responses of this window disagreed. Then the slowest clock counts until the next window has ended. */
+  /**
+   * Whether two responses of this window disagreed. If so, the slowest clock counts until the next window has ended.
+   */
   readonly disputed?: boolean;
   /** How far, in milliseconds, a backend that responded in the previous window was behind `least`. */
   readonly margin?: number;

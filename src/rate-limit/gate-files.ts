@@ -75,7 +75,7 @@ export class GateFiles {
   }
 
   /**
-   * Writes a gate to disk. In a folder with a later gate, that one stays.
+   * Writes a gate to disk. A later gate in a folder is kept.
    * @returns the last error if there are folders, but none accepted the gate; otherwise undefined
    */
   async write(scope: string, kind: CopyKind, { gate, env }: KeyState, life?: string): Promise<unknown> {

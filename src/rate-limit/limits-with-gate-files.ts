@@ -15,8 +15,8 @@ export interface GateFilesOptions {
   readonly url?: string | undefined;
   readonly clock: Clock;
   /**
-   * Whether the limits end with this process. Then a gate that can't be saved to a file is lost, and a warning is
-   * printed.
+   * Whether the limits end with this process. If so, a gate that can't be saved to a file is lost, too, and a warning
+   * is printed.
    */
   readonly isBrief?: boolean | undefined;
   /** Cancels the wait for a gate that could not be saved. */

@@ -24,7 +24,7 @@ export interface SeenWindow {
   readonly reset: number;
   readonly limit: number;
   readonly remaining: number;
-  /** When the request was sent and the response came, by the monotonic clock. */
+  /** When the request was admitted and the response came, by the monotonic clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
   /** When the response came, by the wall clock, in milliseconds since the Unix epoch. */

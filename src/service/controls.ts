@@ -16,8 +16,8 @@ export interface Snapshot {
 }
 
 /**
- * Changes a service from outside its API: for the administration port, and for the program that started it. Each method
- * may throw StorageError.
+ * Changes to a service that its API does not offer, for the administration port and for the program that started it.
+ * Each method may throw StorageError.
  */
 export class Controls {
   /** @param first the initial stock; a reset restores it */

@@ -11,7 +11,7 @@ export type Occurrence =
 export type Harm =
   /** Responds with an error instead of carrying out the request. `retryAfter` is sent unchanged. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter: string | null }
-  /** Resets the connection (RST) instead of carrying out the request. */
+  /** Resets the connection (over TLS, just ends it) instead of carrying out the request. */
   | { readonly kind: 'reset' }
   /** Does nothing and never responds. */
   | { readonly kind: 'hang' }

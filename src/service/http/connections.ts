@@ -59,7 +59,7 @@ export class Connections {
     const before = this.latestOn(socket);
     this.#open.get(socket)?.add(exchange);
     if (this.#draining) {
-      // With pipelining, this is the last exchange to be answered.
+      // With pipelining, the exchange before this one must keep the connection open.
       if (before?.response.headersSent === false) before.response.shouldKeepAlive = true;
       endWith(exchange);
     }

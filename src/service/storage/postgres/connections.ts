@@ -20,7 +20,7 @@ export type Client = pg.PoolClient;
 /** Maximum wait in milliseconds until connections have ended. Then they are destroyed: their server may be gone. */
 const GOODBYE_MS = 1_000;
 
-/** Maximum number of attempts of work that PostgreSQL undoes because of a deadlock or the like. */
+/** Maximum number of attempts of work that PostgreSQL undoes because of a deadlock or a serialization failure. */
 const ATTEMPTS = 4;
 
 /**
@@ -45,7 +45,7 @@ export class Connections {
   failedChanges = 0;
 
   /**
-   * @param urls the URLs of the servers of one database; the first server that accepts writes at the time is used
+   * @param urls the URLs of the servers of one database; of several, the first that accepts writes is used
    * @throws StorageError for an invalid URL
    */
   constructor(urls: readonly string[]) {
@@ -101,7 +101,8 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a transaction. A failure undoes it completely. After a deadlock, runs `work` again.
+   * Runs `work` in a transaction. A failure undoes it completely. After a deadlock or a serialization failure, runs
+   * `work` again.
    * @throws StorageError if the transaction fails, of the kind `uncertain` if the connection was lost
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {

@@ -13,7 +13,7 @@ interface PetRow {
   readonly record: string | null;
 }
 
-/** A row of an update: one row without a pet if there was none to update. */
+/** A row that an update returns. If there was no pet to update, the only row has no pet. */
 interface UpdatedRow {
   readonly in_time: boolean;
   readonly id: bigint | null;
