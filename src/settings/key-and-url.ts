@@ -44,7 +44,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
   if (url === undefined) return problem('it is not a URL: give it as https://host/v1');
   if (authority.includes('@'))
     return problem(
-      'it contains a user name or password: leave that out, the key is stored with petstock config set-key',
+      'it contains a user name or password: leave them out, because the key is given to petstock separately',
     );
   if (/[?#]/.test(text)) return problem('it contains a query or fragment: leave out everything from the ? or # on');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
