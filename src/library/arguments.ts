@@ -1,9 +1,9 @@
-import { type Parsed, parsePetId, parseQuantity } from '../inventory/items.ts';
+import { type Parsed, parseDelta, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 
 /** A signed 64-bit integer: a bigint, a safe integer, or its decimal digits. */
 export type PetIdInput = bigint | number | string;
-/** A safe integer: a number, a bigint, or its decimal digits. */
+/** A safe integer: a number, a bigint, or its decimal digits. Those of a delta may have a plus sign. */
 export type QuantityInput = number | bigint | string;
 
 /** @throws UsageError if the value is not a pet id, or is a number that may have lost digits */
@@ -14,6 +14,11 @@ export function petIdOf(value: unknown, name = 'petId'): bigint {
 /** @throws UsageError if the value is not a safe integer */
 export function quantityOf(value: unknown, name = 'quantity'): number {
   return integer(value, name, parseQuantity);
+}
+
+/** @throws UsageError if the value is not a safe integer */
+export function deltaOf(value: unknown): number {
+  return integer(value, 'delta', parseDelta);
 }
 
 /** @throws UsageError if the value is set and is not a whole number of at least `least` */

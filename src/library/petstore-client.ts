@@ -10,6 +10,7 @@ import type { Parsed } from '../shared/parsed.ts';
 import type { State } from '../state/state.ts';
 import {
   countOf,
+  deltaOf,
   type PetIdInput,
   petIdOf,
   type QuantityInput,
@@ -190,7 +191,7 @@ export function openPetstoreClient(options: PetstoreClientOptions & ClientDepend
       });
     },
     adjust: async (petId, delta, given) => {
-      const one = { command: 'inventory adjust', petId: petIdOf(petId), delta: quantityOf(delta, 'delta') };
+      const one = { command: 'inventory adjust', petId: petIdOf(petId), delta: deltaOf(delta) };
       return call(given, (connection, signal) => write(connection, signal, one));
     },
     resume: async (run, given = {}) => perform(given, resumeRun(textOf(run, 'run') ?? '')),

@@ -10,6 +10,7 @@ import { StockReader } from '../runs/stock-reader.ts';
 import { ConflictError, FailureError, PetstockError, serviceQuotes, UsageError } from '../shared/errors.ts';
 import {
   countOf,
+  deltaOf,
   type PetIdInput,
   petIdOf,
   type QuantityInput,
@@ -204,7 +205,7 @@ function readChange(input: ChangeInput, line: number): Change {
     line,
     petId: petIdOf(input.petId),
     quantity: quantity === undefined ? undefined : quantityOf(quantity),
-    delta: delta === undefined ? undefined : quantityOf(delta, 'delta'),
+    delta: delta === undefined ? undefined : deltaOf(delta),
     expected: expected === undefined ? undefined : quantityOf(expected, 'expected'),
     reason: textOf(input.reason, 'reason'),
     ref: textOf(input.ref, 'ref'),

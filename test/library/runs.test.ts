@@ -10,7 +10,7 @@ test('applies and undoes changes as runs that the command line lists', async () 
   const { shop, client } = await open();
   const applied = await client.apply([
     { petId: 1n, quantity: 15, expected: 12 },
-    { petId: '9007199254740993', delta: 6, reason: 'delivery' },
+    { petId: '9007199254740993', delta: '+6', reason: 'delivery' },
     { petId: 2, quantity: 0 },
   ]);
   expect(applied).toMatchObject({
