@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
-/** Modules of Node that are not there from the beginning. */
+/** Node modules that are not loaded from the beginning. */
 type Builtins = readonly string[];
 
 const cache: Builtins = ['vm', 'os'];
@@ -49,7 +49,7 @@ test.each(['inventory list', 'inventory get 4', 'inventory set 4 3', 'inventory 
   },
 );
 
-/** Runs in place of the program, with its arguments, and notes in the end what it has loaded. */
+/** Runs the program with its arguments, and records at its exit which modules were loaded. */
 const recorder = `
   const { writeFileSync } = require('node:fs');
   const atFirst = process.moduleLoadList.length;

@@ -48,7 +48,7 @@ test("prints an error's cause and stack with --debug", async () => {
   expect(stderr).toMatch(/^│ {5}at /m);
 });
 
-// USER is missing in containers and with cron; a relative HOME would put keys into the folder that this is.
+// USER is missing in containers and with cron; a relative HOME would put keys into the current folder.
 test('takes the user name and the home folder from the account if USER or an absolute HOME is missing', async () => {
   const own = userInfo();
   const env = { HOME: 'nowhere', PETSTOCK_CONFIG_DIR: undefined };

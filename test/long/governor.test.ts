@@ -61,7 +61,7 @@ describe('one user of a key', () => {
     const loaded = Date.now();
     await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
     const journal = await unrefused(served, 70);
-    // 70 are 20 now and 50 in the three windows behind this one; the rest is the start of the process and noise.
+    // 70 are 20 now and 50 in the three windows after this one; the rest is the start of the process and noise.
     const best = endOfWindow(journal[0]?.time ?? loaded) + 2 * windowMs;
     expect((journal.at(-1)?.time ?? 0) - best).toBeLessThan(2 * windowMs + 1000);
   });

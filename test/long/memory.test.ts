@@ -12,7 +12,7 @@ import { stateSql } from '../support/state-sql.ts';
  */
 const heap = { NODE_OPTIONS: '--max-old-space-size=64' };
 const rows = 100_000;
-/** No time limit: a run of this many rows writes much to its disk. */
+/** A long time limit: a run of this many rows writes much to its disk. */
 vi.setConfig({ testTimeout: 600_000 });
 
 test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', async () => {

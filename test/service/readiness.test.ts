@@ -41,7 +41,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_c'],
     ['finds no table of pets', 'ALTER TABLE petstock_service.pets RENAME TO pets_old'],
   ] as const)(
-    'fails /readyz and petstock_store_up once the role %s, even if it gets only probes',
+    'fails /readyz and sets petstock_store_up to 0 once the role %s, even with probes only',
     async ([, statement]) => {
       const { url, key, database } = await databaseWithRole('server_c');
       const clock = movableClock();

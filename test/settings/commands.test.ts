@@ -121,7 +121,7 @@ test.for([
   ['url.production', `${own}\n`],
   ['key.staging', '…ABCD\n'],
   ['low-stock --json', '{"name":"low-stock","value":5,"source":"default"}\n'],
-] as const)('prints the value alone with config get %s', async ([words, stdout], { config }) => {
+] as const)('prints only the requested value for config get %s', async ([words, stdout], { config }) => {
   await config.says('set max-zero 0');
   await config.says(`set-url ${own} -e production`);
   await config.says('set-key', { stdin: secret });

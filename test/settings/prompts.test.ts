@@ -134,7 +134,7 @@ describe('prompts', () => {
 
   test.each([
     ['Ctrl-D', (input: PassThrough) => input.end()],
-    ['Ctrl-D behind some letters', (input: PassThrough) => input.end('ye')],
+    ['Ctrl-D after some letters', (input: PassThrough) => input.end('ye')],
     ['the end of the terminal', (input: PassThrough) => input.destroy()],
   ])('ends the line of the question after %s', async (_what, end) => {
     for (const kind of ['confirm', 'text', 'password'] as const) {

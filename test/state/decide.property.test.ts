@@ -115,7 +115,7 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
       state,
       began: index * 4,
       touched: index * 4 + lasts,
-      // One that was removed is behind it.
+      // The run that it undoes may have been removed.
       undoes: undoes === undefined ? undefined : undoes < index ? `run-${undoes}` : 'run-gone',
     })),
   )

@@ -30,7 +30,7 @@ interface Opened {
   readonly clock: StateClock;
 }
 
-/** One process that reads the pet and writes it one more, in steps that a test can put in any order. */
+/** One process that reads the stock of the pet and raises it by one, in steps that a test can put in any order. */
 class Writer {
   readonly pid: number;
   readonly clock: StateClock;
@@ -118,9 +118,9 @@ type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 /** State that the processes of a world share. */
 interface Store {
   open(pid: number): Promise<Opened>;
-  /** Time by which requests arrive. */
+  /** The clock by which late requests arrive. */
   readonly clock: StateClock;
-  /** What a process that is gone is known by at once, where it is. */
+  /** Tells the processes of one machine at once that another of them has died. */
   readonly processes: FakeProcesses;
   idle(): Promise<void>;
 }

@@ -35,7 +35,7 @@ async function closed(folder: string): Promise<string> {
   return join(folder, 'state.db');
 }
 
-/** Replaces the file, and what SQLite keeps beside it. */
+/** Replaces the file, and removes what SQLite keeps beside it. */
 function replace(file: string, content: string | Uint8Array): void {
   for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
   writeFileSync(file, content);
@@ -55,7 +55,7 @@ async function watchedEngine(commits: number[]): Promise<Engine> {
       const run: typeof statement.run = statement.run.bind(statement);
       const value: typeof run = (...values) => {
         const pragma = (name: string) => Number(super.prepare(`PRAGMA ${name}`).get()?.[name]);
-        // Of what macOS would leave in the memory of its disk nothing is durable.
+        // On macOS, a commit is durable only with both fullfsync pragmas.
         if (sql === 'COMMIT')
           commits.push(pragma('synchronous') * pragma('fullfsync') * pragma('checkpoint_fullfsync'));
         return run(...values);
@@ -181,7 +181,7 @@ it('refuses an intent if the state has lost sequence numbers that the run has se
 it.for([
   ['the end of a run', (log: RunLog) => log.end()],
   ['the next intent', (log: RunLog) => log.intend(secondRow, undefined)],
-] as const)('fails %s after an outcome met an older copy of the state', async ([_what, next], { folder }) => {
+] as const)('fails %s after an outcome encountered an older copy of the state', async ([_what, next], { folder }) => {
   const { options, clock } = opening(folder);
   const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);
@@ -198,7 +198,7 @@ it('blocks a row while a request from before a reboot may arrive, and then super
   const before = await opened(opening(folder).options);
   const lost = await before.history.begin(headOf(), rowsFor(1n));
   await lost.intend(firstRow, undefined);
-  // It is killed.
+  // As if its process was killed.
   Object.assign(lost, { end: async () => {}, flush: async () => {} });
   const clock = createStateClock('boot-2');
   clock.advance(1_000_000);

@@ -10,7 +10,7 @@ import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
-/** Keeps the queries that it is asked. */
+/** Records the queries that it runs. */
 class RecordingConnection extends SqliteConnection {
   readonly queries: string[] = [];
 

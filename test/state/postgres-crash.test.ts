@@ -401,7 +401,7 @@ it('does not mistake the state for an older copy while another process writes to
     const wire = await openWire(server, onNotice);
     return asking(wire, async (statements, within) => {
       const answers = await wire.query(statements, within);
-      // Between what a transaction has read and what it decides another one is committed.
+      // Commits another transaction between what this one reads and what it decides.
       if (statements.some(({ sql }) => sql.includes('last, raised'))) {
         others += 1;
         await writeOne(other, 'https://other.example/v1');

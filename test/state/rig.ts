@@ -50,7 +50,7 @@ export function steps(): () => number {
   };
 }
 
-/** Processes that a test has made, and says the end of. */
+/** Processes of a test, which also ends them. */
 export class FakeProcesses {
   readonly #gone = new Set<number>();
   readonly #stopped = new Set<number>();

@@ -23,7 +23,7 @@ import {
 export interface Driver {
   /** Opens the store as another process. */
   open(options: { pid: number; clock: StateClock; processes: FakeProcesses }): Promise<State>;
-  /** Resolves when nothing that a deadline has begun is on its way any more. Absent where that is at once. */
+  /** Resolves once nothing started by a deadline is still in progress. Absent if that is always so. */
   idle?(): Promise<void>;
 }
 
@@ -150,7 +150,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
         expect(await latest(ours, 'key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
-        // A notice received meanwhile is read again first.
+        // A notice received meanwhile makes it read again first.
         await expect.poll(() => inFlight(ours.limits.peek('key'))).toEqual(['a']);
       });
     });
@@ -484,7 +484,7 @@ export function testState(name: string, newStore: () => Driver): void {
           return newest;
         });
         expect(asked).toBe(3);
-        // The newest first.
+        // Newest first.
         expect(await runsOfFile()).toEqual([...others, begun].map(({ run }) => run).toReversed());
         expect(await runsOfFile(elsewhere)).toEqual([]);
       });
@@ -743,7 +743,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('ends presence and leases after a reboot once presence was seen to have ended', async () => {
+      it('ends presence and leases from before a reboot 15 s after a process has first seen them', async () => {
         await lockOf(ours).tryAcquire();
         clock = createStateClock('boot-2');
         const restarted = await open(1);

@@ -10,7 +10,7 @@ interface Job {
   readonly strategy?: { readonly matrix: { readonly script?: readonly string[] } };
 }
 
-/** GitHub has had this right since 2024; the linter that npm has is older. */
+/** GitHub has had this permission since 2024; the linter on npm is older. */
 const isLater = ({ message }: { readonly message: string }) =>
   message.startsWith('unknown permission scope "attestations"');
 
