@@ -8,7 +8,10 @@ import type { LimitRecord } from './limit-records.ts';
 import { closesGate } from './observation.ts';
 import { type AdmissionRequest, decide, exhaustedDailyQuota } from './rules.ts';
 
-/** After this many consecutive 429s (of all processes; a burst counts once), no command waits any longer. */
+/**
+ * After this many consecutive 429s (of all processes; a burst counts once), no command waits for the rate limit any
+ * longer.
+ */
 const maxEpisodes = 3;
 /**
  * Maximum length of one sleep in milliseconds. Longer waits are split, because another process may meanwhile receive a

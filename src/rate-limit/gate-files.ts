@@ -155,8 +155,8 @@ const unsynced = { file: async () => {}, folder: async () => {} };
 const lockName = 'gates.lock';
 
 /**
- * Runs `work` while no other process changes the copies in a folder. After 200 ms, `work` runs without the lock: a copy
- * that might be replaced by an earlier gate is better than none.
+ * Runs `work` under the lock of a folder. After 200 ms, `work` runs without the lock: a copy that might be replaced by
+ * an earlier gate is better than none.
  */
 async function underLock(folder: string, work: () => Promise<void>): Promise<void> {
   const lock = await awaitLock(join(folder, lockName), 200).catch(() => undefined);

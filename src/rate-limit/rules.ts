@@ -131,8 +131,8 @@ export function exhaustedDailyQuota(
 }
 
 /**
- * Returns how many requests to hold back: the reserve for interactive commands during a bulk run, plus what other users
- * of the key may have sent since the last response.
+ * Returns how many requests to hold back: the reserve for interactive commands during a bulk run, plus, if others use
+ * the key, one more than they may have sent since the last response.
  */
 function headroom(state: KeyState, window: Window, at: number, bulk: boolean): number {
   const reserve = bulk ? bulkReserve(window.limit) : 0;

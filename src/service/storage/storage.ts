@@ -116,8 +116,8 @@ export interface ServiceStorage extends KeyStorage, StockStorage {
   check(): Promise<void>;
 
   /**
-   * The number of connections to the database, of idle connections, and of requests that wait for a connection;
-   * undefined without a database.
+   * The number of connections to the database, of idle connections, and of requests that wait for a connection; absent
+   * with SQLite.
    */
   readonly pool?: { readonly total: number; readonly idle: number; readonly waiting: number };
 

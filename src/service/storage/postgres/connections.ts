@@ -145,7 +145,7 @@ export class Connections {
     }
   }
 
-  /** Closes all connections; pending work fails. May be called again. */
+  /** Closes all connections. Work that is still pending after 1 s fails. May be called again. */
   close(): Promise<void> {
     this.#closing ??= this.#close(this.#pools);
     return this.#closing;
