@@ -29,7 +29,6 @@ export interface RunPlan {
   readonly rows: BulkRow[];
   /** The read version and the time of the stock that the rows depend on; undefined if they depend on none. */
   readonly stock: Pick<StockSnapshot, 'readVersion' | 'readAt'> | undefined;
-  /** The run that is resumed, if any. */
   readonly resumed?: ResumedRun | undefined;
   /**
    * Set for a command that changes a single pet. Messages are then about that pet, and the run can be resumed only if
@@ -44,7 +43,7 @@ export interface ResumedRun {
   readonly run: string;
   /** Undefined in a dry run, because that does not take the run over. */
   readonly log: RunLog | undefined;
-  /** The number of each row in the run. */
+  /** For each row of the plan, its number in the run. */
   readonly numbers: readonly number[];
   /**
    * Outcomes of rows that will not be written, such as conflicts. They are final, so they are recorded only after the
@@ -161,8 +160,8 @@ function maxMoreZeros(rows: readonly BulkRow[], { maxZero }: Guards): number | u
 }
 
 /**
- * Returns the stock that the rows depend on. If it has become too old while the user was asked, marks it to be read
- * again before any row is sent.
+ * Returns the stock that the rows depend on. If the plan has several pets and the stock became too old while the user
+ * was asked, marks it to be read again before any row is sent.
  */
 function stockOf({ clock }: RunContext, { stock, single }: RunPlan): RunPlan['stock'] {
   const isOld = stock !== undefined && single === undefined && clock.monotonic() - stock.readAt > maxAge;

@@ -53,7 +53,6 @@ export async function countUnclearRows({ history }: Pick<State, 'history'>, run:
   return count;
 }
 
-/** Describes rows of a run by a clause that begins with a verb. */
 export function mayHaveWritten(unclearRows: number): string {
   return `may or may not have written ${counted(unclearRows, 'row')} (check the stock)`;
 }

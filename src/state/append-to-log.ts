@@ -17,7 +17,7 @@ export interface LogAppend extends RunKey, IntendedRows {
   readonly beginning: NewRun | undefined;
   readonly outcomes: readonly Outcome[];
   readonly confirmed: Confirmed;
-  /** The outstanding rows of the log, if this process leaves the run. */
+  /** The rows that the log has passed to `Presence.retain`, if this process leaves the run; otherwise undefined. */
   readonly leaving: ReadonlySet<unknown> | undefined;
 }
 

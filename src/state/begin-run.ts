@@ -15,7 +15,7 @@ export interface NewRun {
   readonly holder: string;
   /** A random number in [0, 1), for the id. */
   readonly random: number;
-  /** The newest run known to have the same content, if any; undefined as a whole if repetition doesn't matter. */
+  /** `run`: the newest known run of the same content, if any. `follows` is undefined if the content may be repeated. */
   readonly follows: { readonly run: string | undefined } | undefined;
 }
 
@@ -25,7 +25,7 @@ export class DuplicateRunError extends ConflictError {}
 const maxShownPets = 20;
 /** Number of ids to try: `runIdAt` has seven for one second and one random number. */
 const maxAttempts = 7;
-/** Maximum number of rows per statement. */
+/** Maximum number of rows in memory, sent in one batch. */
 const page = 1000;
 
 /**

@@ -131,7 +131,7 @@ export function nextResult(
   return became === known && became !== 'unknown' ? undefined : became;
 }
 
-/** Reports whether sequence numbers that were already seen are missing: then the state is an older copy. */
+/** Reports whether the state lacks sequence numbers that this process has seen. */
 export function hasLostWrites(last: number, highestSeen: number, since: ReadVersion | undefined): boolean {
   return last < Math.max(highestSeen, since?.sequence ?? 0);
 }

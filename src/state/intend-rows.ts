@@ -121,8 +121,8 @@ export function* grantRows(
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, inFlightUntil = 0 } = writer;
-    // The write is of another boot, and its end can only be estimated. Its request may still arrive, so reading the
-    // stock again does not help yet.
+    // The request of a write of another boot may arrive until its estimated end. Before that, it does not help to read
+    // the stock again.
     return inFlightUntil > at.now
       ? { kind: 'busy', run: by, until: inFlightUntil }
       : { kind: 'superseded', run: by, command };

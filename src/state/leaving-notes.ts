@@ -42,7 +42,8 @@ export class LeavingNotes {
   }
 
   /**
-   * Notes that one call is about to write several intents. A single row needs no note, because its intent is enough.
+   * Notes that one call is about to write several intents. A single row needs no note: it is sent right after its
+   * intent.
    */
   begin(call: string): void {
     if (this.#file === undefined) return;
@@ -109,7 +110,6 @@ export function hasNotes(location: NotesLocation): boolean {
   return file !== undefined && existsSync(file);
 }
 
-/** Removes the notes of a run that is no longer in the history. */
 export function removeNotes(location: NotesLocation): void {
   const file = fileOf(location);
   if (file !== undefined) rmSync(file, { force: true });

@@ -86,7 +86,7 @@ function isOtherBootOrContainer(
   return isHere && (host !== self.host || namespace !== self.namespace);
 }
 
-/** Returns the stored identity of a process. No field is missing or of another type, whoever wrote the row. */
+/** Returns the stored identity of a process. Any field may be missing or invalid, because others can write the row. */
 function identityIn(row: Row): ProcessIdentity {
   const { host = '', namespace = '', boot = '', pid = 0, startedAt = '' } = Object(json(row.identity));
   return { host: `${host}`, namespace: `${namespace}`, boot: `${boot}`, pid: Number(pid), startedAt: `${startedAt}` };

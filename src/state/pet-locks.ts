@@ -102,7 +102,7 @@ export class PetLock {
   readonly petId: bigint;
   /** The id under which this lock owns its lease. */
   readonly owner = `place-${uniqueName()}`;
-  /** Empty, because a lock sends no requests itself. */
+  /** The set for `Presence.retain`; empty, because a lock sends no requests itself. */
   readonly #outstanding: ReadonlySet<never> = new Set();
   #isTaken = false;
   #seen: PetsBeforeRead | undefined;
@@ -137,7 +137,7 @@ export class PetLock {
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
-  /** Ends this lock without releasing its lease, which a run has taken over. */
+  /** Ends this lock without writing anything, because a run has taken its lease over. */
   passToRun(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);

@@ -54,7 +54,7 @@ export class PetWrites {
   }
 
   /**
-   * Returns the stock that this state last read or wrote for each pet; undefined if there is none or it is uncertain.
+   * Returns the last stock of each pet in the history, read or written; undefined if there is none or it is uncertain.
    */
   async lastKnown(service: string, pets: readonly PetBefore[]): Promise<(number | undefined)[]> {
     const answers = await this.#database.query(

@@ -94,7 +94,7 @@ export function* recentOfService(
   const selectRows = `SELECT ${columns}, CASE WHEN ${isRecent} THEN 1 ELSE 0 END AS is_recent FROM petstock.rows`;
   const ofService = `service = ${serviceByName}`;
   const [unknown = []] = yield [statement(`${selectRows} WHERE result = 'unknown' AND ${ofService}`, ...given)];
-  // The first condition allows the use of an index.
+  // The first condition allows the use of the index `rows_by_change`.
   const settledSql = `${selectRows} WHERE result NOT IN ('pending', 'unknown') AND ${ofService} AND touched < ?
     AND result IN ('applied', 'differs') AND NOT ${isOutdatedSql} ORDER BY touched DESC LIMIT ${page}`;
   const found = unknown.filter(({ is_recent }) => Number(is_recent) === 1);

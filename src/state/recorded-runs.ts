@@ -94,8 +94,8 @@ export class RecordedRuns {
   }
 
   /**
-   * Yields the rows a page at a time, so that a caller can query many rows at once. Returns unsent rows to pending
-   * first (see `returnUnsent`).
+   * Like `rows`, but yields a page at a time, so that a caller can query many rows at once. First returns unsent rows
+   * to pending (see `returnUnsent`).
    */
   async *pages(run: string, results?: readonly RecordedResult[]): AsyncGenerator<readonly RecordedRow[], void> {
     const [head] = await this.#rowsWhere('run = ?', run);

@@ -44,7 +44,7 @@ export class RunLog {
   readonly #onEnd: () => void;
   #standing: Standing = { kind: 'open' };
   /** Whether a caller has received the reason why nothing more is sent. */
-  #isStopTold = false;
+  #isStopReported = false;
   #confirmed: Confirmed = { state: undefined, highest: 0, intent: undefined };
   readonly #known = { outcomes: new Map<number, Outcome>(), rebased: new Map<number, Rebased>() };
 
@@ -167,10 +167,10 @@ export class RunLog {
     const { database } = this.#context;
     do await this.#write('durable', rest);
     while (this.#buffer.mustRepeat(database.generation));
-    if (!this.#isStopTold) this.#requireNotStopped();
+    if (!this.#isStopReported) this.#requireNotStopped();
   }
 
-  /** Runs one transaction of this log. */
+  /** Runs one transaction of this log, and returns the grants of `intents`. */
   async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
     const { database, presence, notes } = this.#context;
     const { time, generation } = database;
@@ -192,7 +192,7 @@ export class RunLog {
       };
       return appendToLog(this.#context, at, given);
     };
-    // Beginning a run or a row requires presence; ending one does not.
+    // Beginning a run and writing intents require presence; settling rows does not.
     const begins = intents.length > 0 || !this.hasBegun;
     const { serviceName } = this.#key;
     const write = () => (begins ? presence.hold(kind, serviceName, work) : database.transact(kind, serviceName, work));
@@ -242,7 +242,7 @@ export class RunLog {
 
   #requireNotStopped(): void {
     if (!('error' in this.#standing)) return;
-    this.#isStopTold = true;
+    this.#isStopReported = true;
     throw this.#standing.error;
   }
 

@@ -60,12 +60,12 @@ export function selectSettled(token: string, outcomes: readonly Outcome[]): Stat
   return among(sql, [token], rowNumbers(outcomes));
 }
 
-/** Rows of one run with the same new result. */
+/** Rows of one run that one statement updates, because they get the same values. */
 interface Alike {
   readonly became: RecordedResult;
   /** Whether a request may still be in flight. The pets then stay locked until it no longer can be. */
   readonly isArriving: boolean;
-  /** Empty if the stock is the planned one. */
+  /** The stock, as the only item; empty if it is the planned one. */
   readonly quantity: readonly Value[];
   readonly error: string | null;
   readonly outcomes: Outcome[];

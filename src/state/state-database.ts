@@ -16,7 +16,7 @@ export type TransactionBody<Result> = (at: TransactionContext) => TransactionSte
 export interface TransactionContext {
   /** Milliseconds by the state's clock, comparable only within `boot`. */
   readonly now: number;
-  /** Milliseconds since the Unix epoch, for display. */
+  /** Milliseconds since the Unix epoch. */
   readonly wall: number;
   readonly boot: string;
   /** Statements to run at the end of the transaction, in this order. */

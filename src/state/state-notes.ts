@@ -8,7 +8,7 @@ import { number, type Row, text } from './statements.ts';
 
 /** Minimum by which the sequence numbers of an older copy are raised, so that no number is allocated twice. */
 export const margin = 1_000_000;
-/** Number of contents to keep. Their file is cut back to this number once it holds twice as many. */
+/** Number of contents to keep. Their file is cut back to this number once it holds more than twice as many. */
 const maxContents = 5000;
 const contentsFile = 'begun-contents';
 
@@ -16,9 +16,9 @@ const contentsFile = 'begun-contents';
 export type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**
- * Notes in the state folder that show that an older copy of the state was restored, or another state begun. They only
- * have to outlive a process and the database file, so nothing is synced. They are a second safeguard: a note that can't
- * be read counts as missing, and failures to write are ignored.
+ * Notes in the state folder that show that the state was replaced by an older copy or by another state. They only have
+ * to outlive a process and the database file, so nothing is synced. They are a second safeguard: a note that can't be
+ * read counts as missing, and failures to write are ignored.
  *
  * - `highest-<name of the state>`: the highest sequence number that the state is known to have on disk
  * - `current-<hash of the location>`: the name of the state that was last written at a location. An earlier state that
@@ -136,7 +136,7 @@ export class StateNotes {
 const isFileName = (state: string) => /^[\w-]{1,64}$/.test(state);
 
 /**
- * Returns the name under which a content is remembered; undefined if it may safely be written again, because it sets
+ * Returns the name under which a content is noted; undefined if it may safely be written again, because it sets
  * quantities only. A count or an undo must not be repeated, just like a file of deltas.
  */
 function nameOf({ serviceName, contentHash, hasDeltas, undoes }: RunContent): string | undefined {

@@ -16,7 +16,7 @@ export interface Statement {
   readonly values: readonly Value[];
   /**
    * Replaces `?*` by values in parentheses, or by several such tuples. The statement is sent once for each piece of the
-   * list, and not at all if the list is empty.
+   * list (at most 64 items), and not at all if the list is empty.
    */
   readonly list?: readonly (Value | readonly Value[])[];
 }

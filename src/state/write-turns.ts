@@ -16,7 +16,7 @@ export class WriteTurns {
   #isInBackground = false;
   #hasEnded = false;
 
-  /** @param writeBuffer writes what is buffered, if anything is */
+  /** @param writeBuffer writes what is buffered, if anything is; `isEmpty`: whether nothing is left */
   constructor(clock: Clock, writeBuffer: () => Promise<{ readonly isEmpty: boolean }>) {
     this.#clock = clock;
     this.#writeBuffer = writeBuffer;
@@ -36,7 +36,7 @@ export class WriteTurns {
     return turn;
   }
 
-  /** Writes the buffer in the background, after a moment. */
+  /** Writes the buffer in the background, 50 ms to 1 s from now. */
   writeInTime(): void {
     if (!this.#hasEnded) this.#deadline ??= this.#clock.deadline(this.#maxWait, () => this.writeSoon());
   }

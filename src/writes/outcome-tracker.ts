@@ -34,10 +34,7 @@ export class OutcomeTracker implements WriteProgress {
   lastFailedPet: bigint | undefined;
   /** The error of the last request, if that was refused with a 429. */
   #refusal: PetstockError | undefined;
-  /**
-   * Numbers of failures in this round that left their rows open: all of them, and those since a response last settled a
-   * row.
-   */
+  /** Numbers of failures in this round that left their rows open: in total, and since a response last settled a row. */
   failures = 0;
   consecutiveFailures = 0;
   /** Whether the stock can still be read after the error that ended the run. */

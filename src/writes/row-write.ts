@@ -122,7 +122,6 @@ export interface WriteOptions {
   readonly interrupted: AbortSignal;
   /** The permit and the pet lock of a single write that has read the stock under them. */
   readonly reserved?: { readonly permit: Permit; readonly lock: PetLock } | undefined;
-  /** Called for each row that is settled. */
   onSettled(outcome: FinalOutcome): void;
   /** Shows why the run waits or why a row is sent again, as a sentence without its period. */
   onDelay(sentence: string, attempt?: number): Promise<void> | void;

@@ -13,7 +13,7 @@ import type { OpenWire, Wire } from './wire.ts';
  * a moment.
  */
 const pause = 250;
-/** How long to retry by default, in milliseconds. */
+/** How long to try to connect again by default, in milliseconds. */
 const defaultMaxWait = 5000;
 /** How long a server is not tried again after it could not be reached, in milliseconds, so that commands end soon. */
 const giveUpFor = 10_000;
@@ -63,12 +63,12 @@ export class PostgresConnection {
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   /**
-   * The last attempt that failed or received no reply. Before `until`, by the monotonic clock, no attempt to connect is
-   * made that would wait as long or less.
+   * The last attempt that failed or received no reply. Until `until`, by the monotonic clock, an attempt that may wait
+   * no longer than this one fails at once with the same error.
    */
   #givenUp: { readonly until: number; readonly maxWait: number; readonly error: unknown } | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
-  #life: string | undefined;
+  #epoch: string | undefined;
   #generation = 0;
 
   private constructor(options: ConnectionOptions) {
@@ -94,8 +94,8 @@ export class PostgresConnection {
   }
 
   /** Identifies the period in which the database has lost no data. It ends with a crash or a failover. */
-  get life(): string | undefined {
-    return this.#life;
+  get epoch(): string | undefined {
+    return this.#epoch;
   }
 
   /** Counts the connections made. Notifications sent between two of them were missed. */
@@ -103,7 +103,7 @@ export class PostgresConnection {
     return this.#generation;
   }
 
-  /** Reads in one round trip. Sends the statements again, once, in the same cases as `again`. */
+  /** Runs statements in one round trip. Sends them again, once, in the same cases as `again`. */
   async query(statements: readonly Statement[], options: QueryOptions = {}): Promise<ResultSets> {
     return this.again((ask) => ask(statements, options));
   }
@@ -261,7 +261,7 @@ export class PostgresConnection {
     this.#pid = undefined;
     this.#generation += 1;
     try {
-      this.#life = await this.#options.prepare(this.#askBy(wire));
+      this.#epoch = await this.#options.prepare(this.#askBy(wire));
     } catch (error) {
       wire.destroy();
       throw error;

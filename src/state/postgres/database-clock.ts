@@ -4,11 +4,11 @@ import type { StateTime } from '../state-database.ts';
 /** Maximum drift between the database's clock and this machine's monotonic clock: twice what NTP slews. */
 const drift = 0.001;
 /**
- * Change between the wall clock and the monotonic clock, in milliseconds, above which the wall clock was stepped or the
- * machine slept.
+ * If the difference between the wall clock and the monotonic clock changes by more than this, in milliseconds, the wall
+ * clock was stepped or the machine slept.
  */
 const step = 100;
-/** Maximum age of a reading, in milliseconds. */
+/** Age at which the clock must be read again, in milliseconds. */
 const maxAge = 60_000;
 
 /** How far the database's clock is ahead of this machine's monotonic clock: between `least` and `most` milliseconds. */

@@ -10,7 +10,7 @@ export const sharedBoot = 'database';
 /**
  * Converts the times of a record to the database's clock, in milliseconds since the Unix epoch (there, the monotonic
  * clock and the wall clock are the same). If a time is not known exactly, it is rounded so that no request is sent too
- * early: the present and the sending of a request as early as possible, the receipt of a response as late as possible.
+ * early: the receipt of a response and the end of a request as late as possible, all other times as early as possible.
  */
 export function inSharedTime(record: LimitRecord, time: DatabaseClock): LimitRecord {
   if (!('at' in record)) return record;

@@ -32,7 +32,7 @@ export async function openExistingPostgres(
   open: OpenWire = openWire,
 ): Promise<State | undefined> {
   const connection = await connect(options, open, findTables);
-  if (connection.life !== undefined) return postgresState(connection, options);
+  if (connection.epoch !== undefined) return postgresState(connection, options);
   await connection.close();
   return undefined;
 }

@@ -76,7 +76,7 @@ export class PostgresLimits extends StoredLimits {
   }
 
   life(): string | undefined {
-    return this.#connection.life;
+    return this.#connection.epoch;
   }
 
   isCurrent(scope: string): boolean {

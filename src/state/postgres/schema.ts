@@ -16,7 +16,7 @@ const lock = statement('SELECT pg_advisory_xact_lock(?)', 0x70737374);
  */
 export async function makeTables(ask: Ask, shown: string): Promise<string | undefined> {
   const known = await read(ask, shown);
-  if (known?.life !== undefined) return known.life;
+  if (known?.epoch !== undefined) return known.epoch;
   const options = { noStatementTimeout: true, continues: true };
   await ask([lock], { noStatementTimeout: true, isDurable: true, begins: true });
   // Another process may have created the tables first. `to_regclass` can't be used: even under the lock it may return
@@ -39,7 +39,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
     const upgrades = isOlder ? upgrade().map((sql) => statement(sql)) : [];
     await ask([...upgrades, ...(known === undefined ? beginEpoch : []), commit], options);
   }
-  return (await read(ask, shown))?.life;
+  return (await read(ask, shown))?.epoch;
 }
 
 /** Returns the statements that upgrade version 3. Its indexes differ. */
@@ -61,7 +61,7 @@ function upgrade(): string[] {
  */
 export async function findTables(ask: Ask, shown: string): Promise<string | undefined> {
   const found = await read(ask, shown);
-  if (found !== undefined) return found.life ?? makeTables(ask, shown);
+  if (found !== undefined) return found.epoch ?? makeTables(ask, shown);
   const [[row] = []] = await ask([
     statement(
       "SELECT has_database_privilege(current_database(), 'CREATE') AS may, current_user AS role, current_database() AS name",
@@ -111,18 +111,18 @@ const listen = statement('LISTEN petstock');
 
 /**
  * Starts listening, and reads the version and epoch.
- * @returns undefined if there are no tables; without `life` for tables of an older version, and after a crash or a
+ * @returns undefined if there are no tables; without `epoch` for tables of an older version, and after a crash or a
  * failover
  * @throws FailureError if this petstock can't use tables of that version
  */
-async function read(ask: Ask, shown: string): Promise<{ readonly life: string | undefined } | undefined> {
+async function read(ask: Ask, shown: string): Promise<{ readonly epoch: string | undefined } | undefined> {
   try {
     const [[row] = [], [epoch] = []] = await ask([selectVersion, selectEpoch, listen]);
     const way = 'rename its schema (ALTER SCHEMA petstock RENAME TO petstock_old)';
     const aside = { way, hint: 'petstock config set state-url' };
     const version = number(row?.schema) ?? 0;
     requireReadable(version, `The shared state at ${shown}`, aside);
-    return { life: version < schemaVersion ? undefined : text(epoch?.since) };
+    return { epoch: version < schemaVersion ? undefined : text(epoch?.since) };
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

@@ -14,7 +14,6 @@ export interface Wire {
    * NotOnStandbyError
    */
   query(statements: readonly Statement[], answerWithin: number): Promise<ResultSets>;
-  /** Whether the connection has ended. */
   readonly isOver: boolean;
   /** Closes the connection cleanly; never rejects. */
   close(): Promise<void>;
@@ -65,7 +64,7 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (/^(in_hot_standby|default_transaction_read_only)$/.test(parameterName)) isStandby ||= parameterValue === 'on';
   });
-  // True if a statement was committed without its standby, because the wait for the standby was cancelled.
+  // True if a statement was committed, but the wait for the standby's confirmation was cancelled.
   let isAlone = false;
   client.on('notice', ({ routine }) => {
     isAlone ||= routine === 'SyncRepWaitForLSN';

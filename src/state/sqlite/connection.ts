@@ -162,7 +162,7 @@ export function inodeOf(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
-/** The extended code of `io` for a file that ends too early. */
+/** SQLite's extended error code for a file that ends too early. */
 const shortRead = 522;
 
 const damaged: readonly unknown[] = [sqliteCodes.corrupt, sqliteCodes.notADatabase];

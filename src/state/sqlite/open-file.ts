@@ -127,8 +127,8 @@ async function openFile(file: string, engine: Engine, { clock, need }: OpenFileO
   try {
     if (contentOf(connection) === 'something else')
       throw new FailureError(`${file} is not a petstock state`, { hint: otherFolderHint });
-    // A written state has tables; a state that another process has just created may have lost its marker between two
-    // checks.
+    // A state that was ever written has tables. An empty one may just have been created by another process, which has
+    // removed the marker between the two checks.
     for (let waited = 0; contentOf(connection) === 'nothing' && !existsSync(markerOf(file)); waited += emptyPause) {
       if (waited >= maxEmptyWait) throw new DamagedState(file, 'it was emptied or truncated');
       await clock.sleep(emptyPause);

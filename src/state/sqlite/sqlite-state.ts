@@ -106,10 +106,10 @@ export class SqliteLimits extends StoredLimits {
   }
 }
 
-/** How long a transaction that is not urgent waits for the lock, in milliseconds. */
+/** How long a `bestEffort` transaction waits for the lock, in milliseconds. */
 const briefWait = 50;
 /**
- * Pauses between attempts of an urgent transaction, in milliseconds. SQLite hands out its lock at random, so on a busy
+ * Pauses between attempts of any other transaction, in milliseconds. SQLite hands out its lock at random, so on a busy
  * machine a process may wait for long.
  */
 const pauses: readonly number[] = [50, 50];
