@@ -6,7 +6,7 @@ import { turns } from './server.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
-test('yields what arrived of a broken-off body before it throws the error', async () => {
+test('yields what has arrived of a body, and then throws the error that broke it off', async () => {
   const queue = new BodyQueue(source);
   queue.push(Buffer.from('{"petId":'));
   queue.fail(new Error('reset'));

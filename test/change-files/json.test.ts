@@ -103,9 +103,9 @@ describe('readChanges of JSON', () => {
     ['it is not closed', '[{"id":1,"qty":2},{"id":2,"qty":2}', 'item', [3]],
     ['a comma is missing', '[{"id":1,"qty":2}{"id":2,"qty":2}]', 'item', [2]],
     ['a comma too many', '[{"id":1,"qty":2},,{"id":2,"qty":2}]', 'item', [2]],
-    ['some on a line', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
-    ['an item a line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
-    ['several lines an item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
+    ['several items on some lines', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
+    ['one item per line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
+    ['several lines per item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
   ])('reports faults by item if several items are on a line, else by line: %s', async (_, content, unit, places) => {

@@ -33,7 +33,7 @@ const items = [
 const object = '{"petId":9007199254740993,"quantity":0,"status":"sold","before":-2}\n';
 
 test.each<[Format, string, View, RenderTestOptions, string]>([
-  ['json', 'a list, an item a line, with every digit', list, {}, `[\n${items.join(',\n')}\n]\n`],
+  ['json', 'a list with one item per line and every digit', list, {}, `[\n${items.join(',\n')}\n]\n`],
   [
     'json',
     'the same list, whatever the width and colour',
@@ -52,7 +52,7 @@ test.each<[Format, string, View, RenderTestOptions, string]>([
     '{"id":12345678901234567890.10,"list":[1,null],"no":null}\n',
   ],
   ['json', 'null', { ...list, json: null }, {}, 'null\n'],
-  ['ndjson', 'a list, an object a line', list, {}, `${items.join('\n')}\n`],
+  ['ndjson', 'a list as one object per line', list, {}, `${items.join('\n')}\n`],
   ['ndjson', 'one row', one, {}, object],
   ['ndjson', 'nothing for an empty list', empty, {}, ''],
   ['ndjson', 'the items of the value of the view', { ...list, json: [{ a: 1n }, 2] }, {}, '{"a":1}\n2\n'],

@@ -21,7 +21,7 @@ const report: BulkReport = { run: '20260115T120020Z-k3x9', env: 'staging', dryRu
 const view = bulkReportView(report);
 
 describe('bulkReportView', () => {
-  it('prints a report as one JSON object, and as NDJSON with one row a line', async () => {
+  it('prints a report as one JSON object, and as NDJSON with one row per line', async () => {
     const text = await render('json', view);
     expect(text).toBe(
       [

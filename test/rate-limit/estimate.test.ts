@@ -56,7 +56,7 @@ const limits = fc
   .map(({ used, ...facts }): LimitSummary => ({ ...facts, remaining: Math.max(0, facts.limit - used) }));
 const keys = fc.uniqueArray(limits, { selector: ({ kind }) => kind, maxLength: 2 });
 
-property('estimates when the last of single requests is sent', [fc.nat(300), keys], (requests, known) => {
+property('estimates when the last of any number of requests is sent', [fc.nat(300), keys], (requests, known) => {
   expect(now + estimate(requests, known, now).seconds * 1000).toBeCloseTo(simulate(requests, known), 3);
 });
 

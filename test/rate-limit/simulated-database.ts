@@ -11,10 +11,10 @@ import { createTestClock } from '../support/clock.ts';
 import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';
 
-/** A client that says nothing inside a transaction is ended after so long, in milliseconds: petstock sets it so. */
+/** Milliseconds after which a client that is silent inside a transaction is disconnected, as petstock sets it. */
 const maxIdle = 2000;
 
-/** For what the tests themselves ask of it, in milliseconds. */
+/** Time-out of the statements of the tests themselves, in milliseconds. */
 const longest = 60_000;
 
 /** A connection of a process to the database. */

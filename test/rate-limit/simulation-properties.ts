@@ -107,7 +107,7 @@ const leavesWhile429IsWritten: Scenario = {
   ],
 };
 
-/** Answers tell of the minute and of the day by turns: the first that tells of the day was overtaken by one of the minute. */
+/** Responses report the minute and the day by turns; the first about the day was overtaken by one about the minute. */
 const dayIsToldLate: Scenario = {
   service: { window: 2000, limit: 32, start: noon + 56_593, drift: 0.0001, dayLimit: 34 },
   latency: [183, 931],

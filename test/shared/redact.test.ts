@@ -62,7 +62,7 @@ property(
   propertyRuns(400),
   (text, secrets) => {
     const redact = redactorOf(secrets);
-    // Behind a percent sign nothing is passed quickly, and with the space it begins no form of anything.
+    // After a percent sign the quick check passes nothing, and with a space it begins no encoded form of a key.
     expect(`% ${redact(text)}`).toBe(redact(`% ${text}`));
   },
 );
