@@ -7,7 +7,7 @@ import { stormOf } from '../support/storm.ts';
 const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);
 const seed = Number(process.env.PETSTOCK_SEED ?? 7);
 
-test(`adds at most 1 for each of ${adjusts} adjusts, even if some are killed and the network is bad (seed ${seed})`, async () => {
+test(`adds at most 1 per adjust with ${adjusts} adjusts, some killed, on a bad network (seed ${seed})`, async () => {
   const service = await scriptedService({ stock: tenEach(4) });
   const petstock = petstockAt(service);
   const storm = stormOf(service, seed);
