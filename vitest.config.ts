@@ -7,9 +7,7 @@ import { foldersOfTests } from './test/support/temporary-folder.ts';
 /** Whether `PETSTOCK_PROGRAM` is an executable, which has no files of its own that Node could load. */
 const isExecutable = /^(?!.*\.c?js$)./.test(process.env.PETSTOCK_PROGRAM ?? '');
 
-/**
- * The folder for temporary files. `long` does not use it, because it tests disks and memory, nor do tests that install.
- */
+/** The folder for temporary files, in memory if possible. Only the projects of quick tests use it. */
 const quick = { TMPDIR: foldersOfTests() };
 
 export default defineConfig({

@@ -4,7 +4,7 @@ import type { Options } from 'tsup';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
-/** Parts that few commands use. They are scripts of their own beside `program.cjs`, because V8 scans a whole script before running it. */
+/** Parts that few commands use, as scripts of their own: V8 scans a whole script before running it. */
 export const apart = { service: 'src/service/index.ts', proxy: 'src/api/undici-proxy.ts' };
 
 /** A plugin that replaces the program's imports of these parts with the built files, such as `./service.cjs`. */

@@ -96,7 +96,10 @@ export function fetchPackage(spec: string, integrity: string): string {
 /** The page of the repository in `package.json`, such as `https://github.com/ann/petstock`; a release sets it. */
 export const homepage: string | undefined = (own as { readonly homepage?: string }).homepage?.replace(/#.*$/, '');
 
-/** Returns a template of `docs/packaging` with each `{{word}}` replaced by its value. @throws Error that names a word without a value */
+/**
+ * Returns a template of `docs/packaging` with each `{{word}}` replaced by its value.
+ * @throws Error that names a word without a value
+ */
 export function filled(name: string, words: Readonly<Record<string, string>>): string {
   const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
   return template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {

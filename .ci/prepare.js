@@ -26,8 +26,8 @@ if (!isBuilt || Math.max(...sources.flatMap(changes)) >= Number(readFileSync(sta
 }
 
 /**
- * Returns the modification times of a file, or of everything in a folder. A folder's own time changes when a file in it is added or
- * removed.
+ * Returns the modification times of a file, or of a folder and everything in it. A folder's own time changes when a
+ * file in it is added or removed.
  */
 function changes(path) {
   const below = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];

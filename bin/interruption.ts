@@ -34,9 +34,9 @@ export interface Interruption extends Required<Pick<Context, 'onSecondInterrupt'
 
 /**
  * Creates a signal that is aborted by the first Ctrl-C, Ctrl-Break or SIGTERM, and by SIGHUP (the terminal was closed,
- * or its connection was lost). The operating system handles the second signal of the same kind and ends the process at
- * once; with `onSecondInterrupt`, a line is written to stderr first. A second SIGHUP is ignored, because a closed
- * terminal sends more than one: from its shell, and from the system when that shell has exited.
+ * or its connection was lost) unless `onHangup` has set a listener. The operating system handles the second signal of
+ * the same kind and ends the process at once; with `onSecondInterrupt`, a line is written to stderr first. A second
+ * SIGHUP is ignored, because a closed terminal sends several: its shell sends one, and the system another.
  */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
@@ -69,7 +69,7 @@ function endWith(line: string, signal: NodeJS.Signals): void {
   try {
     writeSync(process.stderr.fd, `${line}\n`);
   } catch {
-    // The pipe is full or has no reader; the exit code reports the error, too.
+    // The pipe is full or has no reader; the exit code shows the interruption, too.
   }
   process.kill(process.pid, signal);
 }

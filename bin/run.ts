@@ -49,6 +49,7 @@ export async function run(): Promise<number> {
   // A closed terminal interrupts the command, or makes a question fail.
   if (interrupted.aborted || code === exitCodes.interrupted || code === exitCodes.failure) endWithTerminal();
   if (interrupted.aborted) {
+    // Pending output or a blocked system call must not keep the process alive.
     const end = code === exitCodes.ok ? stderr.close : () => endBlocked(endingSignalOf(interrupted));
     setTimeout(end, 500).unref();
   }

@@ -36,7 +36,7 @@ export function openPager({ command, env }: PagerCommand, isWindows = process.pl
 }
 
 /**
- * Resolves when a pager has ended, with `Pager.ended`. Meanwhile, Ctrl-C does not end petstock, because the shell would
+ * Resolves to `Pager.ended` when a pager has ended. Meanwhile, Ctrl-C does not end petstock, because the shell would
  * then take the terminal away from the pager. Ctrl-C reaches every process of the terminal: a pager handles it as a
  * command, for example to stop a search, and stays open.
  */

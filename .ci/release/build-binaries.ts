@@ -33,7 +33,7 @@ mkdirSync(out, { recursive: true });
 const folder = newFolder();
 const licences = await bundle();
 const asset = join(out, 'LICENSES.txt');
-// bun's package contains no licences. The notice lists bun's parts, taken from its repository, with the licence texts of SPDX.
+// bun's package contains no licences. The notice has the parts that bun's repository lists, with SPDX's licence texts.
 writeFileSync(asset, `${licences}\n${'-'.repeat(80)}\n\n${filled('bun-notice.txt', { version: bunVersion })}`);
 writeFileSync(join(out, 'petstock.1'), await manPage(builtAt));
 for (const target of positionals.length === 0 ? targets : positionals) {

@@ -7,8 +7,8 @@ import { bashScript, fishScript, zshScript } from '../../src/cli/commands/comple
 import { committedAt, filled, homepage, newFolder, root } from '../commands.ts';
 
 /**
- * `npm run build:deb`: builds a package for Debian and Ubuntu from each executable for Linux with glibc in `dist/binaries`, into
- * `dist/packages`, with the manual from that folder and completions for bash, zsh and fish. Needs `dpkg-deb`.
+ * `npm run build:deb`: builds a package for Debian and Ubuntu in `dist/packages` from each executable for Linux with
+ * glibc in `dist/binaries`, with the manual from there and completions for bash, zsh and fish. Needs `dpkg-deb`.
  */
 const [binaries, out] = [join(root, 'dist/binaries'), join(root, 'dist/packages')];
 const architectures = Object.entries({ 'petstock-linux-x64': 'amd64', 'petstock-linux-arm64': 'arm64' });

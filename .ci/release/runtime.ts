@@ -21,16 +21,16 @@ export function executableName(target: string): string {
 }
 
 /**
- * Returns the package of bun for a target. On x64 it is bun's build for processors up to 2013: the other build ends with SIGILL on
- * a processor without AVX2, such as that of many small servers.
+ * Returns the package of bun for a target. On x64 it is bun's build for older processors (`baseline`): the other build
+ * ends with SIGILL on a processor without AVX2, such as that of many small servers.
  */
 export function bunPackage(target: string): string {
   return `@oven/bun-${target.replace('arm64', 'aarch64')}${target.includes('x64') ? '-baseline' : ''}`;
 }
 
 /**
- * Downloads bun for a target, and returns the path of its executable. It is not a dev dependency, because that would add 50 MB to
- * every `npm ci`, and npm skips packages of other systems.
+ * Downloads bun for a target, and returns the path of its executable. It is not a dev dependency, because that would
+ * add 50 MB to every `npm ci`, and npm skips packages of other systems.
  * @throws Error if the tarball is not the pinned one, or there is no such target
  */
 export function runtimeFor(target: string): string {

@@ -15,8 +15,8 @@ export function requireNextVersion(wanted: string, current: string): void {
 const unreleasedHead = /^## \[?Unreleased\]?[ \t]*$/im;
 
 /**
- * Returns the content below `## Unreleased`, or below the heading of a released version, of a change log in the format of Keep a
- * Changelog.
+ * Returns the content below `## Unreleased`, or below the heading of a released version, of a change log in the format
+ * of Keep a Changelog.
  * @throws Error if there is no such heading, or nothing below it
  */
 export function notesOf(changelog: string, version?: string): string {

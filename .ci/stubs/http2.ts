@@ -1,2 +1,2 @@
-/** undici imports these names for its HTTP/2 client. petstock never creates one. */
+/** undici imports this name for its HTTP/2 client. petstock never creates one. */
 export const constants = {};

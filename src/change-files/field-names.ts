@@ -133,7 +133,7 @@ export class FieldNames {
 
   /**
    * Adds an error for each chosen column that the file does not have. If no column is missing, sets the remedy.
-   * @param found the fields of the file besides unknown names
+   * @param found the known fields of the file; in JSON, those found since the first unknown name
    */
   finish(problems: ProblemList, line: number, found: ReadonlySet<Field>): void {
     const missing = [...this.#columns].filter(([field]) => !this.#found.has(field));

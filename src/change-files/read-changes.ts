@@ -173,7 +173,7 @@ class StockCollector implements RowSink {
 
   finish(): StockFile {
     const list = new StockList(this.#items);
-    // The lines are compared only if a pet is repeated: a set of all pets takes a quarter of the time for the file.
+    // The lines are compared only if a pet is repeated, because a set of all pets takes a quarter of the reading time.
     if (list.repeated() !== undefined) this.#reportRepeated();
     return this.problems.or({ list });
   }

@@ -39,8 +39,8 @@ export interface NewCode {
 
 /**
  * Reads CSV or TSV with the columns `code`, `petId` and optionally `name` and `low`, in any order; other columns are
- * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or only a name or a level. Of several
- * names or levels of a pet, the first counts.
+ * ignored. A code is text: `007` differs from `7`. A pet may have several codes, or only a name or a level. If it has
+ * several names or levels, the first counts.
  * @throws the errors of `source`
  */
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {

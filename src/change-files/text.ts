@@ -5,7 +5,7 @@ const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try ag
 const lf = 0x0a;
 const cr = 0x0d;
 
-/** The first bytes of files that are not text, as Latin-1, with a message for each. */
+/** The first bytes of files that are not UTF-8 text, as Latin-1, with a message for each. */
 const signatures = [
   ['\xff\xfe', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],
   ['\xfe\xff', `the file is UTF-16 ("Unicode text"): ${saveAgain}`],

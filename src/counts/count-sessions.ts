@@ -33,8 +33,8 @@ export interface NewSession extends Omit<SessionContent, 'head'> {
 const hint = 'petstock inventory count --list';
 
 /**
- * How long after its last sign of life an invisible process still holds a session, in milliseconds. A sign of life in
- * the future counts, too, because the clock of a machine that was off may have been set back.
+ * How long after its last sign of life a process that can't be checked (see `#isHeld`) still holds a session, in
+ * milliseconds. A sign of life in the near future counts, too, because the clock may have been set back.
  */
 const aliveFor = 15_000;
 
@@ -172,8 +172,8 @@ export class CountSessions {
   }
 
   /**
-   * Reports whether a process other than this one holds a session. A process in another container, or from before a
-   * restart, is invisible. Such a process holds the session as long as it shows signs of life.
+   * Reports whether a process other than this one holds a session. A process on another host, in another container, or
+   * from before a restart can't be checked. It holds the session as long as it shows signs of life.
    */
   #isHeld({ holder, touched }: CountSession): boolean {
     const { processes, clock } = this.system;

@@ -113,7 +113,7 @@ export class DamagedCountSession extends FailureError {
   }
 }
 
-/** Reports whether a stock count was ever begun in this state. */
+/** Reports whether this state has the tables of stock counts. */
 export function hasTables(connection: SqliteConnection): boolean {
   return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'count_scans'") !== undefined;
 }
@@ -153,7 +153,7 @@ function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
   return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 
-/** Ends a session for good, within a transaction, or in a transaction of its own. */
+/** Ends a session for good. Changes nothing if it has already ended. */
 export function endSession(connection: SqliteConnection, session: string, end: CountSessionOutcome): void {
   const sql = 'UPDATE counts SET ended = ?, holder = NULL WHERE session = ? AND ended IS NULL';
   connection.run(sql, JSON.stringify(end), session);

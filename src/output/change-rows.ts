@@ -22,7 +22,7 @@ interface ResultStyle {
   readonly color: 'green' | 'dim' | 'red' | 'yellow' | 'cyan';
   /** The word for the result, if it differs from the result itself. */
   readonly word?: string;
-  /** The words for one row and for several, if they differ from `word`. */
+  /** The words after a count, for one row and for several. Default: the word for the result. */
   readonly counted?: readonly [one: string, several: string];
 }
 

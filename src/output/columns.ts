@@ -65,7 +65,7 @@ export function shareColumns(title: string, color: (row: Row) => BarColor): read
   ];
 }
 
-/** Returns a share in percent. Never returns 0% for a share above 0, nor 100% for a share below 1. */
+/** Returns a share in percent: `<1%` for any share between 0 and 1 %, and at most 99% for a share below 1. */
 function percent(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
   return `${share < 1 ? Math.min(99, Math.round(100 * share)) : 100}%`;

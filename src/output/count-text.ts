@@ -16,7 +16,7 @@ export type CountEvent =
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
   /** A cancelled line that had counted nothing. */
   | { readonly kind: 'lineTakenBack'; readonly line: string }
-  /** The user has typed `quit`, `help`, or the like. */
+  /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
   | { readonly kind: 'help' }
   | {
       readonly kind: 'word';
@@ -49,7 +49,7 @@ export function modeName(mode: CountMode): string {
 /** The line of help that is shown at the start. */
 export const countHelp = 'Type - to cancel the last line, 42 x3 to count 3, done to end, help for more';
 
-/** Shown to a user who has typed `help`. */
+/** The lines that a session accepts, with their meanings. */
 const countWords = [
   ['42', 'counts one unit of pet 42; a bar code or a name works, too'],
   ['42 x3', 'counts three units; so does 42*3'],
@@ -62,10 +62,7 @@ const countWords = [
   ['Ctrl-C', 'stops; you can resume later'],
 ] as const;
 
-/**
- * Number of columns that the prompt leaves free for typing. An id of 19 digits would continue on the next line, and
- * that does no harm.
- */
+/** Number of columns that the prompt leaves free for typing. Longer input, such as a long id, wraps without harm. */
 const typingRoom = 14;
 
 const directions = { count: '', add: ' in', take: ' out' };
@@ -150,7 +147,7 @@ function wordLines(
   return [withCode(`'${word}'`, why, width), ...lines, ...rest];
 }
 
-/** Returns the message for a word that is not in any name. The word is more important than the help for other lines. */
+/** Returns the message for a word that matches no name. If the line is too narrow, it leaves out the help. */
 function wordText(word: string, width: number): string {
   const why = ' is not a pet or a code: not counted';
   const all = `${word}${why}. Type - to cancel a line, or help`;

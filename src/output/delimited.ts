@@ -55,7 +55,7 @@ async function* linesOf(
 ): AsyncGenerator<string> {
   if (view.items !== undefined) {
     const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
-    // Loaded late, as in the other formats, because few commands print items.
+    // Imported here, because few commands print items.
     const { itemPieces } = await import('./item-lines.ts');
     yield* itemPieces(view.items, { cells, end: '\n', status: text });
     return;

@@ -16,7 +16,7 @@ export interface DifferencesOptions {
  * Returns the view of the differences between two lists. JSON is
  * `[{"petId","change","left":{"quantity","status"},"right":{…}}]`, with null for a side without the pet and for an
  * unknown status, and with `name` if there is one. CSV and TSV have the same values in flat columns.
- * @param source the differences; they are read only once
+ * @param source the differences; a stream will do, because a renderer reads them only once
  */
 export function differencesView(source: Batches<Difference>, { left, right, names }: DifferencesOptions): View {
   const more: readonly Column[] = names === undefined ? [] : [nameColumn];

@@ -49,7 +49,7 @@ function hintLines(hint: string, paint: Paint, width: number): string[] {
 export function errorJson(error: PrintedError, exitCode: number, facts: object = {}): string {
   const { kind, hint, retryAfterSeconds, run, faults = [], faultCount } = error;
   const { code, message, status } = error.serviceError ?? error;
-  // The service does not know what a run has written.
+  // Only petstock's own message tells what a run has written.
   const own = kind === 'partial' && error.serviceError !== undefined ? [error.message] : [];
   const whole = [message, ...own, ...(faults.length > 0 ? [] : (error.lines ?? []))].join('\n');
   const listed = faults.length > 0 && { faults, faultCount };

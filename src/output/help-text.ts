@@ -9,7 +9,7 @@ export type HelpPart =
 /** Meanings with fewer columns than this are printed below their terms. */
 const narrowMeaning = 30;
 
-/** Returns the text of the parts, wrapped at words, with a blank line between them. */
+/** Returns the text of the parts, with a blank line between them. */
 export function helpText(parts: readonly HelpPart[], width: number): string {
   return `${parts.map((part) => partLines(part, width).join('\n')).join('\n\n')}\n`;
 }

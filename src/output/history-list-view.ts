@@ -23,8 +23,8 @@ export interface HistoryListOptions {
 }
 
 /**
- * Returns the view of runs for `history list`, in the given order. Runs are streamed, and never held as a whole. JSON
- * has everything about a run, with null for absent fields; CSV and TSV have the same values in flat columns.
+ * Returns the view of runs for `history list`, in the given order. Runs are streamed, and never held as a whole. In
+ * JSON, absent fields are null; CSV and TSV have the same values in flat columns.
  */
 export function historyListView(runs: () => AsyncIterable<RunRecord>, options: HistoryListOptions): View {
   const complete = () => (options.hasAllPets ? withAllPets(runs(), options) : runs());
@@ -56,7 +56,7 @@ function toListRow(facts: RunRecord): Row {
   return { ...runIdentity(facts), undoneBy, changes, units, pets, ...runCounts(facts), state };
 }
 
-/** The counts of a run, in the order of a report's counts. */
+/** The fields for the counts of a run: those of a report, in its order, and `pending`. */
 const countFields = [...Object.keys(countRows([])), 'pending'];
 
 export const runFields = [
@@ -64,7 +64,7 @@ export const runFields = [
   ...['changes', 'units', 'pets', ...countFields, 'state'],
 ];
 
-/** Number of characters of a run id in a table. Every command accepts these last characters. */
+/** Number of characters of a run id in a table. Commands accept these last characters instead of the whole id. */
 const shownOfRun = 4;
 
 const envColumn: Column = { field: 'env', title: 'Env', foreign: 'name' };
@@ -99,12 +99,12 @@ async function* tableRows(
   }
 }
 
-/** Maximum number of rows that are read to describe a run. A run with more rows is described by its units. */
+/** Maximum number of rows that are read to describe a run. A longer run is described by its pets and units in all. */
 const maxRead = 1000;
 
 /**
- * Returns what a run has changed, and the reference that all of its rows share: for one pet the stock before and after,
- * for several pets the units added and removed.
+ * Returns what a run has changed: for one pet the stock before and after, for several pets the units added and removed.
+ * Also returns the reference, if all rows share one, and the name of a single pet.
  */
 async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], names: PetNames | undefined) {
   const pets = counted(run.changes, 'pet');
@@ -145,7 +145,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
-/** Returns the result of a run in words, and whether the run succeeded as a whole. */
+/** Returns the result of a run in words. `whole` is true if every row succeeded and none was undone. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;

@@ -10,7 +10,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Describes a run. `words` are texts that other people chose, such as names and reasons; they are quoted. */
+/** Describes a run. `words` contain text of other people, such as names and reasons; the caller has to quote them. */
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
@@ -29,7 +29,7 @@ export function historyRunFacts(facts: RunRecord) {
   return { own: own.map(singleLine), words: words.map(singleLine) };
 }
 
-/** Returns `29 changes, 120 units`; for an incomplete run `14 of 29 changes written, 2 unknown`. */
+/** Returns `29 changes, 120 units`, or, if not all were written, `14 of 29 changes written, 2 unknown`. */
 export function writtenText(facts: RunRecord): string {
   const written = writtenRows(facts);
   const { unknown } = facts.counts;
@@ -121,7 +121,7 @@ async function runTable(
     hasLines ||= facts.line !== facts.row;
     for (const [field, value] of Object.entries(tableRow(run, facts, names))) if (value !== null) seen.add(field);
   }
-  // One number for a row is enough: that of its line, if it came from a file.
+  // One number for a row is enough: that of its line, if any row has another number than its line.
   seen.delete(hasLines ? 'row' : 'line');
   return {
     columns: tableColumns.filter(({ field }) => seen.has(field)),
@@ -130,8 +130,8 @@ async function runTable(
 }
 
 /**
- * Returns a row of the table. `after` is the stock that was written, if any. `wanted` is the stock that should have
- * been written, if it was not. `quantity` is the stock that was found instead, in a row that was not written.
+ * Returns a row of the table. `after` is the resulting stock of a row that was written or unchanged. `wanted` is the
+ * requested stock, unless it is the result. `quantity` is the stock that was found in any other row.
  */
 function tableRow(run: RunRecord, facts: RecordedRow, names: PetNames | undefined): Row {
   const { row, line, petId, before = null, after, result, quantity = null, reason = null, ref = null } = facts;
@@ -156,9 +156,9 @@ const exportFields = [
 
 /**
  * Returns the view for `history export`: rows in the order in which they were settled, each with the properties of its
- * run; never shown as a table. JSON has the whole error of a row, CSV and TSV its message. `seq` only grows. A row
- * contains nothing that a later run may change, such as who has undone the row, because a load by cursor would never
- * see the change.
+ * run; never shown as a table. JSON has the whole error of a row, CSV and TSV its message. `seq` grows from row to row,
+ * so a program can load only the rows after the last `seq` it has. Such a program never reads a row again, so a row
+ * contains nothing that a later run may change, such as who has undone it.
  */
 export function historyExportView(rows: () => AsyncIterable<SettledRow>): View {
   const toJson = ({ run, row }: SettledRow) => {

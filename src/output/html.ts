@@ -44,7 +44,7 @@ function escaped(text: string): string {
   return singleLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** The style sheet. Marks are also visible without colour, because most shops print in black. */
+/** The style sheet. Marks are also visible without colour, because most shops print in black and white. */
 const style = `
 body{font:14px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#111;background:#fff}
 h1{font-size:1.5em;margin:0 0 .2em}p{margin:.1em 0}

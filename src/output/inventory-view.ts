@@ -84,7 +84,7 @@ export const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
 /** Columns of a terminal needed for a pet id of 20 digits, a quantity with its words, and a status. */
 const roomForLongWords = 50;
 
-/** Returns the view of stock levels as a list of any length. */
+/** Like `inventoryListView`, for items in columns. Without names, formats need not create an object for each item. */
 export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
   const view = inventoryListView(itemsOf(items), options);
   return view.document === undefined ? { ...view, items } : view;

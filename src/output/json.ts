@@ -14,9 +14,9 @@ import {
 type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
 /**
- * Renders a list as an array with one item per line, so that it can be streamed and read by lines; a single row is an
- * object on one line. A list with a head is an object with the array as `rows`. Ids are numbers with all digits, as in
- * the API, or strings with `stringIds`.
+ * Renders a list as an array with one item per line, so that it can be streamed and read by lines. A list with a head
+ * is an object with the array as `rows`. A single row, and the view's own `json`, is written on one line. Ids are
+ * numbers with all digits, as in the API, or strings with `stringIds`.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);
@@ -25,8 +25,8 @@ export async function* json(view: View, { stringIds = false }: JsonOptions): Asy
 }
 
 /**
- * Renders one JSON value per line: the rows, the items of the view's own value, or that value. An empty list prints
- * nothing.
+ * Renders one JSON value per line: the rows, or the view's own `json` (if it is a list, each of its items). An empty
+ * list prints nothing.
  */
 export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   yield* linesOf(view, valuesOf(view, stringIds, true), '\n', stringIds);
@@ -51,7 +51,7 @@ interface Values {
 
 /**
  * Returns the values of a view for JSON.
- * @param isApart whether a list that is a single value counts as its items
+ * @param isApart true for NDJSON: a list in the view's own `json` is split into its items
  */
 function valuesOf({ document, json, columns, rows, shape }: View, stringIds: boolean, isApart: boolean): Values {
   const write = (value: unknown) => exactJson(value, stringIds);

@@ -58,10 +58,10 @@ function measure(
 }
 
 /**
- * Fits columns into a width. First wide text is truncated, then columns that yield, to ten columns. If that is not
- * enough, these columns are left out one after the other, but the last of them is first truncated to four columns. Then
- * all text is truncated, the widest first, and the gaps are narrowed. Numbers are never truncated: if even that is not
- * enough, lines are longer than the width.
+ * Fits columns into a width, in steps until they fit. If some columns yield, the text of the others is truncated to 30
+ * columns, and then that of the yielding columns to ten. These are then left out one after the other, but the last of
+ * them is first truncated to four columns. Finally all text is truncated to four columns, the widest first, and the
+ * gaps are narrowed. Numbers are never truncated, so lines may still be longer than the width.
  */
 export function layOut(columns: readonly Column[], rows: Cells, options: LayoutOptions): Layout {
   const lanes = measure(columns, rows, options);

@@ -29,7 +29,7 @@ const maxNotable = 10;
 /**
  * Returns a plan for a person who must confirm it, line by line: `42 7 → 12 (+5)` for each row to write, conflicts and
  * failures with their reason; then the number of changes, units, rows that go to 0 and below, requests and time. Rows
- * that need no change are only counted. For a single row there are no counts. Of a long plan only some rows are shown.
+ * that need no change are only counted. A plan of a single change has no counts. At most 20 rows of a plan are shown.
  *
  * A reason that does not fit goes below its row; numbers are never truncated.
  */
@@ -55,7 +55,8 @@ export async function previewLines(
 }
 
 /**
- * Chooses the rows to preview, in the order of the plan. Notable rows are preferred, but leave room for ordinary ones.
+ * Chooses the rows to preview, in the order of the plan. Conflicts, failures and stocks of zero or below are preferred,
+ * but leave room for ordinary rows.
  */
 function chooseRows(rows: readonly BulkRow[]): readonly BulkRow[] {
   if (rows.length <= previewedRows) return rows;

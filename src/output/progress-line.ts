@@ -15,7 +15,7 @@ export interface ProgressNumbers {
   readonly left: number | undefined;
   /** Remaining milliseconds of the wait; undefined while nothing waits. */
   readonly waiting: number | undefined;
-  /** The cause of the wait: a 429 or an exhausted window, or a 502, 503 or 504. */
+  /** The cause of the wait. `refused`: a 429 or an exhausted window. `unavailable`: a 502, 503 or 504. */
   readonly waitReason: 'refused' | 'unavailable';
 }
 
@@ -40,7 +40,7 @@ type Arrangement = (typeof arrangements)[number];
  */
 export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
   const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));
-  // A part of the count would be another count.
+  // A truncated count would be a wrong number.
   return lines.find((line) => visibleWidth(line) <= width) ?? '';
 }
 

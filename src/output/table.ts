@@ -94,8 +94,8 @@ export function longForm(view: View, first: readonly Row[], options: RenderOptio
 }
 
 /**
- * Returns lines with titles above them; for a wordy view with titles, records if the text in lines would be truncated
- * to a few letters.
+ * Returns a form of one line per row, below the titles. For a wordy view with titles, returns records instead if lines
+ * would be truncated to a few letters.
  */
 function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: RenderOptions): Form {
   const { header = true, paint } = options;

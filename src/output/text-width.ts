@@ -1,8 +1,8 @@
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 
 /**
- * Matches characters of one column that never join another character: ASCII, Latin letters, dashes, quotes, … and
- * lines. Most text consists of these.
+ * Matches text whose characters take one column each and never join another one: ASCII, Latin letters, dashes, quotes,
+ * arrows and box drawing. Most text matches.
  */
 const plain = /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u25fc]*$/;
 /** Matches the sequences that `Paint` adds. */

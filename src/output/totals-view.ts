@@ -14,7 +14,7 @@ const fields = ['petId', 'name', 'in', 'out', 'counted', 'unknown', 'now', 'env'
 /**
  * Returns the view of `history totals`. JSON is a list of
  * `{"petId","name","in","out","counted","unknown","now","env","store"}`.
- * @param place the target of the command; a table does not repeat it
+ * @param options `target` is the target of the command; a table leaves out a column that only repeats it
  */
 export function totalsView(totals: readonly ShownTotals[], { target, page }: { target: string; page: Page }): View {
   const rows = totals.map((each): Row => {

@@ -20,7 +20,7 @@ export interface Column {
   readonly whole?: true;
   /**
    * Set if the text comes from outside. `words` have a bar in front of each line; a `name` has one only if it is
-   * wrapped, or is not just a name.
+   * wrapped, or could be mistaken for petstock's text.
    */
   readonly foreign?: 'words' | 'name';
   /** Whether the text is shown completely, in lines below its row, if the table is wider than the terminal. */
@@ -29,7 +29,10 @@ export interface Column {
   readonly remark?: true;
   /** The usual value. In a table whose rows are all known, the column is left out if it has no other value. */
   readonly usual?: string;
-  /** On a narrow terminal, the column is truncated, and then left out, before columns with a lower number or none. */
+  /**
+   * On a narrow terminal, the column is truncated, and then left out, before columns with a lower number or none. It is
+   * also left out if it is empty in a table whose rows are all known.
+   */
   readonly yields?: number;
   /** Returns what a table shows for a value. Other formats are not affected. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
@@ -169,7 +172,7 @@ export function batchesOf<T, Converted>(
   };
 }
 
-/** Converts batches lazily. */
+/** Converts values in batches, lazily. The result can be read only once. */
 export async function* mapBatches<T, Converted>(
   batches: Batches<T>,
   convert: (value: T) => Converted,
@@ -177,10 +180,7 @@ export async function* mapBatches<T, Converted>(
   for await (const batch of batches) yield batch.map(convert);
 }
 
-/**
- * Length of a piece of output in characters, large enough to make the cost per write negligible, and small enough for
- * memory.
- */
+/** Length in characters at which a piece of output is yielded: few writes, and little memory. */
 export const largestChunk = 64 * 1024;
 
 /**

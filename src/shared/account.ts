@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
-/** The user (uid) that this process acts as; undefined on Windows, where files have no such owner. */
+/** Returns the uid that this process acts as; undefined on Windows, where files have no such owner. */
 export function effectiveUser(): number | undefined {
   // biome-ignore lint/style/noRestrictedGlobals: an import would copy all properties of the process, 0.2 ms
   return process.geteuid?.();

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Parsed, parsed, problem } from './parsed.ts';
 
-/** Replaces a password. */
+/** The text shown instead of a password. */
 const mask = '***';
 
 /** The address of a database, parsed from `postgresql://user:password@host:port,other/database?sslmode=require`. */
@@ -39,10 +39,7 @@ export interface DatabaseTls {
 const tlsModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/**
- * Accepted values of `target_session_attrs`. The state is written, so each of them selects a server that accepts
- * writes.
- */
+/** Accepted values of `target_session_attrs`. All mean a server that accepts writes, because petstock writes. */
 const writable = ['any', 'read-write', 'primary'];
 
 /** The parameters that petstock understands. */
@@ -198,7 +195,7 @@ export function maskDatabaseUrl(text: string): string {
     .replaceAll(encodeURIComponent(mask), mask);
 }
 
-/** The WHATWG parser accepts neither an empty host with a user (as for a Unix socket) nor several hosts. */
+/** Stands for hosts that the WHATWG parser rejects: several hosts, or none after a user (as for a Unix socket). */
 const placeholder = 'no-host.invalid';
 
 function readUrl(text: string): URL | undefined {
@@ -208,7 +205,7 @@ function readUrl(text: string): URL | undefined {
   // a port.
   if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
-  // Anything else may be the start of a password with a slash.
+  // A host of any other form may be the start of a password that contains a slash.
   const areHosts = hosts.split(',').every((host) => /^([^:[\]]*|\[[\da-f:.]+\])(:\d*)?$/i.test(host));
   if (before === '' || (isList ? !areHosts : !/^(:|$)/.test(hosts))) return undefined;
   const filled = `${before}${placeholder}${isList ? '' : hosts}${after}`;

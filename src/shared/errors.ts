@@ -170,7 +170,7 @@ export class RateLimitedError extends PetstockError {
   readonly code = 'rate_limited';
 }
 
-/** The stock is not the expected one, or another process is writing the same pet's stock or the same run. */
+/** The stock is not the expected one, or another process is using or has finished the same pet, run or session. */
 export class ConflictError extends PetstockError {
   readonly kind = 'conflict';
   readonly code = 'conflict';
@@ -213,8 +213,8 @@ export class ClosedPipeError extends PetstockError {
 }
 
 /**
- * With `--exit-code`, a dry run has found changes, or a comparison differences. This is not a failure: the exit code is
- * the result, and no error is printed.
+ * With `--exit-code`, a dry run has found changes, or a comparison differences; or `watch --first` has seen no change.
+ * This is not a failure: the exit code is the result, and no error is printed.
  */
 export class ChangesFound extends PetstockError {
   readonly kind = 'changes';

@@ -79,8 +79,8 @@ function optionWords(name: string, value: string | boolean): readonly string[] {
 }
 
 /**
- * Replaces words that stand together in a command line. A value after `=` in the last of them stays. Returns undefined
- * unless they occur exactly once.
+ * Replaces consecutive words in a command line. A value after `=` in the last word is kept. Returns undefined unless
+ * the words occur exactly once.
  */
 export function withWords(
   argv: readonly string[],

@@ -15,8 +15,8 @@ const part = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"|["[\]{}]/g;
 const end = /[,[\]{}" \n\r\t]/g;
 
 /**
- * Returns where the JSON value that begins at `start` ends, judged by quotes and brackets only. Text that can't be a
- * value ends before a comma, a bracket, a quote or white space. Undefined if the text ends first.
+ * Returns where the JSON value that begins at `start` ends, judged by quotes and brackets only. Any text that begins
+ * with neither ends before a comma, a bracket, a quote or white space. Undefined if the text ends first.
  */
 export function endOfValue(text: string, start: number): number | undefined {
   if (!'"{['.includes(text.charAt(start))) {

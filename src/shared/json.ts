@@ -214,8 +214,8 @@ export function numberText(value: Json | undefined): string | undefined {
 
 /**
  * Returns a JSON number as an exact integer. `5.0` and `5e0` are integers in JSON.
- * @returns undefined if the value is not a number, has a fraction, or has more than 40 digits or an exponent of more
- * than three
+ * @returns undefined if the value is not a number, has a fraction, has more than 40 digits before or after its point,
+ * or has an exponent of more than three digits
  */
 export function toInteger(value: Json | undefined): bigint | undefined {
   if (!isJsonNumber(value)) return undefined;

@@ -46,7 +46,7 @@ interface Folder extends Pick<FileLocation, 'close'> {
   readonly path: string;
 }
 
-/** A path that leads through more links than this is assumed to form a loop. */
+/** A path that leads through this many links is assumed to form a loop. */
 const maxLinks = 40;
 
 /**

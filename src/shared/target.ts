@@ -13,7 +13,7 @@ export function targetName({ store, env }: Target): string {
   return store === undefined ? env : `${store}/${env}`;
 }
 
-/** Reports whether a command can address the target. A run of the library may have any name as its environment. */
+/** Reports whether commands have an environment of this name. A run of the library may have any name for its own. */
 export function isEnvironment(env: string): env is EnvironmentName {
   return environmentNames.some((known) => known === env);
 }
