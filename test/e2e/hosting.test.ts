@@ -19,7 +19,7 @@ async function statusOf(url: string, token?: string): Promise<number> {
 }
 
 test('fails /readyz, but answers requests, from SIGTERM until sandbox serve exits with 0', async () => {
-  const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '5']);
+  const { program, url, key, admin } = await start(['--file', ':memory:', '--drain', '2']);
   expect(await statusOf(`${admin}/readyz`)).toBe(200);
   program.kill('SIGTERM');
   await expect.poll(() => statusOf(`${admin}/readyz`)).toBe(503);
