@@ -72,9 +72,11 @@ describe('/readyz', { timeout: 60_000 }, () => {
     await other.query('BEGIN; SELECT 1 FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
     expect(await ready()).toBe('200');
     await other.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
+    // Each waits 5 s for the lock.
+    const starting = expect(startAt(Date, { database, key })).rejects.toThrow('lock timeout');
     expect(await ready()).toBe('503 store_unavailable');
     expect((await service.admin('GET', '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
-    await expect(startAt(Date, { database, key })).rejects.toThrow('lock timeout');
+    await starting;
     await other.query('ROLLBACK');
     await other.end();
     await expect.poll(ready).toBe('200');
