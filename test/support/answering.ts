@@ -19,8 +19,8 @@ export async function listening(server: Server): Promise<string> {
 }
 
 /**
- * Makes a server listen on loopback until the test is finished, when its connections are cut, too.
- * @returns its port, which was free
+ * Makes a server listen on a free port of loopback. When the test is finished, the server and its connections close.
+ * @returns its port
  */
 export async function portOf(server: Server): Promise<number> {
   const sockets = new Set<Socket>();

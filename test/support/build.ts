@@ -15,12 +15,11 @@ declare module 'vitest' {
 
 /**
  * Builds the program for the tests that spawn it, into a folder of this run alone, so that it is never stale, and a
- * build into `dist` by `npm ci` or `npx petstock` at the same time can't disturb it. Without the declarations, the
- * build takes half a second. Beside it is the cache of its compiled code, which halves the CPU of a start. `PETSTOCK_PROGRAM` names another program to test: an older one, an installed one, or the
- * build that CI has just made.
+ * build into `dist` by `npm ci` or `npx petstock` at the same time can't disturb it. Beside it is the cache of its
+ * compiled code, which halves the CPU of a start. `PETSTOCK_PROGRAM` is the path of another program to test: an older
+ * one, an installed one, or the build that CI has just made.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Nothing else reads this folder.
   const caches = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
   await mkdir(caches, { recursive: true });
   const folder = await mkdtemp(join(caches, 'petstock-e2e-'));

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 const succeeds = ([program = '', ...args]: readonly string[]) => spawnSync(program, args).status === 0;
 
-/** Whether the user may own files as another user, and is not restricted by modes. */
+/** Whether the tests run as root, who can change the owner of a file and is not restricted by modes. */
 export const isRoot = process.geteuid?.() === 0;
 
 /** Whether there is a device on which every write fails as on a full disk. */
@@ -21,11 +21,11 @@ function unsharing(...options: readonly string[]): readonly string[] | undefined
   return succeeds([...command, 'true']) ? command : undefined;
 }
 
-/** Starts a program with pid 1, as in a container; undefined if that is not permitted. */
+/** The command that starts a program with pid 1, as in a container; undefined if that is not permitted. */
 export const pidNamespace = unsharing('--pid', '--mount-proc');
 
-/** Starts a program whose monotonic clock is 5,000 s ahead; undefined if that is not permitted. */
+/** The command that starts a program whose monotonic clock is 5,000 s ahead; undefined if that is not permitted. */
 export const timeNamespace = unsharing('--time', '--monotonic', '5000', '--boottime', '5000');
 
-/** Starts a program with mounts of its own; undefined if that is not permitted. */
+/** The command that starts a program with mounts of its own; undefined if that is not permitted. */
 export const mountNamespace = unsharing('--mount');

@@ -5,7 +5,7 @@ import { type Home, type ProgramOptions, runProgram, temporaryHome } from './pro
 /** Command lines that need no service. Their caches exist before the tests that damage them. */
 export const commands = ['history list --json', 'config list', 'inventory apply --help'] as const;
 
-/** Lets the program keep its cache in its home. */
+/** The variables with which the program keeps its cache in its home. */
 const on = { PETSTOCK_NO_CACHE: undefined, XDG_CACHE_HOME: undefined };
 
 export const folderOf = (home: Home): string => join(home.folder, '.cache', 'petstock');
@@ -19,7 +19,7 @@ export function runCached(home: Home, command: string, options: ProgramOptions =
   return runProgram(command, { home, ...options, env: { ...on, ...options.env } });
 }
 
-/** What the first home of a test file has kept: a cache does not depend on the home. */
+/** The caches and the output of the first home, for later homes too, because a cache does not depend on the home. */
 let warmed: Promise<{ readonly caches: ReadonlyMap<string, Buffer>; readonly printed: ReadonlyMap<string, unknown> }>;
 
 /** Returns a home in which `commands` have kept their caches, and what each has printed. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { commandPath } from '../../src/cli/commands/command.ts';
 import { allCommands } from './reference/reference.ts';
 
-/** The arguments with which a command is tried, and the formats that it refuses. */
+/** The arguments with which a command is run, the formats that it refuses, and its exit code in any other format. */
 export interface TriedCommand {
   /**
-   * The arguments after its name. `RUN`, `KEY` and `FOLDER` stand for a run, a key of the sandbox, and the folder of
-   * the test.
+   * The arguments after its name. `RUN`, `KEY`, `FOLDER` and `FORMAT` stand for a run, a key of the sandbox, the folder
+   * of the test, and the format.
    */
   readonly args: string;
   readonly refuses?: readonly string[];

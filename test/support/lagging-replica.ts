@@ -7,8 +7,8 @@ import { portOf } from './answering.ts';
 export type LaggingReplica = Awaited<ReturnType<typeof laggingReplica>>;
 
 /**
- * Starts a gateway in front of a service, which takes its lists from a replica that lags behind. It stops when the test
- * is finished.
+ * Starts a gateway in front of a service. Reads through the gateway come from a replica that lags behind the service.
+ * The gateway stops when the test is finished.
  */
 export async function laggingReplica({ url, controls }: RunningService, clock: Pick<Clock, 'monotonic'>) {
   /** The stock before each change, and when the change was carried out. */
@@ -45,7 +45,7 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
   });
   return {
     url: `http://127.0.0.1:${await portOf(server)}/v1`,
-    /** From now on, lists lack the changes of the last `ms` milliseconds. */
+    /** From now on, reads lack the changes of the last `ms` milliseconds. */
     lagBy: (ms: number) => {
       lag = ms;
     },

@@ -1,6 +1,5 @@
 /**
- * Refuses to run mutants as root. A mutant may do anything: one of the atomic writer has replaced /dev/null with a
- * file.
+ * Refuses to run mutants as root. A mutant may do anything: a mutant of the atomic writer once replaced /dev/null.
  * @throws Error if the tests run as root
  */
 export default function setup(): void {

@@ -7,9 +7,9 @@ import { npm, root } from '../../.ci/commands.ts';
 import { installPackage, nodeRelease } from './package-managers.ts';
 
 /**
- * `npm run test:nodes` runs all tests with the oldest supported release of Node, and with each line of releases. `npm
- * run test:postgres` runs the tests on PostgreSQL with each supported version after the oldest. Versions are tried one
- * after the other; each is installed from the registry into a temporary folder. `npm run test:nodes -- 24` tries only
+ * `npm run test:nodes` runs the unit, e2e and system tests with the oldest supported release of Node, and with each
+ * line of releases. `npm run test:postgres` runs the tests that need PostgreSQL with each supported version after the
+ * oldest. Each version is installed from the registry into a temporary folder. `npm run test:nodes -- 24` tries only
  * that version.
  */
 interface Kind {

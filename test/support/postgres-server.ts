@@ -38,10 +38,10 @@ export interface PostgresServerOptions {
 /** The user `nobody`, as which PostgreSQL runs if the tests run as root, because it refuses to run as root. */
 const nobody = 65_534;
 const identity = isRoot ? { uid: nobody, gid: nobody } : {};
-/** Settings that are fast and lose data with the machine. Tests that cut the power set `fsync` on. */
+/** Settings of every server. `fsync` is off as well, unless a test that cuts the power sets it on. */
 const standard = ["listen_addresses = ''", 'max_connections = 200', 'shared_buffers = 32MB', 'max_wal_size = 128MB'];
 
-/** Creates a folder for a server. @throws Error if there is no PostgreSQL, with what would help */
+/** Creates a folder for a server. @throws Error that explains how to get PostgreSQL, if there is none */
 async function prepare(within = foldersOfTests() === memory ? memory : '/tmp') {
   const folder = await mkdtemp(join(within, 'petstock-pg-'));
   if (isRoot) await chown(folder, nobody, nobody);
@@ -68,7 +68,7 @@ export async function initialData(): Promise<string> {
 /**
  * Starts a PostgreSQL server in a folder of its own. It is reached by a Unix socket, and also by TCP if that is
  * requested.
- * @throws Error if there is no PostgreSQL, with what would help
+ * @throws Error that explains how to get PostgreSQL, if there is none
  */
 export async function startPostgres(options: PostgresServerOptions = {}) {
   const { folder, data, start, initialise } = await prepare(options.within);

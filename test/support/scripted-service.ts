@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 
 /** A request as the service received it. */
 export interface SeenRequest {
-  /** When the request came, in milliseconds of the test's monotonic clock. */
+  /** When the request came, by `performance.now()`. */
   readonly at: number;
   readonly method: string;
   /** The path without `/v1`: `/inventory/7`. */
@@ -64,9 +64,8 @@ export interface ScriptedOptions {
 const key = 'psk_scripted0123456789';
 
 /**
- * Starts a service that behaves as badly as networks and proxies make services behave. The test scripts what the
- * service does with each request; without a script, it responds as the specification says. It stops when the test is
- * finished.
+ * Starts a service for tests of bad networks and proxies. The test scripts what the service does with each request;
+ * without a script, it responds as the specification says. It stops when the test is finished.
  */
 export async function scriptedService({ stock = tenEach(3), limit, now }: ScriptedOptions = {}) {
   const quantities = new Map(Object.entries(stock).map(([petId, quantity]) => [BigInt(petId), quantity]));

@@ -25,7 +25,7 @@ const runners: Readonly<Record<string, Runner>> = {
   'linux-arm64': { needs: [qemu], words: [qemu, '-L', '/usr/aarch64-linux-gnu'] },
   'linux-x64-musl': {
     needs: [musl, 'cc'],
-    // libstdc++ itself asks for a library with this name; it accepts glibc's files in place of musl's.
+    // glibc's libstdc++ requires a library of this name. This one has the functions that musl lacks.
     compile: `cc -shared -fPIC -nostdlib ${standIns}/musl.c -o ld-linux-x86-64.so.2`,
     env: { LD_LIBRARY_PATH: '.:/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu' },
   },

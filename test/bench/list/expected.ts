@@ -21,7 +21,7 @@ export function* fields(pets: number): Generator<string> {
   for (const { petId, quantity } of stock(pets)) yield `${quantity} ${petId}`;
 }
 
-/** By quantity. Pets with equal quantities keep their order. */
+/** Returns the rows by quantity. Pets with equal quantities keep their order. */
 export const sorted: Expected = (pets) => rows([...stock(pets)].sort((a, b) => a.quantity - b.quantity));
 
 /** Yields the number of pets and of units, by status and in total. */

@@ -85,9 +85,8 @@ function kept(child: ChildProcess): ChildProcess {
 }
 
 /**
- * Returns the environment without the variables of npm, and without what the user of this machine has set for Node and
- * for petstock. Node reads further certificates when it starts, which takes longer than all else, so that every ratio
- * would be near 1.
+ * Returns the environment without variables of npm, petstock and proxies, and without two of Node. With
+ * NODE_EXTRA_CA_CERTS, Node would read certificates at each start, which takes longer than everything that is compared.
  */
 export function bare(): NodeJS.ProcessEnv {
   return Object.fromEntries(

@@ -11,7 +11,8 @@ type Load = { readonly seconds: number; readonly connections: number };
 
 /**
  * Sends requests for some seconds over this many connections to each target, one request at a time on each connection.
- * Returns the number of responses.
+ * @param path a path to GET, or `PATCH` and a path
+ * @returns the number of responses
  * @throws Error if the status of a response is not 200
  */
 export async function load(targets: readonly Target[], path: string, { seconds, connections }: Load): Promise<number> {
@@ -39,10 +40,9 @@ export async function load(targets: readonly Target[], path: string, { seconds, 
 }
 
 /**
- * Reads the inventories of all targets at once. Meanwhile, a slow reader of the first target has read only the
- * beginning.
- * @param meanwhile runs after that, before the slow reader goes on
- * @returns how long the inventories took, and the sizes of all that were read
+ * Reads the inventories of all targets at once. Meanwhile, a slow reader of the first target has only read the start.
+ * @param meanwhile runs after that, before the slow reader continues
+ * @returns how long the inventories took in seconds, and the sizes in bytes of all that were read
  */
 export async function readLists(targets: readonly Target[], meanwhile: () => Promise<unknown> = async () => {}) {
   const [slow] = await Promise.all(targets.slice(0, 1).map(inventory));

@@ -11,7 +11,7 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What the operating system has measured of one run of a command. */
+/** The operating system's figures for one run of a command. */
 export interface Sample {
   readonly ms: number;
   /** Of all its processes and threads. */
@@ -20,7 +20,7 @@ export interface Sample {
   readonly peakMb: number;
 }
 
-/** The longest that a command may take, in seconds. */
+/** Maximum duration of a command, in seconds. */
 const maxTime = 180;
 
 /**
