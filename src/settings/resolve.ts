@@ -8,13 +8,12 @@ import { parseBaseUrl, parseKey } from './key-and-url.ts';
 import {
   fromFile,
   parseStoreName,
-  quoted,
+  quotedUnlessKey,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   type StoredSettings,
-  unnamedStore,
 } from './settings.ts';
-import { type Environment, keyVariables, type Sourced, urlVariable, variable } from './variables.ts';
+import { type Environment, keyVariables, type Sourced, unnamedStore, urlVariable, variable } from './variables.ts';
 
 /** A key that a command prints. The key itself is not known yet. */
 export interface PrintedKey {
@@ -55,7 +54,7 @@ export function resolveEnvironment(
   const near = nearest(text, environmentNames);
   const corrected = near && petstock`${withValue(argv, ['-e', '--env'], text, near)}`;
   throw new UsageError(
-    `Unknown environment${quoted(text)} in ${source}. The environments are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
+    `Unknown environment${quotedUnlessKey(text)} in ${source}. The environments are ${environmentNames.join(', ')}.${didYouMean(text, environmentNames)}`,
     { hint: corrected ?? 'petstock help environment' },
   );
 }

@@ -5,7 +5,7 @@ import { UsageError } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { environmentNames, type Target } from '../shared/target.ts';
-import { type Environment, type Sourced, variable } from './variables.ts';
+import { type Environment, ownState, type Sourced, unnamedStore, variable } from './variables.ts';
 
 /** The environments for which a key and a URL can be stored; the sandbox creates its own. */
 export const remoteEnvironmentNames = ['staging', 'production'] as const;
@@ -13,9 +13,6 @@ export type RemoteEnvironmentName = (typeof remoteEnvironmentNames)[number];
 
 /** The `source` of a value from the configuration file. */
 export const fromFile = 'config file';
-
-/** The value of `--store` that means the store without a name. */
-export const unnamedStore = 'default';
 
 /** A setting: where its value may come from, how the value is parsed, stored, shown and completed, and its help. */
 export interface Setting<Value> {
@@ -81,7 +78,7 @@ export const settingDefinitions = {
     rule: 'a URL that begins with postgresql://',
     defaultValue: undefined,
     variable: 'PETSTOCK_STATE_URL',
-    none: 'none',
+    none: ownState,
     isForAllStores: true,
     isSecret: true,
     parse: parseStateUrl,
@@ -181,7 +178,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
   const isUrl = /(^|[-_.])ur[il]([-_.]|$)/i.test(text) && !/^state/i.test(text);
   if (!isUrl && !/key/i.test(text)) {
     throw new UsageError(
-      `Unknown setting${quoted(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
+      `Unknown setting${quotedUnlessKey(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
     );
   }
   const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];
@@ -192,7 +189,7 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
 }
 
 /** Returns ` "name"` for a message, or an empty text if the text could be a mistyped key. */
-export function quoted(text: string): string {
+export function quotedUnlessKey(text: string): string {
   return /^[a-z][a-z._-]{0,23}$/i.test(text) ? ` "${text}"` : '';
 }
 

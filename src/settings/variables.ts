@@ -7,6 +7,12 @@ export interface Sourced<T> {
   readonly source: string;
 }
 
+/** The value of `--store`, or of its variable, that means the store without a name. */
+export const unnamedStore = 'default';
+
+/** The value of `PETSTOCK_STATE_URL` that means this machine's own state. */
+export const ownState = 'none';
+
 /** Returns the value of a variable; an empty one counts as not set. */
 export function variable(env: Environment, name: string): string | undefined {
   return env[name] || undefined;

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Folders } from '../../settings/folders.ts';
-import type { Environment } from '../../settings/variables.ts';
+import { type Environment, ownState, unnamedStore, variable } from '../../settings/variables.ts';
 import { effectiveUser } from '../../shared/account.ts';
 import { environmentNames, targetName } from '../../shared/target.ts';
 import { loadEngine, stateFile } from '../../state/sqlite/engine.ts';
@@ -19,14 +19,6 @@ export interface KnowledgeSources {
 
 const maxRuns = 50;
 const maxPets = 50;
-
-/**
- * The value of `PETSTOCK_STATE_URL` for this machine's own state. It is repeated here, so that completion does not load
- * the settings.
- */
-const noStateUrl = 'none';
-/** The value of `--store` for the store without a name. */
-const unnamedStore = 'default';
 
 /**
  * Creates the source of the runs, pets, stores, targets and sessions that are known on this machine. Each kind is read
@@ -123,9 +115,9 @@ type RecentRun = Awaited<ReturnType<typeof recentRuns>>[number];
  * Returns the newest runs of this machine; returns none with a shared state, because completion never sends anything.
  */
 async function recentRuns({ folders, env }: KnowledgeSources) {
-  const variable = env.PETSTOCK_STATE_URL || undefined;
-  const url = variable ?? (await storedConfig(folders)).settings['state-url'];
-  if (url !== undefined && variable !== noStateUrl) return [];
+  const given = variable(env, 'PETSTOCK_STATE_URL');
+  const url = given ?? (await storedConfig(folders)).settings['state-url'];
+  if (url !== undefined && given !== ownState) return [];
   const query = `
     SELECT run, at, command, env, store, file, reason, pets, changes,
       CASE WHEN discarded IS NULL THEN pending + unknown ELSE 0 END AS open

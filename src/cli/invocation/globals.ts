@@ -1,9 +1,8 @@
 import { type Format, formats } from '../../output/view.ts';
 import { type ConfigFile, configOf, type StoredConfig } from '../../settings/config-file.ts';
 import { resolveEnvironment, resolveStore } from '../../settings/resolve.ts';
-import { unnamedStore } from '../../settings/settings.ts';
 import type { SharedOptions } from '../../settings/shared-options.ts';
-import { type Environment, type Sourced, variable } from '../../settings/variables.ts';
+import { type Environment, type Sourced, unnamedStore, variable } from '../../settings/variables.ts';
 import { UsageError } from '../../shared/errors.ts';
 import type { FlagValues } from '../../shared/hint.ts';
 import type { EnvironmentName, Target } from '../../shared/target.ts';

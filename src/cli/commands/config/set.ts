@@ -7,9 +7,8 @@ import {
   type SettingName,
   settingName,
   settingNames,
-  unnamedStore,
 } from '../../../settings/settings.ts';
-import { urlVariable, variable } from '../../../settings/variables.ts';
+import { unnamedStore, urlVariable, variable } from '../../../settings/variables.ts';
 import { setSetting, setUrl, unsetUrl } from '../../../settings/write-config.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { UsageError } from '../../../shared/errors.ts';

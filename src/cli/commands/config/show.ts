@@ -4,7 +4,7 @@ import { maskKey } from '../../../settings/key-and-url.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
 import {
   definitionOf,
-  quoted,
+  quotedUnlessKey,
   type RemoteEnvironmentName,
   remoteEnvironmentNames,
   resolveSetting,
@@ -39,7 +39,7 @@ export function entryName(text: string, invocation: Invocation): EntryName {
   const name = entryNames.find((known) => known === text);
   if (name !== undefined) return name;
   throw new UsageError(
-    `Unknown name${quoted(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
+    `Unknown name${quotedUnlessKey(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
   );
 }
 
