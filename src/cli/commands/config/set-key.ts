@@ -11,8 +11,7 @@ import { targetName } from '../../../shared/target.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { type Define, define, type OptionsOf, optionRows } from '../define.ts';
-import { requireBaseUrl } from './set.ts';
-import { readSecret, remoteTarget, reportChange } from './show.ts';
+import { readSecret, remoteTarget, reportChange, requireBaseUrl } from './entries.ts';
 
 const commands = `
 

@@ -1,5 +1,4 @@
 import { configFile } from '../../../settings/config-file.ts';
-import { parseBaseUrl } from '../../../settings/key-and-url.ts';
 import { describeShadow, isKnownStore } from '../../../settings/resolve.ts';
 import {
   definitionOf,
@@ -24,9 +23,10 @@ import {
   readSecret,
   remoteTarget,
   reportChange,
+  requireBaseUrl,
   settingsTarget,
   shownSetting,
-} from './show.ts';
+} from './entries.ts';
 
 const settingLines = settingNames.map((name) => {
   const { values, meaning, defaultValue } = definitionOf(name);
@@ -162,13 +162,3 @@ export const defineSetUrl = define({
     if (shadow !== undefined) await invocation.messages.warn(shadow);
   },
 });
-
-/**
- * Returns a base URL.
- * @throws UsageError if the URL is not valid; the message does not repeat the text
- */
-export function requireBaseUrl(text: string, hint: string): string {
-  const url = parseBaseUrl(text);
-  if (url.ok) return url.value;
-  throw new UsageError(`This URL is not valid: ${url.problem}.`, { hint });
-}

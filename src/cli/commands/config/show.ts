@@ -1,110 +1,24 @@
-import type { Column, Scalar } from '../../../output/view.ts';
+import type { Scalar } from '../../../output/view.ts';
 import { type ConfigFile, configFile, configOf } from '../../../settings/config-file.ts';
 import { maskKey } from '../../../settings/key-and-url.ts';
 import { describeShadows, resolveBaseUrl, resolveKey } from '../../../settings/resolve.ts';
-import {
-  definitionOf,
-  quotedUnlessKey,
-  type RemoteEnvironmentName,
-  remoteEnvironmentNames,
-  resolveSetting,
-  type SettingName,
-  type SettingValue,
-  settingNames,
-} from '../../../settings/settings.ts';
+import { definitionOf, resolveSetting, settingNames } from '../../../settings/settings.ts';
 import type { Environment, Sourced } from '../../../settings/variables.ts';
-import type { ConfigTarget, RemoteTarget } from '../../../settings/write-config.ts';
-import { maskDatabaseUrl } from '../../../shared/database-url.ts';
-import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../../../shared/errors.ts';
 import { petstock, targetWords } from '../../../shared/hint.ts';
-import type { Context } from '../../context.ts';
-import type { Invocation } from '../../invocation/invocation.ts';
 import { define, fieldsOption } from '../define.ts';
-
-const urlNames = remoteEnvironmentNames.map((name) => `url.${name}` as const);
-const keyNames = remoteEnvironmentNames.map((name) => `key.${name}` as const);
-
-export type EntryName = SettingName | (typeof urlNames)[number] | (typeof keyNames)[number];
-
-const entryNames: readonly EntryName[] = [...settingNames, ...urlNames, ...keyNames];
-
-/**
- * Returns the name of an entry that was typed; `url` and `key` stand for those of the chosen environment.
- * @throws UsageError for an unknown name, or for `url` or `key` of the sandbox
- */
-export function entryName(text: string, invocation: Invocation): EntryName {
-  if (text === 'url') return `url.${remoteTarget(invocation, 'URL').env}`;
-  if (text === 'key') return `key.${remoteTarget(invocation, 'key').env}`;
-  const name = entryNames.find((known) => known === text);
-  if (name !== undefined) return name;
-  throw new UsageError(
-    `Unknown name${quotedUnlessKey(text)}.${didYouMean(text, entryNames)} The names are ${entryNames.join(', ')}.`,
-  );
-}
-
-export function isSetting(name: EntryName): name is SettingName {
-  return settingNames.some((known) => known === name);
-}
-
-/** Returns the environment of an entry such as `url.staging`; staging for a setting. */
-export function environmentOf(name: EntryName): RemoteEnvironmentName {
-  return name.endsWith('.production') ? 'production' : 'staging';
-}
-
-/**
- * Returns where the key and the URL of the chosen target are stored.
- * @throws UsageError for the sandbox, because it creates its own key and URL
- */
-export function remoteTarget({ context, store, environment }: Invocation, thing: 'key' | 'URL'): RemoteTarget {
-  const remote = remoteEnvironmentNames.find((known) => known === environment.value);
-  if (remote !== undefined) return { folder: context.folders.config, store: store?.value, env: remote };
-  const words = `The sandbox makes its own ${thing}, which is not in the configuration. Choose another environment with --env`;
-  throw new UsageError(`${words} (${remoteEnvironmentNames.join(' or ')}).`, { hint: 'petstock sandbox info' });
-}
-
-/**
- * Returns where settings are stored. They apply to all stores unless `--store` is given; a variable that chooses a
- * store doesn't limit a setting to that store.
- */
-export function settingsTarget({ context, globals, store }: Invocation): ConfigTarget {
-  return { folder: context.folders.config, store: globals.store === undefined ? undefined : store?.value };
-}
-
-/**
- * Maximum size of a key or URL on stdin, in bytes. A key is much shorter, and a file that was piped by mistake is
- * usually longer.
- */
-const maxSecretBytes = 64 * 1024;
-
-/**
- * Returns the answer to a hidden prompt, or all of stdin if there is no terminal.
- * @throws InterruptedError if the prompt is interrupted, UsageError if the input is too long
- */
-export async function readSecret({ stdin, stderr, prompts }: Context, question: string): Promise<string> {
-  if (stdin.isTerminal && stderr.isTerminal) return prompts.password(question);
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of stdin.chunks) {
-    bytes += chunk.length;
-    if (bytes > maxSecretBytes) throw new UsageError('The input is too long to be a key or a URL. Nothing was stored.');
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-const columns: readonly Column[] = [
-  { field: 'name', title: 'Name' },
-  { field: 'value', title: 'Value', whole: true },
-  { field: 'source', title: 'Source' },
-];
-
-export interface EntryRef {
-  /** The name of a store; undefined for the store without a name, whose settings apply to all stores. */
-  readonly store: string | undefined;
-  readonly name: EntryName;
-}
+import {
+  columns,
+  type EntryRef,
+  entryName,
+  entryNames,
+  environmentOf,
+  fullName,
+  isSetting,
+  keyNames,
+  shownSetting,
+  urlNames,
+} from './entries.ts';
 
 export const defineList = define({
   description:
@@ -167,34 +81,6 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
   const key = resolveKey(environment, env, config);
   // Showing a key must not run the command that prints it.
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
-}
-
-/** Returns a setting for display, without a password. */
-export function shownSetting(name: Parameters<typeof definitionOf>[0], value: SettingValue): Scalar {
-  return definitionOf(name).isSecret ? maskDatabaseUrl(String(value)) : value;
-}
-
-function fullName({ store, name }: EntryRef): string {
-  return store === undefined ? name : `${store}/${name}`;
-}
-
-export interface EntryChange {
-  readonly ref: EntryRef;
-  /** The new value, formatted as in `config list`; null if it was removed. */
-  readonly value: Scalar;
-  readonly changed: boolean;
-}
-
-/** Reports a stored or removed value as a sentence on stderr, and as a record on stdout if a format was given. */
-export async function reportChange(
-  { messages, results }: Invocation,
-  { ref, value, changed }: EntryChange,
-  sentence: string,
-): Promise<void> {
-  await messages.note(sentence);
-  if (!results.isFormatNamed) return;
-  const fields = [...columns.slice(0, 2), { field: 'changed', title: 'Changed' }];
-  await results.print({ columns: fields, rows: [[{ name: fullName(ref), value, changed }]], shape: 'one' });
 }
 
 /** The formats of `get` and `path`. The default is the bare value, whatever the setting `output` says. */
