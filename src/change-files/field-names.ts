@@ -189,6 +189,6 @@ function isTypeable(name: string): boolean {
 
 /** Reports whether a name, or a word of it, may be a misspelt `expected`. */
 function mayMeanExpected(name: string): boolean {
-  const words = name.split(/[^\p{L}\p{N}]+|_|(?<=\p{Ll})(?=\p{Lu})/u);
+  const words = name.split(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/u);
   return /exp(?:e?ct|ekt)/.test(plainName(name)) || [name, ...words].some((word) => nearestField(word) === 'expected');
 }

@@ -10,10 +10,12 @@ const read = (content: string) =>
   );
 
 test('reads the names of pets without codes, and keeps the first if a pet has several names', async () => {
-  const { ok, ...file } = await read('Code,Pet ID,Name\n007,7,Rex\n,8,Mia\n,9,Tom\n8x,7,Max\n');
+  const { ok, ...file } = await read(
+    ' bar-code ,Pet ID, Pet_Name , Low-Stock \n007,7,Rex,2\n,8,Mia\n,9,Tom\n8x,7,Max\n',
+  );
   const pets = new Map([['007', 7n] as const, ['8x', 7n] as const]);
   const names = new Map([[7n, 'Rex'] as const, [8n, 'Mia'] as const, [9n, 'Tom'] as const]);
-  expect([ok, file]).toMatchObject([true, { codes: { pets, names } }]);
+  expect([ok, file]).toMatchObject([true, { codes: { pets, names, lows: new Map([[7n, 2]]) } }]);
 });
 
 test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petId\n'])(
@@ -25,7 +27,10 @@ test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petI
 
 test('reads only columns of a codes file whose whole name is known', async () => {
   const codes = { pets: new Map([['007', 8n]]), names: new Map(), lows: new Map() };
-  expect(await read('xcode,code,petId,nickname,yellow\n1,007,8,Rex,3\n')).toMatchObject({ ok: true, codes });
+  expect(await read('xcode,codes,code,petId,nickname,names,yellow,lower\n1,2,007,8,Rex,Max,3,4\n')).toMatchObject({
+    ok: true,
+    codes,
+  });
 });
 
 test('reads codes with the delimiter that separates the known columns', async () => {

@@ -56,6 +56,7 @@ describe('readChanges of a header', () => {
     ['petId,quantity,Comment', `1 Comment: "Comment" is not a column that petstock knows: did you mean reason?`],
     ['petId,quantity,colour', `1 colour: "colour" is not a column that petstock knows: ${known}`],
     ['petId quantity,delta', `1 petId quantity: "petId quantity" is not a column that petstock knows: ${known}`],
+    ['petId,quantity,sep=;', `1 sep=;: "sep=;" is not a column that petstock knows: ${known}`],
     ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
     ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],

@@ -95,12 +95,12 @@ describe('readChanges with --column and --ignore-columns', () => {
   test.each([
     'expcted',
     'Expected stock',
-    'expected_quantity',
+    'exepcted_quantity',
     'oldQuantity',
-    'stock (expected)',
+    'stock (exepcted)',
     'Expectation',
     'expekted',
-    'expectedQty',
+    'exepctedQty',
   ])('reports %s even with --ignore-columns, since it may mean the expected stock', async (name) => {
     const json = JSON.stringify([{ petId: 4, quantity: 12, [name]: 39, Colour: 'red' }]);
     for (const content of [`petId,quantity,${name},Colour\n4,12,39,red\n`, json]) {

@@ -90,6 +90,13 @@ describe('readChanges by format', () => {
 describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
+  it('reads several rows that arrive at once and are longer than a megabyte together', async () => {
+    const status = 'x'.repeat(600_000);
+    const rows = [1, 2].map((id) => ({ id, qty: 7, status }));
+    const text = `id,qty,status\n${rows.map((row) => Object.values(row).join()).join('\n')}\n`;
+    for (const content of [text, JSON.stringify(rows)]) expect(await faultsOf(content)).toEqual([]);
+  });
+
   it('rejects with the error of a source that fails', async () => {
     const failing = async function* () {
       yield Buffer.from('id,qty\n');
