@@ -158,7 +158,7 @@ function isInOneColumn([first = '', ...others]: readonly string[]): boolean {
 }
 
 function isBlank(cell: string): boolean {
-  return cell === '' || cell.trim() === '';
+  return cell.trim() === '';
 }
 
 const noChangeFile = 'this is not a change file: the first line must name the columns, such as petId,quantity,reason';

@@ -48,5 +48,5 @@ test.each<[string, string, object]>([
   ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
   ['a pet that is no id', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
 ])('reads or refuses %s in a codes file', async (_, rows, expected) => {
-  expect(await read(`code,petId,name,low\n${rows}\n`)).toMatchObject(expected);
+  expect(await read(`Barcode,petId,PetName,LowStock\n${rows}\n`)).toMatchObject(expected);
 });

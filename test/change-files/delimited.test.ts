@@ -57,6 +57,7 @@ describe('readChanges of a header', () => {
     ['petId,quantity,colour', `1 colour: "colour" is not a column that petstock knows: ${known}`],
     ['petId quantity,delta', `1 petId quantity: "petId quantity" is not a column that petstock knows: ${known}`],
     ['petId,quantity,sep=;', `1 sep=;: "sep=;" is not a column that petstock knows: ${known}`],
+    ['sep=,petId,quantity', `1 sep=: "sep=" is not a column that petstock knows: ${known}`],
     ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
     ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
     ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
@@ -122,6 +123,7 @@ describe('readChanges of a row', () => {
     [',7', '2 petId: the pet id is missing: if this row is a total, remove it'],
     ['42,"1,800"', `2 qty: "1,800" is not a quantity: if 1800 is meant, write it without a separator`],
     ['42,1.5', `2 qty: "1.5" is not a quantity: a quantity is a whole number such as 12`],
+    ["42,''-1", `2 qty: "'-1" is not a quantity: a quantity is a whole number such as 12`],
     ['42,-0', `2 qty: "-0" is not a quantity: zero has no sign, write 0`],
     ['42,=A1+1', `2 qty: "=A1+1" is not a quantity: a quantity is a whole number such as 12`],
     [
@@ -133,6 +135,10 @@ describe('readChanges of a row', () => {
     [
       '42,5,,,box of 1,800 pieces',
       '2: the row has 6 cells, but the header has 5: put quotes around a text with a comma, and write numbers without a comma',
+    ],
+    [
+      '42,5,,,why,,x',
+      '2: the row has 7 cells, but the header has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
     ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],

@@ -104,12 +104,13 @@ describe('readChanges of JSON', () => {
     ['a comma is missing', '[{"id":1,"qty":2}{"id":2,"qty":2}]', 'item', [2]],
     ['a comma too many', '[{"id":1,"qty":2},,{"id":2,"qty":2}]', 'item', [2]],
     ['several items on some lines', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
+    ['an item of two lines', '[{"id":1},{"id":2,\n"qty":}]', 'item', [2]],
     ['one item per line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
     ['several lines per item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
   ])('reports faults by item if several items are on a line, else by line: %s', async (_, content, unit, places) => {
-    for (const chunk of [1, 65_536]) {
+    for (const chunk of [1, 5, 6, 7, 65_536]) {
       const file = await readChunks(cut(Buffer.from(content), [chunk]));
       expect(file.unit).toBe(unit);
       expect(file.ok ? [] : file.problems.map(({ line }) => line)).toEqual(places);
