@@ -3,7 +3,15 @@ import { openApiDocument } from '../../src/service/index.ts';
 import type { Answer } from './support.ts';
 
 /** Headers of HTTP itself, which a description of an API leaves out. */
-const ofHttp = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding', 'allow'];
+export const ofHttp = [
+  'date',
+  'connection',
+  'keep-alive',
+  'content-type',
+  'content-length',
+  'transfer-encoding',
+  'allow',
+];
 
 type Named<Value> = Readonly<Record<string, Value>>;
 interface Response {
@@ -42,7 +50,7 @@ export function breach(method: string, url: string, { status, headers, text }: O
           declared.map(([name, { $ref }]) => [name.toLowerCase(), { $ref: `api${$ref}/schema` }]),
         ),
         required: required.map(([name]) => name.toLowerCase()),
-        propertyNames: { enum: [...Object.keys(components).map((name) => name.toLowerCase()), ...ofHttp] },
+        propertyNames: { enum: [...declared.map(([name]) => name.toLowerCase()), ...ofHttp] },
       },
       body: { $ref: `${response}/content/application~1json/schema` },
     },

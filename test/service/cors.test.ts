@@ -29,7 +29,13 @@ test('answers a preflight of an allowed page without a key, and refuses that of 
     'access-control-allow-headers': 'Authorization, Content-Type',
     vary: 'Origin',
   });
-  expect(outcome(await service.call('GET', '/inventory', preflight()))).toBe('401 missing_api_key');
+  for (const [method, headers] of [
+    ['GET', ASK],
+    ['OPTIONS', { Origin: SHOP }],
+    ['OPTIONS', { 'Access-Control-Request-Method': 'PATCH' }],
+  ] as const) {
+    expect(outcome(await service.call(method, '/inventory', { key: null, headers }))).toBe('401 missing_api_key');
+  }
   expect(rate(answer)).toMatch(/^600\/600\//);
   expect(rate(await service.get('/inventory'))).toMatch(/^60\/59\//);
   const evil = await service.call('OPTIONS', '/inventory', preflight({ Origin: 'https://shop.example.evil' }));

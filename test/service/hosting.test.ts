@@ -196,6 +196,8 @@ describe('X-Forwarded-For', () => {
     [['127.0.0.1', '10.0.0.0/8'], '192.0.2.66, 192.0.2.1, 10.1.2.3', '192.0.2.1'],
     [['127.0.0.1'], '[2001:db8::7]:4711', '2001:db8::7'],
     [['127.0.0.1'], '192.0.2.9:4711', '192.0.2.9'],
+    [['127.0.0.1'], '::ffff:192.0.2.9', '192.0.2.9'],
+    [['127.0.0.1'], '::ffff:c000:209', '::ffff:c000:209'],
     [['127.0.0.1'], 'unknown', '127.0.0.1'],
     [['10.0.0.0/8'], '192.0.2.1', '127.0.0.1'],
   ])(
@@ -283,6 +285,7 @@ describe('TLS', () => {
 
   test('does not answer plain HTTP if it serves HTTPS', async () => {
     const service = await start({ tls: files('server') });
+    expect(service.url).toMatch(/^https:/);
     await expect(fetch(service.url.replace('https', 'http'))).rejects.toThrow();
   });
 

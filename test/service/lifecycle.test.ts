@@ -13,6 +13,11 @@ test('listens on the IPv6 loopback address', async () => {
   expect((await start({ host: '::1' })).url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
 });
 
+test('does not start on a port that is in use', async ({ service }) => {
+  const port = Number(new URL(service.url).port);
+  await expect(start({ port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+});
+
 test('keeps stock, usage and plan across a restart with the same key', async ({ file }) => {
   const first = await start({ file, plan: 'pro' });
   const updated = await first.patch('/inventory/9223372036854775807', '{"quantity":31}');

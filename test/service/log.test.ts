@@ -73,13 +73,13 @@ test("logs a request that can't be read, and one that is never answered", async 
   await expect(service.get('/pets/1')).rejects.toMatchObject({ code: 'ECONNRESET' });
   await logged(2);
   expect(entries).toMatchObject([
-    { method: null, route: null, key: null, status: 400 },
+    { method: null, route: null, key: null, status: 400, address: '127.0.0.1' },
     { method: 'GET', route: '/v1/pets/{petId}', petId: '1', key: idOfKey(service.key), status: null },
   ]);
 });
 
 test('excludes time by which the administration advanced the clock from logged durations', async () => {
-  const { service, entries, logged } = await startLogged();
+  const { service, entries, logged } = await startLogged({ adminPort: 0 });
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json', 'Content-Length': 14 };
   const patch = request(`${service.url}/inventory/1`, { method: 'PATCH', headers });
   const answered = once(patch, 'response');
@@ -92,6 +92,9 @@ test('excludes time by which the administration advanced the clock from logged d
   answer.resume();
   await logged(1);
   expect(entries).toMatchObject([{ petId: '1', status: 200, ms: 7 }]);
+  expect((await service.admin('GET', '/metrics')).text).toMatch(
+    /^petstock_http_request_duration_seconds_sum.* 0\.007$/m,
+  );
 });
 
 describe('events of the log', () => {

@@ -78,10 +78,10 @@ export const HEADERS: Readonly<Record<string, Json>> = {
 const ON_ALL = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'X-Request-Id', 'Cache-Control'];
 
 /**
- * Returns the common headers and `more`. A suffix like `-Of-503` distinguishes headers of the same name and is removed.
+ * Returns the common headers and `more`. The suffix `-Of-503` distinguishes headers of the same name and is removed.
  */
 function headers(more: readonly string[]): Json {
-  return Object.fromEntries([...ON_ALL, ...more].map((name) => [name.replace(/-Of-.*$/, ''), ref(`headers/${name}`)]));
+  return Object.fromEntries([...ON_ALL, ...more].map((name) => [name.replace('-Of-503', ''), ref(`headers/${name}`)]));
 }
 
 /** Error responses by status, with the headers that only this status has. */
@@ -114,9 +114,9 @@ interface Outcomes {
   readonly headers?: readonly string[];
 }
 
-/** Returns the responses of one operation, by status in ascending order. */
+/** Returns the responses of one operation by status. Objects have such names in ascending order. */
 export function responses({ ok, describes, refusals = [], headers: more = [] }: Outcomes): Json {
-  const failures = [...OF_EVERY_OPERATION, ...refusals].sort().map((status) => {
+  const failures = [...OF_EVERY_OPERATION, ...refusals].map((status) => {
     const [description = '', ...own] = REFUSALS[status] ?? [];
     return [status, response(description, ref('schemas/Error'), [...more, ...own])] as const;
   });
