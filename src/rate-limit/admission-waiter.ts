@@ -168,6 +168,7 @@ export class AdmissionWaiter {
 const completed = new Error('one of our own requests is over');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
+  if (left === 0 && limit === 1) return "today's only request is used up";
   if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;
   return `only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
 }

@@ -157,13 +157,14 @@ test('does not retry within a millisecond if the state rounds times down', async
   expect(await waitAfter(refused({ 'retry-after': '60' }))).toBe(60_001);
 });
 
-test('refuses to wait for the next day by default', async () => {
+test.each([
+  [60, "today's 60 requests are used up"],
+  [1, "today's only request is used up"],
+])('refuses to wait for the next day by default with a daily limit of %i', async (limit, message) => {
   const { clock, governor, ask } = createRig();
-  await ask(ok(told(0, 12 * hour, clock.now())));
-  const ofDay = { limit: 60, resetAt: clock.now() + 12 * hour };
-  const message = "today's 60 requests are used up";
-  const refusal = { kind: 'rate-limited', retryAfterSeconds: 43_209, day: ofDay, message };
-  await expect(governor.admit(unaborted)).rejects.toMatchObject(refusal);
+  await ask(ok({ ...told(0, 12 * hour, clock.now()), 'x-ratelimit-limit': `${limit}` }));
+  const refusal = { retryAfterSeconds: 43_209, day: { limit, resetAt: clock.now() + 12 * hour }, message };
+  await expect(governor.admit(unaborted)).rejects.toMatchObject({ kind: 'rate-limited', ...refusal });
   expect(clock.sleeps).toEqual([]);
 });
 
