@@ -23,16 +23,16 @@ const maxSlice = 15_000;
  * longest. Each is twice as long as the one before.
  */
 const poll = { first: 5, longest: 250 };
-/** How long requests of other processes may block this process before the wait is announced, in milliseconds. */
+/** How long requests of other processes may block an admission before the wait is announced, in milliseconds. */
 const announceAfter = 1000;
 /** Maximum random delay after a wait, in milliseconds, if other users of the key may continue at the same time. */
 const maxJitter = 1000;
 
-/** The waits of a governor: for the end of a window or a gate, or for the responses of other processes. */
+/** The waits of a governor: for the end of a window or a gate, or for the end of requests in flight. */
 export class AdmissionWaiter {
   readonly #options: GovernorOptions;
   readonly #buffer: RecordBuffer;
-  /** The ids of this process's requests in flight. */
+  /** The ids of the governor's requests in flight. */
   readonly #own: ReadonlySet<string>;
   readonly #beforeWait: () => Promise<void>;
   /** Total of the waits that count towards `maxWait` so far, in milliseconds. */
@@ -60,7 +60,7 @@ export class AdmissionWaiter {
     this.#began = this.#options.clock.monotonic();
   }
 
-  /** Call this when one of this process's requests has ended. */
+  /** Call this when one of the governor's requests has ended. */
   wake(): void {
     this.#wake();
   }
@@ -118,8 +118,8 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Returns when the last permit of another process expires, if this process has no request in flight and has waited
-   * for longer than `announceAfter`; otherwise undefined.
+   * Returns when the last permit of another process expires; undefined if there is none, if the governor itself has a
+   * request in flight, or if the admission began less than `announceAfter` ago.
    */
   #lastForeignExpiry({ inFlight }: KeyState): number | undefined {
     const at = this.#options.clock.monotonic();
@@ -146,7 +146,7 @@ export class AdmissionWaiter {
   }
 
   /**
-   * Resolves when one of this process's requests has ended, when the signal is aborted, or after `pause` milliseconds
+   * Resolves when one of the governor's requests has ended, when the signal is aborted, or after `pause` milliseconds
    * if other processes have requests in flight.
    */
   async #waitForCompletion(pause: number, { inFlight }: KeyState, signal: AbortSignal): Promise<void> {

@@ -21,7 +21,7 @@ import { countDown, foreignRate, observe, resetJitter, type Window } from './win
 const standardWait = 60_000;
 /** A window that ends more than this many milliseconds from now is the daily window. */
 const maxMinute = 62_000;
-/** A window that ends even later than the longest gate is ignored. */
+/** A window that ends more than this many milliseconds from now is ignored. */
 const maxWindow = maxGateMs;
 
 /**
@@ -54,8 +54,8 @@ export function fold(state: KeyState, record: LimitRecord): void {
 
 /**
  * Converts the state to the clocks of another boot. After a restart the monotonic clock starts from 0, and only the
- * wall clock shows how much time has passed. If the wall clock went back (a machine without a battery), a gate lasts
- * for its full original length, and the windows are dropped.
+ * wall clock shows how much time has passed. If the wall clock went back (a machine without a battery), a gate lasts at
+ * most for its original length, and the windows are dropped.
  */
 function applyStart(state: KeyState, { boot, env, at, wall }: StartRecord): void {
   const { offset, gate } = state;
@@ -131,7 +131,8 @@ function sentAtOf(request: InFlight | undefined): number {
 }
 
 /**
- * Updates the clock offset and the round trip. A response whose request had been given up only provides a first guess.
+ * Updates the clock offset and the round trip. If the request had been given up, only guesses an unknown offset from
+ * the wall clock.
  */
 function updateClock(state: KeyState, record: ResponseRecord, request: InFlight | undefined): void {
   const { date, wall, at } = record;

@@ -28,7 +28,7 @@ const enough = 2;
 /** How far apart two times of the same gate may be, in milliseconds, because a shared state stores times inexactly. */
 export const tolerance = 1;
 
-/** The gate files: one for each key and kind in each folder. All folders are read. */
+/** The gate files: at most one for each key and kind in each folder. All folders are read. */
 export class GateFiles {
   readonly #folders: readonly string[];
   readonly #clock: Clock;
@@ -137,7 +137,7 @@ export class GateFiles {
   /**
    * Removes a copy if `isMeant` still returns true under the lock, because another process may have written a later
    * gate.
-   * @throws if another process holds the lock
+   * @throws if another process holds the lock, or the copy can't be removed
    */
   #remove(folder: string, scope: string, kind: CopyKind, isMeant: (copy: GateCopy) => boolean): void {
     const lock = takeLock(join(folder, lockName));

@@ -17,8 +17,9 @@ import type { AdmissionRequest } from './rules.ts';
 const day = 86_400_000;
 
 /**
- * The rate limiter. Every request of every command is admitted here, and its response recorded, including retries and
- * redirects. Requests are admitted in the order of the calls.
+ * The rate limiter. Every request to the service is admitted here, also each retry and redirect, and its response is
+ * recorded. Requests are admitted in the order of the calls. A process may have several governors: to one of them, the
+ * requests of another are those of another process.
  */
 export class Governor {
   readonly #options: GovernorOptions;
@@ -32,9 +33,9 @@ export class Governor {
   /** Callbacks that release what the queued callers hold. */
   readonly #held = new Set<() => Promise<void>>();
   #isWaiting = false;
-  /** The boot id in the state that was last read. */
+  /** The boot id after the last attempt to take permits; '' before the first. */
   #boot = '';
-  #sent = 0;
+  #idCount = 0;
   #hasWarned = false;
   /** The last response with rate limit headers. */
   #lastLimits: ResponseRecord | undefined;
@@ -46,7 +47,7 @@ export class Governor {
     this.#wish = { bulk: options.bulk ?? false, ...(options.exclusive && { exclusive: true }) };
   }
 
-  /** The last rate limit that a response in this process has reported. */
+  /** The rate limit in the last response that reported one to this governor; undefined before that. */
   get lastSeen(): SeenRateLimit | undefined {
     return this.#lastLimits && seenIn(this.#lastLimits);
   }
@@ -113,7 +114,7 @@ export class Governor {
     for (const giveBack of this.#held) await giveBack();
   }
 
-  /** Takes as many permits as are available, up to `max`, in one transaction. */
+  /** Takes up to `max` permits in one transaction: as many as may be granted now, perhaps none. */
   async #claim({ min, max }: PermitCount): Promise<{ readonly permits: readonly Permit[]; readonly state: KeyState }> {
     const { clock, permitLifetime, env, self } = this.#options;
     const [at, boot] = [clock.monotonic(), clock.boot()];
@@ -130,8 +131,8 @@ export class Governor {
   }
 
   #nextId(): string {
-    this.#sent += 1;
-    return `${this.#name}-${this.#sent}`;
+    this.#idCount += 1;
+    return `${this.#name}-${this.#idCount}`;
   }
 
   #permit(id: string): Permit {
@@ -198,12 +199,12 @@ export class Governor {
     );
   }
 
-  /** Buffers a record. Writes it at once if it closes the gate, or if this process has no other request in flight. */
+  /** Buffers a record. Writes the buffer at once if it has a gate, or if this governor has no other request in flight. */
   async #end(record: ResponseRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);
     this.#waiter.wake();
-    // Records that can't be written stay buffered, and the next admission fails.
+    // Records that can't be written stay buffered. The next admission writes them or fails.
     if (this.#own.size === 0 || this.#buffer.hasGate) await this.#buffer.flush().catch(() => {});
   }
 }

@@ -18,8 +18,8 @@ export interface InFlight {
 }
 
 /**
- * Why a request has to wait. `refused`: after a 429, or because a window is exhausted. `unavailable`: a 502, 503 or 504
- * asked for the wait.
+ * Why a request has to wait. `unavailable`: a 502, 503 or 504 asked for the wait. `refused`: any other reason, usually
+ * a 429 or an exhausted window.
  */
 export type WaitReason = 'refused' | 'unavailable';
 
@@ -91,9 +91,9 @@ export function copyOf(state: KeyState): KeyState {
 }
 
 /**
- * Encodes the state as JSON. Requests that were admitted together share one object, which is encoded once. The owner is
- * omitted if it is the same as the previous request's, so that hundreds of requests need little space. A version of
- * petstock that does not know this format waits until the permits expire.
+ * Encodes the state as JSON. The text of requests that were admitted together is built once, because they share one
+ * object. The owner is omitted if it is the same as the previous request's, so that hundreds of requests need little
+ * space. A version of petstock that does not know this format waits until the permits expire.
  */
 export function encodeState({ inFlight, ...rest }: KeyState): string {
   const texts = new Map<InFlight, string>();

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Number of requests left: as reported, minus the requests that have ended since. */
+  /** Number of requests left: as reported, minus those that have ended since without reporting it. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;
@@ -122,7 +122,7 @@ function lastSendTime(requests: number, limits: readonly LimitSummary[], now: nu
     left -= sent;
     if (left <= 0) return at;
     const spent = windows.filter((window) => free(window) === sent);
-    // All exhausted windows have ended by then, so each iteration sends something.
+    // All exhausted windows have ended by then, so the next iteration sends something.
     const end = Math.max(...spent.map(({ resetAt }) => resetAt));
     windows = windows.map((window) => rolled({ ...window, remaining: window.remaining - sent }, end));
     at = end;

@@ -1,9 +1,6 @@
 import type { AdmissionRequest } from './rules.ts';
 
-/**
- * A process begins to use a key. The record only has an effect if the machine has restarted since the last one, or if
- * the key was never used.
- */
+/** A process begins to use a key. The record has an effect only if its boot differs from that of the state. */
 export interface StartRecord {
   readonly type: 'start';
   readonly boot: string;

@@ -117,8 +117,8 @@ export class LimitsWithGateFiles implements KeyLimits {
   }
 
   /**
-   * Reads the shared state again if a gate came from it, because it may have been repaired since. If it can't be
-   * reached, the gate holds.
+   * Reads the shared state again if the gate of a copy came from it, because the gate may have been cleared since. If
+   * the state can't be reached, the gate holds.
    */
   async #refreshTold(scope: string): Promise<void> {
     const hasTold = this.#counting(scope).some(({ kind }) => kind === 'told');

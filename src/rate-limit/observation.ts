@@ -28,8 +28,8 @@ export function recordOf(answer: ResponseHead, receipt: ObservationContext, rand
 const maxClockError = 86_400_000;
 
 /**
- * Returns the time by each clock that may be right. A single `Date` may be wrong, so it can shorten a wait only if no
- * other clock can be compared with it.
+ * Returns the time by each clock that may be right. A single `Date` may be wrong, so it can shorten a wait only if it
+ * is the only usable clock.
  */
 function clocksOf({ date, wall, serviceTime }: ObservationContext): readonly number[] {
   const known = serviceTime();
@@ -38,7 +38,7 @@ function clocksOf({ date, wall, serviceTime }: ObservationContext): readonly num
   return Math.abs(date - wall) <= maxClockError ? [date, wall] : [date];
 }
 
-/** Reports whether a record closes the gate: a 429 always does; a 502, 503 or 504 if it says for how long. */
+/** Reports whether a record closes the gate: a 429 always does; a 502, 503 or 504 only if it asks for a wait. */
 export function closesGate(record: LimitRecord): boolean {
   if (record.type !== 'answer') return false;
   const { status, retryAfter = 0 } = record;

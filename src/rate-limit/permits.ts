@@ -24,7 +24,7 @@ export interface PermitCount {
 
 /**
  * Permission to send one request. Call exactly one of `recordResponse`, `forfeit` and `release`, once. None of them
- * rejects: a record that can't be written stays buffered, and the next admission or `flush` fails instead.
+ * rejects: a record that can't be written stays buffered, and the next admission or `flush` writes it or throws.
  */
 export interface Permit {
   /**
@@ -34,8 +34,8 @@ export interface Permit {
    */
   beginSend(): void;
   /**
-   * Records the head of a response. After a 429, or a 502, 503 or 504 with Retry-After, this process sends nothing more
-   * with the key until the gate lifts. Other processes stop once the record has been written.
+   * Records the head of a response. If it closes the gate (see `closesGate`), this governor sends nothing more with the
+   * key until the gate lifts. Other processes stop once the record has been written.
    */
   recordResponse(answer: ResponseHead): ObservationResult;
   /** Records that no response came. It is not known whether the service counted the request. */

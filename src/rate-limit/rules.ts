@@ -23,8 +23,8 @@ export interface AdmissionRequest {
 /**
  * Returns how many requests may be in flight if others use the key, too. Others may use up the rest at any moment; then
  * all requests in flight are refused, and too many refusals get a key banned. With few permits the number is so small
- * that two windows in a row cause fewer than ten refusals. With many permits, others would have to use 15 of 16 permits
- * within one round trip.
+ * that two windows in a row cause fewer than ten refusals. With many permits, others would have to use nearly all that
+ * is left within one round trip.
  */
 function maxInFlightOnSharedKey(permits: number): number {
   return Math.max(4, Math.floor(permits / 16));
@@ -36,13 +36,13 @@ function maxInFlightOnSharedKey(permits: number): number {
  * - No request is sent before the gate lifts, or while any window is exhausted: wait for the later of the two.
  * - While nothing is known, after a window has ended, and after a gate, one request is sent as a probe; the others wait
  * for its response.
- * - Otherwise a request is sent if, for every window, the smallest `remaining` seen, minus the requests in flight,
- * minus the headroom, is at least one. For a fixed window without other users of the key this never exceeds the limit:
- * each answered request was counted when the smallest value came, and the others are in flight.
+ * - Otherwise a request is sent if, for every window, `left` minus the requests in flight and the headroom is at least
+ * one. For a fixed window without other users of the key this never exceeds the limit: every request of ours that has
+ * ended is subtracted in `left`, and the others are in flight.
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
- * - With other users of the key, a sixteenth of the rest may be in flight, or four requests if that is more. If the
- * others are not visible, only one request may be in flight, or two that belong together.
+ * - With other users of the key, half of the rest is left to them. A sixteenth of our half may be in flight, or four
+ * requests if that is more. If the others are not visible, only one request may be, or two that belong together.
  * @param at the time by the monotonic clock
  */
 export function decide(

@@ -3,7 +3,7 @@ export interface Window {
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
-  /** `least`, minus the requests that have ended since without reporting this window. None in flight are subtracted. */
+  /** At most `least`: requests that have ended without reporting this window are subtracted, those in flight are not. */
   readonly left: number;
   /** The smallest `remaining` seen. */
   readonly least: number;
@@ -36,7 +36,7 @@ export interface SeenWindow {
   readonly meanwhile: number;
   /** How many requests may not have reduced `remaining`, because their responses reported another window. */
   readonly missed: number;
-  /** Whether the request was refused, and so did not count against the limit. */
+  /** Whether the request was refused with a 429, and so is assumed not to count against the limit. */
   readonly refused: boolean;
   /** Two resets that differ by at most this many milliseconds belong to the same window. */
   readonly tolerance: number;
@@ -64,7 +64,7 @@ export function observe(window: Window | undefined, seen: SeenWindow, hadEnded: 
   const left = Math.min(window.left, remaining);
   // A changed limit also changes `remaining`, without any use.
   if (limit !== window.limit) return { ...begun, reset: latest, left };
-  // Copied field by field: with a thousand responses, spreading was most of the cost.
+  // Copied field by field, because this runs for every response, and spreading is slow.
   const [least, own] = [Math.min(window.least, remaining), window.own + (refused ? 0 : 1)];
   return { reset: latest, limit, left, least, toldAt, asOf, first: window.first, own };
 }

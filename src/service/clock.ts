@@ -6,8 +6,8 @@ export interface Clock {
 }
 
 /**
- * Maximum wait for a check of the storage, in milliseconds. A storage that takes longer to respond is useless to
- * clients, and monitoring tries again.
+ * Maximum wait for the storage in a check or a measurement, in milliseconds. A storage that takes longer to respond is
+ * useless to clients, and monitoring tries again.
  */
 const BOUND_MS = 2_000;
 

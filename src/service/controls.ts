@@ -77,8 +77,7 @@ export class Controls {
   }
 
   /**
-   * Bans a key.
-   * @param seconds null lifts the ban, and clears the strikes
+   * Bans a key, or lifts its ban if `seconds` is null. Clears the strikes in both cases.
    * @returns null if there is no such key
    */
   ban(id: string, seconds: number | null): Promise<KeyRecord | null> {

@@ -22,7 +22,7 @@ export interface OpenEntry {
   status: number | null;
 }
 
-/** The latest 10,000 requests of one process, oldest first. */
+/** The latest 10,000 requests to one service, oldest first. */
 export class Journal {
   readonly #entries: (JournalEntry & OpenEntry)[] = [];
 

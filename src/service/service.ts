@@ -72,8 +72,8 @@ export function createService(parts: Parts) {
 }
 
 /**
- * Returns a function that checks whether the storage can be used. Callers share a pending check, so that they can't
- * take the connections away from clients.
+ * Returns a function that checks whether the storage can be used, and logs each change. Callers share a pending check,
+ * so that they can't take the connections away from clients.
  */
 export function usabilityOf(storage: ServiceStorage, tell: Tell): () => Promise<boolean> {
   const check = shared(() =>

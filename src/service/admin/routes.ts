@@ -165,10 +165,7 @@ function faultsOf({ faults }: Service): Reply {
   return ok({ faults: faults.specs });
 }
 
-/**
- * Bans a key, or lifts its ban.
- * @param seconds null lifts the ban and clears the strikes
- */
+/** Bans a key, or lifts its ban if `seconds` is null. */
 async function changeBan(service: Service, id: string, seconds: number | null): Promise<Reply> {
   if (service.rules.ban === null && seconds !== null) {
     throw refused("This service was started with --no-ban, so keys can't be banned.");

@@ -8,7 +8,7 @@ export interface Injection {
 
 const NOTHING: Injection = { delayMs: 0, harm: null };
 
-/** The faults in effect in one process. Each counts the requests that it matches. */
+/** The faults that one service injects. Each counts the requests that it matches. */
 export class FaultSet {
   #armed: readonly { readonly fault: Fault; matched: bigint }[];
 

@@ -10,7 +10,7 @@ export interface TlsFiles {
   readonly key: string;
 }
 
-/** Thrown if the certificate or its key can't be read, or if they don't belong together. */
+/** Thrown if the certificate or its key can't be read or used, for example if they don't belong together. */
 export class TlsError extends Error {
   override readonly name = 'TlsError';
 }

@@ -9,10 +9,7 @@ function seededRandom(seed: number): () => number {
   };
 }
 
-/**
- * Returns the n-th number of `seededRandom`, from 1, without the earlier ones, so that several processes can draw from
- * one sequence.
- */
+/** Returns the n-th number of `seededRandom`, from 1, without generating the earlier ones. */
 export function randomAt(seed: number, n: bigint): number {
   return mixed(Number(BigInt.asUintN(32, BigInt(seed) + n * BigInt(STEP))));
 }

@@ -113,7 +113,7 @@ export function usageValues({ minute, day, conduct }: Usage): readonly (bigint |
   return [minute.start, minute.length, minute.used, day.start, day.used, firstRefusalAt, strikes, bannedUntil];
 }
 
-/** Pets per page: about 50 KiB of text, read in a fraction of a millisecond. */
+/** Maximum number of pets per page: about 50 KiB of text. */
 export const PAGE = 1_000;
 
 export const SMALLEST_ID = -(2n ** 63n);

@@ -58,8 +58,7 @@ export interface KeyStorage {
 export interface StockStorage {
   /**
    * Yields a snapshot of the inventory, ordered by id, in pages of limited size. A page is the JSON text of its items,
-   * separated by commas. The database builds it: for a million pets that takes a tenth of the time that objects would,
-   * and no id passes through a double.
+   * separated by commas. The database builds the text, because building it from objects would take much longer.
    * @param who the reader, such as a key; if there are few connections, readers share them
    */
   inventory(who?: string): AsyncGenerator<string, void>;

@@ -2,7 +2,7 @@ import type { SeedStock, StockItem } from '../../seed/stock.ts';
 import { StorageError } from '../storage.ts';
 import type { Client, Connections } from './connections.ts';
 
-/** The lock under which one service at a time changes the schema: 'pets' in ASCII, twice. */
+/** The lock under which one service at a time changes the schema; the number is arbitrary. */
 const LOCK = '8099571061716087923';
 
 /** SQL expression for the time of all services that share the storage, in milliseconds since the Unix epoch. */
