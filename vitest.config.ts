@@ -28,7 +28,7 @@ export default defineConfig({
           isolate: false,
           pool: 'forks',
           env: quick,
-          // Some tests do real work on a real disk, which takes longer on a busy machine.
+          // Some tests do real work, which takes longer on a busy machine.
           testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
         },

@@ -81,8 +81,8 @@ export function createOutput(descriptor: number, open: () => OutputStream): Clos
 }
 
 /**
- * Reports whether the output is a file or the null device. Node's stream would only call `writeSync` for it, and takes 9 M
- * instructions to load, a ninth of the start of Node itself.
+ * Reports whether the output is a file or the null device. For these, Node's stream would only call `writeSync`, and
+ * takes 9 M instructions to load, a ninth of the start of Node itself.
  */
 function isFile(descriptor: number): boolean {
   try {

@@ -10,7 +10,7 @@ const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
 const forWindowsShell = /[|&<>()^"'%\n]/;
 /** Exit codes of a shell that can't run a program, or can't find it. */
 const notRun = [126, 127];
-/** Exit codes of cmd.exe in the same case, from the command line and from a batch file. */
+/** Exit codes of cmd.exe that can't run or find a program, from the command line and from a batch file. */
 const notRunOnWindows = [1, 9009];
 
 /** Starts a pager on the terminal of this process; see `Context.openPager`. */

@@ -127,7 +127,7 @@ class ChangeCollector implements RowSink {
   }
 }
 
-/** Copies a text, because V8 keeps a slice of 13 characters or more as a reference to the whole text. */
+/** Copies a text: V8 keeps a slice of 13 characters or more as a reference, so the whole file would stay in memory. */
 function ownCopy(text: string): string {
   if (text.length < 13) return text;
   const copy = Buffer.from(text).toString();

@@ -55,7 +55,7 @@ export class OpenCountSession implements SessionContent {
     for (const scan of scans) this.scans.push(scan);
   }
 
-  /** Ends the session for good, on disk when this returns. */
+  /** Ends the session for good. The end is on disk when this method returns. */
   end(end: CountSessionOutcome): void {
     this.#write((connection) => endSession(connection, this.head.session, end));
     this.#leave();

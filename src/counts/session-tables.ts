@@ -40,10 +40,9 @@ export type CountSessionOutcome =
  * - `code`: from now on the code means the pet, or, without a pet, what it meant before it was assigned
  * - `seen`: the stock of the pet when its count began
  * - `given`: a run or a file is about to take units of the pet; on disk before the run begins
- * - `run`: the run that has begun with these units; without an id, a file, or no run because the stock was the same
+ * - `run`: the run whose id is `code` has taken these units; without an id, a file has, or the stock was the same
  * - `again`: the count of the pet is no longer valid
- * - `settled`: units that the run has not written are back in the session; without a `run` before it, the run has not
- * begun
+ * - `settled`: units that the run has not written are back in the session; if no `run` precedes, the run never began
  */
 const recordKinds = ['add', 'set', 'base', 'back', 'code', 'seen', 'given', 'run', 'again', 'settled'] as const;
 

@@ -12,7 +12,7 @@ export function countColumn(field: string, title: string): Column {
   return { field, title, align: 'right', cell: numberText };
 }
 
-/** The column of the store's names of pets. It is narrowed before columns without `yields`. */
+/** The column of the store's names of pets. A narrow table leaves it out if necessary. */
 export const nameColumn: Column = { field: 'name', title: 'Name', foreign: 'name', yields: 1 };
 
 /** Returns a column for the change of a stock: `+5`, `-36`. */

@@ -14,7 +14,7 @@ export type CountEvent =
   | { readonly kind: 'nothingToTakeBack' }
   /** A mistaken line, with its number unless it was typed. */
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
-  /** A cancelled line that had counted nothing. */
+  /** A line that had counted nothing was cancelled. */
   | { readonly kind: 'lineTakenBack'; readonly line: string }
   /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
   | { readonly kind: 'help' }
@@ -110,7 +110,7 @@ function eventText(
       if (event.units === 0) return withCode(event.code, ': dropped', width);
       const units = `: ${grouped(event.units)} kept apart`;
       const long = `${units}, ${event.why}`;
-      // The code is more important than why it is unknown.
+      // If only one of them fits, it is the code, not the reason.
       const fits = visibleWidth(nameOf(event.code) + long) <= width;
       return paint.red(withCode(event.code, fits ? long : units, width));
     }

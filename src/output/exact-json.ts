@@ -1,8 +1,8 @@
 import { JsonNumber } from '../shared/json.ts';
 
-/** Text to which JSON.stringify would only add quotes. */
+/** Matches text to which JSON.stringify would only add quotes. */
 const plain = /^[ !#-[\]-~]*$/;
-/** Characters that are valid in JSON but unsafe on a terminal; they are written as escapes. */
+/** Matches characters that are valid in JSON but unsafe on a terminal; they are written as escapes. */
 const harmful = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 export function jsonString(text: string): string {

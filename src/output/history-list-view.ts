@@ -129,7 +129,7 @@ async function changeOf(run: RunRecord, rowsOf: HistoryListOptions['rows'], name
   return { change: moved.length === 0 ? pets : `${pets}: ${moved.join(' ')}`, ref: ref ?? null, name: null };
 }
 
-/** Returns, for example, `22: 2 → 3`. */
+/** Returns the change of a run with one row: `22: 2 → 3`. */
 function onePetText({ petId, before, after, result, quantity }: RecordedRow): string {
   const written = result === 'differs' && quantity !== undefined ? quantity : after;
   return `${petId}: ${before === undefined ? '?' : grouped(before)} → ${grouped(written)}`;
@@ -168,7 +168,7 @@ function resultOf(facts: RunRecord): { readonly result: string; readonly whole: 
   return { result: [...done, isDiscarded ? 'discarded' : state, ...faults].join(', '), whole: false };
 }
 
-/** Returns the properties by which a run is found, with null for absent values. */
+/** Returns the properties that a run has from its beginning, with null for absent values. */
 function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunRecord) {
   const { store = null, user = null, file = null, reason = null, undoes = null } = facts;
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };

@@ -12,7 +12,7 @@ export interface TableColumn {
   readonly whole: number;
   /** The width of the widest value, including the title. */
   readonly widest: number;
-  /** Columns with a higher number are narrowed first; those with 0, last. */
+  /** The number of `Column.yields`; 0 for a column that is never left out. */
   readonly yields: number;
   /** 0 if the column is empty; undefined if there is no room, so that the column is left out. */
   readonly width: number | undefined;

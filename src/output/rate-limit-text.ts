@@ -36,7 +36,7 @@ function timeText({ seconds, perMinute, working }: RunEstimate): string {
   }
   if (!Number.isFinite(seconds)) return 'the rate limit allows no request';
   const rate = perMinute === undefined ? '' : ` at ${grouped(perMinute)} a minute`;
-  // Requests are sent while others wait for the limit, so the longer of the two counts.
+  // Some requests are in flight while others wait for the limit, so the longer of the two times counts.
   return `about ${roughDuration(Math.max(seconds, working ?? 0))}${rate}`;
 }
 

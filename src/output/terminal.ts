@@ -1,8 +1,8 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 
-/** Clears the cursor's row, so that another line can be drawn there. */
+/** The sequence that clears the cursor's row, so that another line can be drawn there. */
 export const wipeLine = '\r\x1b[K';
-/** Clears the row above, too. A line that was drawn before the window became narrower takes several rows. */
+/** Also clears the row above: a line that was drawn before the window became narrower takes several rows. */
 const wipeAbove = '\x1b[A\x1b[K';
 
 /**

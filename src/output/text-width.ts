@@ -90,10 +90,7 @@ function fits(text: string, width: number): boolean {
   return headOf(bare, width).length === bare.length;
 }
 
-/**
- * Wraps the text to lines of at most `room` columns, but at least one character, at spaces if possible. For text
- * without paint.
- */
+/** Wraps text without paint, at spaces if possible. A line has at most `room` columns, but at least one character. */
 export function wrap(text: string, room: number, widthOf = graphemeWidth): string[] {
   const width = Math.max(1, room);
   const lines: string[] = [];

@@ -30,8 +30,8 @@ export interface Column {
   /** The usual value. In a table whose rows are all known, the column is left out if it has no other value. */
   readonly usual?: string;
   /**
-   * On a narrow terminal, the column is truncated, and then left out, before columns with a lower number or none. It is
-   * also left out if it is empty in a table whose rows are all known.
+   * On a narrow terminal, the column is truncated, and then left out, before columns with a lower number. Columns
+   * without a number are never left out. It is also left out if it is empty in a table whose rows are all known.
    */
   readonly yields?: number;
   /** Returns what a table shows for a value. Other formats are not affected. */

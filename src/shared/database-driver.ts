@@ -5,7 +5,7 @@ import { FailureError } from './errors.ts';
 import { readErrorReason } from './file-error.ts';
 import { readTrustedFile } from './private-files.ts';
 
-/** One of the hosts of an address. */
+/** An address with one of its hosts. */
 export type DatabaseServer = DatabaseAddress & DatabaseHost;
 
 export function serversOf(address: DatabaseAddress): readonly DatabaseServer[] {

@@ -219,7 +219,7 @@ function partsOf(text: string) {
   return { before, hosts, after };
 }
 
-/** @returns undefined for an empty text */
+/** @returns undefined for an empty text; the text itself if it can't be decoded */
 function decoded(text: string): string | undefined {
   if (text === '') return undefined;
   try {

@@ -38,7 +38,7 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
   const now = monotonic();
   const known = read(file, now);
   if (known !== undefined && now - known.seenAt <= refreshEvery) return known.label;
-  // Only one of two processes that notice a restart at once names the boot.
+  // Only one of two processes that notice a restart at once creates the id.
   const lock = takeLock(`${file}.lock`, maxWait);
   try {
     const kept = read(file, now);

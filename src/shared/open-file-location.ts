@@ -31,7 +31,7 @@ export interface FileLocation {
   close(): void;
 }
 
-/** A symbolic link on a path that another user may have created. */
+/** Thrown for a path with a symbolic link that another user may have created. */
 export class UntrustedLink extends Error {
   readonly link: string;
 
@@ -52,7 +52,7 @@ const maxLinks = 40;
 /**
  * Resolves a path to the location of its file, which may not exist yet. Each part is looked up in the open folder
  * before it, so a link that replaces a folder meanwhile is detected. Except on Linux, Node can't look up names in an
- * open folder: there such a link is followed if it appears between two system calls.
+ * open folder, so a link that appears between two system calls is followed.
  * @throws UntrustedLink for a link in a folder that another user owns or can write to; the error of `node:fs`
  */
 export function openFileLocation(path: string): FileLocation {
@@ -115,10 +115,7 @@ function requireTrusted({ at, path }: Folder, name: string): void {
   throw new UntrustedLink(resolve(path, name));
 }
 
-/**
- * Reports whether a folder is on a read-only disk, such as the secrets of Kubernetes. They seem to be writable by
- * everyone.
- */
+/** Reports whether a folder is on a read-only disk. In Kubernetes, folders of secrets are, whatever their modes say. */
 function isReadOnly(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);

@@ -1,5 +1,5 @@
 /**
- * Waits for `work` or for an interruption; in that case `work` continues unawaited.
+ * Waits for `work`, but not after an interruption: `work` then continues, and its result is ignored.
  * @throws errors of `work`; the reason of the interruption
  */
 export function orInterrupted<T>(work: Promise<T>, interrupted: AbortSignal): Promise<T> {
