@@ -168,7 +168,7 @@ export class CodeCache {
       this.#makeFolder();
       for (const { script, path, key } of due) write(path, key, script.createCachedData());
     } catch {
-      // Such as a full disk, or a file that another process has removed. The next run compiles the scripts again.
+      // The disk may be full, or another process has removed a file. The next run compiles the scripts again.
     }
   }
 

@@ -4,9 +4,9 @@ import { ReadStream } from 'node:tty';
 import type { Pager, PagerCommand } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
-/** Like git, petstock runs a pager command without a shell if it has none of these characters. */
+/** Matches a pager command that needs a shell; git runs any other command without one, and so does petstock. */
 const forShell = /[|&;<>()$`\\"'\n*?[#~=%]/;
-/** The characters for Windows, where a backslash is part of a path. */
+/** Like `forShell`, for Windows, where a backslash is part of a path. */
 const forWindowsShell = /[|&<>()^"'%\n]/;
 /** Exit codes of a shell that can't run a program, or can't find it. */
 const notRun = [126, 127];

@@ -10,12 +10,12 @@ export type CountSum = Pick<Tally, 'units' | 'pets' | 'unknownUnits' | 'scans'>;
 export type CountEvent =
   | { readonly kind: 'counted'; readonly code: string; readonly step: CountStep }
   | { readonly kind: 'unknown'; readonly code: string; readonly why: string; readonly units: number }
-  | { readonly kind: 'takenBack'; readonly step: CountStep }
-  | { readonly kind: 'nothingToTakeBack' }
+  | { readonly kind: 'cancelled'; readonly step: CountStep }
+  | { readonly kind: 'nothingToCancel' }
   /** A mistaken line, with its number unless it was typed. */
   | { readonly kind: 'wrong'; readonly code: string; readonly why: string; readonly line: number | undefined }
   /** A line that had counted nothing was cancelled. */
-  | { readonly kind: 'lineTakenBack'; readonly line: string }
+  | { readonly kind: 'lineCancelled'; readonly line: string }
   /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
   | { readonly kind: 'help' }
   | {
@@ -114,14 +114,14 @@ function eventText(
       const fits = visibleWidth(nameOf(event.code) + long) <= width;
       return paint.red(withCode(event.code, fits ? long : units, width));
     }
-    case 'takenBack':
+    case 'cancelled':
       return petLine(event.step.what, `: ${grouped(event.step.before)} (cancelled)`, names, width);
-    case 'nothingToTakeBack':
+    case 'nothingToCancel':
       return 'There is no line to cancel';
     case 'wrong':
       if (event.line !== undefined) return paint.red(`Line ${event.line} is ignored: ${event.why}`);
       return paint.red(withCode(event.code, `: ignored, ${event.why}`, width));
-    case 'lineTakenBack':
+    case 'lineCancelled':
       return withCode(event.line, ': cancelled', width);
     default:
       return `${sumText(sum, mode)}, ${counted(sum.scans, 'scan')}`;

@@ -24,7 +24,7 @@ test.each<[string, CountEvent, number, string]>([
   ['a unit of a named pet', { kind: 'counted', code: '42', step }, 80, '42 Rex: 5 (+3)'],
   ['a unit of a pet without a name', { kind: 'counted', code: '7', step: pet }, 80, '7: 5 (+3)'],
   ['a scanned code', { kind: 'counted', code, step: pet }, 80, `${code} = 7: 5 (+3)`],
-  ['a cancelled unit', { kind: 'takenBack', step }, 80, '42 Rex: 2 (cancelled)'],
+  ['a cancelled unit', { kind: 'cancelled', step }, 80, '42 Rex: 2 (cancelled)'],
   ['a dropped code', { ...unknown, units: 0 }, 80, `${code}: dropped`],
   ['an unknown code', { ...unknown, units: 3 }, 80, `␛[31m${code}: 3 kept apart, no pet has this code␛[39m`],
   [
@@ -34,7 +34,7 @@ test.each<[string, CountEvent, number, string]>([
     `␛[31m${code}: 3 kept apart, no pet has this code␛[39m`,
   ],
   ['an unknown code without room for the reason', { ...unknown, units: 3 }, 48, `␛[31m${code}: 3 kept apart␛[39m`],
-  ['nothing to cancel', { kind: 'nothingToTakeBack' }, 80, 'There is no line to cancel'],
+  ['nothing to cancel', { kind: 'nothingToCancel' }, 80, 'There is no line to cancel'],
   [
     'a mistaken line of a file',
     { kind: 'wrong', code: '42x', why: 'no number', line: 3 },
@@ -47,7 +47,7 @@ test.each<[string, CountEvent, number, string]>([
     80,
     '␛[31m42x: ignored, no number␛[39m',
   ],
-  ['a cancelled line', { kind: 'lineTakenBack', line: 'code 42' }, 80, 'code 42: cancelled'],
+  ['a cancelled line', { kind: 'lineCancelled', line: 'code 42' }, 80, 'code 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
 ])('shows %s in a line of a count', (_, event, width, line) => {
   expect(eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible)).toEqual([line]);

@@ -56,7 +56,7 @@ export async function postgresProxy(first: PostgresServer) {
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     /** Returns how many connections are open. */
     open: () => pairs.size,
-    /** Passes on nothing in either direction from now on, without closing connections, as if a cable was pulled. */
+    /** Stops passing on bytes of the open connections, in both directions, without closing them: a pulled cable. */
     swallow: () => {
       for (const [client] of pairs) silent.add(client);
     },

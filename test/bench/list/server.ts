@@ -9,7 +9,7 @@ import { bodyOf, compact, shapesOf, variants } from './shapes.ts';
 /** The options of the server: JSON, its only argument. */
 export interface ServerOptions {
   readonly pets: number;
-  /** If absent, as fast as the client reads. */
+  /** The speed of the line; default: as fast as the client reads. */
   readonly megabytesPerSecond?: number | undefined;
   /** The names of the lists at `/0/v1`, `/1/v1` and so on, from `shapesOf`, `variants` or `compact`. */
   readonly shapes: readonly string[];

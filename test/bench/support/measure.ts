@@ -14,9 +14,9 @@ export interface Command {
 /** The operating system's figures for one run of a command. */
 export interface Sample {
   readonly ms: number;
-  /** Of all its processes and threads. */
+  /** CPU time of all its processes and threads. */
   readonly cpuMs: number;
-  /** Of its largest process. */
+  /** Peak memory of its largest process. */
   readonly peakMb: number;
 }
 

@@ -201,12 +201,12 @@ export class Counting {
     const last = this.#taken.pop();
     if (last?.kind === 'assigned') this.#assign(record('code', { code: last.code, pet: last.was }), records);
     if (last !== undefined && last.kind !== 'scan') {
-      return { kind: 'lineTakenBack', line: last.kind === 'wrong' ? last.code : `code ${last.pet}` };
+      return { kind: 'lineCancelled', line: last.kind === 'wrong' ? last.code : `code ${last.pet}` };
     }
     const back = record('back');
     records.push(back);
     const step = this.#account.apply(back);
-    return step === undefined ? { kind: 'nothingToTakeBack' } : { kind: 'takenBack', step };
+    return step === undefined ? { kind: 'nothingToCancel' } : { kind: 'cancelled', step };
   }
 
   #count({ kind, code, units, problem }: ScanLine & Pick<ScanRecord, 'kind'>, records: ScanRecord[]): CountEvent {
@@ -214,7 +214,7 @@ export class Counting {
     const scan = { kind, code, units, pet };
     records.push(...this.#seenNow(scan), scan);
     const step = this.#account.apply(scan);
-    if (step === undefined) return { kind: 'nothingToTakeBack' };
+    if (step === undefined) return { kind: 'nothingToCancel' };
     this.#taken.push({ kind: 'scan', code });
     if (typeof step.what === 'bigint') return { kind: 'counted', code, step };
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
