@@ -45,7 +45,7 @@ function patternOf(secret: string): string {
   return [...secret].map(formsOf).join(invisible);
 }
 
-/** The characters that have a named entity in every version of HTML. */
+/** The named HTML entities of characters, as alternatives of a pattern. */
 const entities: Readonly<Record<string, string>> = { '&': '|amp', '<': '|lt', '>': '|gt', '"': '|quot', "'": '|apos' };
 
 function formsOf(character: string): string {

@@ -1,4 +1,4 @@
--- A state as 0.2.0 has left it (schema 3), by `.dump`: two increments that were written, a set, and a run that was killed while row 3 of 6 was on its way.
+-- A state that 0.2.0 left (schema 3), as `.dump` prints it: two deltas that were written, a set, and a run that was killed while row 3 of 6 was in flight.
 PRAGMA application_id = 1886614388;
 PRAGMA user_version = 3;
 CREATE TABLE leases (
