@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AdmissionWaiter, RecordBuffer } from './admission-waiter.ts';
+import { AdmissionWaiter } from './admission-waiter.ts';
 import type { GovernorOptions } from './governor-options.ts';
 import { isSameBoot, type KeyState, maxGateMs, ownerOf, serviceTime } from './key-state.ts';
 import type { EndRecord, LimitRecord, ResponseRecord } from './limit-records.ts';
@@ -12,6 +12,7 @@ import {
   type ResponseHead,
   type SeenRateLimit,
 } from './permits.ts';
+import { RecordBuffer } from './record-buffer.ts';
 import type { AdmissionRequest } from './rules.ts';
 
 const day = 86_400_000;
