@@ -1,6 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
-import { cacheFolder, type FolderSources, type Folders, resolveFolders } from '../src/settings/folders.ts';
+import { type FolderSources, type Folders, resolveFolders, usualFolder } from '../src/settings/folders.ts';
 import { ownAccount } from '../src/shared/account.ts';
 
 export function foldersOf(env: NodeJS.ProcessEnv): Folders {
@@ -9,7 +9,7 @@ export function foldersOf(env: NodeJS.ProcessEnv): Folders {
 
 /** Returns the folder for files that can be created again. */
 export function cacheFolderOf(env: NodeJS.ProcessEnv): string {
-  return cacheFolder(sourcesOf(env));
+  return usualFolder('cache', sourcesOf(env));
 }
 
 const sourcesOf = (env: NodeJS.ProcessEnv): FolderSources => ({ env, platform: process.platform, home });

@@ -51,14 +51,6 @@ function ownFolder(name: string, env: Environment, paths: Pick<typeof path, 'isA
   });
 }
 
-/**
- * Returns the platform's folder for data that can be recreated.
- * @throws UsageError if there is no home folder
- */
-export function cacheFolder(sources: FolderSources): string {
-  return usualFolder('cache', sources);
-}
-
 /** For each kind of folder on Linux, the variable of the XDG specification and the default below the home folder. */
 const xdg = {
   config: ['XDG_CONFIG_HOME', '.config'],
@@ -66,7 +58,11 @@ const xdg = {
   cache: ['XDG_CACHE_HOME', '.cache'],
 } as const;
 
-function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSources): string {
+/**
+ * Returns the platform's own folder of a kind; that of the cache is for data that can be recreated.
+ * @throws UsageError if there is no home folder
+ */
+export function usualFolder(kind: keyof typeof xdg, { env, platform, home }: FolderSources): string {
   const { isAbsolute, join } = platform === 'win32' ? win32 : posix;
   const atHome = (...names: readonly string[]): string => {
     const found = home();

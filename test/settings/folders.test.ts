@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import path, { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cacheFolder, resolveFolders, runtimeFolders } from '../../src/settings/folders.ts';
+import { resolveFolders, runtimeFolders, usualFolder } from '../../src/settings/folders.ts';
 
 const foldersOf = (platform: string, home: string, env = {}) => resolveFolders({ platform, home: () => home, env });
 
@@ -33,7 +33,7 @@ test.each<[platform: string, env: Record<string, string>, expected: string]>([
   ['darwin', { XDG_CACHE_HOME: '/x' }, '/home/jo/Library/Caches/petstock'],
   ['win32', { LOCALAPPDATA: 'D:\\L' }, 'D:\\L\\petstock\\cache'],
 ])('chooses the cache folder on %s with %j', (platform, env, expected) => {
-  expect(cacheFolder({ platform, home: () => '/home/jo', env })).toBe(expected);
+  expect(usualFolder('cache', { platform, home: () => '/home/jo', env })).toBe(expected);
 });
 
 test.each(['linux', 'darwin'])("prefers petstock's own variables on %s, and refuses a relative path", (platform) => {
