@@ -25,7 +25,7 @@ import {
 } from '../shared/errors.ts';
 import { systemFailureText } from '../shared/file-error.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
-import { sentence } from '../shared/parsed.ts';
+import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import type { Context } from './context.ts';
 import type { Invocation, RunningCommand } from './invocation/invocation.ts';
@@ -129,12 +129,12 @@ async function explained(error: PetstockError, options: ReportOptions): Promise<
   const day = error.day ?? (error.cause instanceof PetstockError ? error.cause.day : undefined);
   if (day !== undefined) {
     const at = minuteOf(localTime(day.resetAt, context.clock.now()));
-    return `${sentence(error.message.charAt(0).toUpperCase() + error.message.slice(1))} Requests are possible again at ${at}.`;
+    return `${sentence(capitalized(error.message))} Requests are possible again at ${at}.`;
   }
   if (error instanceof RateLimitedError && error.retryAfterSeconds !== undefined) {
     const now = context.clock.now();
     const at = localTime(now + error.retryAfterSeconds * 1000, now);
-    const why = sentence(error.message.charAt(0).toLowerCase() + error.message.slice(1));
+    const why = sentence(uncapitalized(error.message));
     return `Rate limited: ${why} Requests are possible again in ${formatDuration(error.retryAfterSeconds)}, at ${at}.`;
   }
   if (error instanceof AuthError && error.status === 401 && invocation) {

@@ -12,7 +12,7 @@ import {
   UnavailableError,
 } from '../shared/errors.ts';
 import { petstock, targetWords } from '../shared/hint.ts';
-import { capitalized, sentence } from '../shared/parsed.ts';
+import { capitalized, sentence, uncapitalized } from '../shared/parsed.ts';
 import type { Target } from '../shared/target.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
@@ -80,8 +80,13 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
  * whatever the stock was when it was read.
  */
 function nothingText({ progress, isResumed }: RunErrorContext): string {
-  if ((progress?.everUnanswered.size ?? 0) > 0) return 'No change has reached the stock so far';
+  if (hasUnanswered(progress)) return 'No change has reached the stock so far';
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
+}
+
+/** Reports whether a request of the run had no response. */
+function hasUnanswered(progress: WriteProgress | undefined): boolean {
+  return (progress?.everUnanswered.size ?? 0) > 0;
 }
 
 /** Returns the error of a single write. Adds `nothingText`, unless a response rejected the only request. */
@@ -135,7 +140,7 @@ function writtenText(end: RunErrorContext): string {
   const { applied, unchanged, unknown, differs, skipped, notEdited } = countRows(rows);
   const total = rows.length - unchanged - skipped - notEdited;
   const unsure = unknown + countUnclear(rows);
-  if (applied + unsure + differs === 0 && (end.progress?.everUnanswered.size ?? 0) > 0) return soFar(end);
+  if (applied + unsure + differs === 0 && hasUnanswered(end.progress)) return uncapitalized(nothingText(end));
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
     parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(applied)} written`);
@@ -157,20 +162,14 @@ function countUnclear(rows: readonly BulkRow[]): number {
   return rows.filter(isUnclear).length;
 }
 
-/** Returns a text like `no change has reached the stock so far`. */
-function soFar(end: RunErrorContext): string {
-  const text = nothingText(end);
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
 /** Returns a text like `the stock of pet 4 was not set`. */
 function singleText(end: RunErrorContext): string {
   const [only] = end.report.rows;
-  if (only === undefined) return soFar(end);
+  if (only === undefined) return uncapitalized(nothingText(end));
   const { petId, after, result } = only;
   if (result === 'applied') return `the stock of pet ${petId} was set to ${after}`;
   if (result === 'unknown') return `it is not known whether the stock of pet ${petId} was set`;
-  return (end.progress?.everUnanswered.size ?? 0) > 0 ? soFar(end) : `the stock of pet ${petId} was not set`;
+  return hasUnanswered(end.progress) ? uncapitalized(nothingText(end)) : `the stock of pet ${petId} was not set`;
 }
 
 function partialText(end: RunErrorContext, why: string): string {
@@ -227,8 +226,9 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
   const { failed, notAttempted, unknown, conflict, differs } = countRows(rows);
   const isResumable = notAttempted > 0 || unknown > 0 || (!isSingle && (progress?.notWritten.size ?? 0) > 0);
   if (isSingle && !isResumable && conflict + differs === 0) {
-    const isUnanswered = failed > 0 && (progress?.everUnanswered.size ?? 0) > 0;
-    return isUnanswered ? petstock`inventory get ${rows[0]?.petId ?? []} ${options}` : undefined;
+    return failed > 0 && hasUnanswered(progress)
+      ? petstock`inventory get ${rows[0]?.petId ?? []} ${options}`
+      : undefined;
   }
   if (isResumable) return petstock`inventory apply --resume ${run} ${options}`;
   return progress === undefined && rows.every(({ before }) => before === undefined)

@@ -1,3 +1,4 @@
+import { uncapitalized } from './parsed.ts';
 import { isBlank } from './sanitize.ts';
 import type { Target } from './target.ts';
 
@@ -238,7 +239,7 @@ const maxQuote = 200;
 export function failureText(error: unknown): string {
   if (!(error instanceof PetstockError)) return String((error as Error).message ?? error);
   const { status, serviceError, message } = error;
-  if (status === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
+  if (status === undefined) return uncapitalized(message);
   const words = serviceError?.message ?? '';
   if (words === '') return `the service returned ${status}`;
   const quote = words.length > maxQuote ? `${words.slice(0, maxQuote)}…` : words;

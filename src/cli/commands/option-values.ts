@@ -1,6 +1,7 @@
 import { type Parsed, parsePetId, parseQuantity } from '../../inventory/items.ts';
 import { mayBeName } from '../../inventory/pet-names.ts';
 import { NotFoundError, UsageError } from '../../shared/errors.ts';
+import { capitalized } from '../../shared/parsed.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import type { UnknownName } from '../named-pets.ts';
 import type { PlanOptions } from '../runs/perform.ts';
@@ -13,7 +14,7 @@ import { type OptionsOf, optionRows } from './define.ts';
 export function required<T>(parsed: Parsed<T>, what?: string): T {
   if (parsed.ok) return parsed.value;
   const { problem } = parsed;
-  const message = what === undefined ? problem.charAt(0).toUpperCase() + problem.slice(1) : `${what}: ${problem}`;
+  const message = what === undefined ? capitalized(problem) : `${what}: ${problem}`;
   throw new UsageError(`${message}.`);
 }
 

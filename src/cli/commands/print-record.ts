@@ -1,11 +1,12 @@
 import type { Row } from '../../output/view.ts';
+import { capitalized } from '../../shared/parsed.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 
 /** Prints one record, with right-aligned numbers and complete texts. */
 export async function printRecord({ results }: Invocation, record: Row): Promise<void> {
   const columns = Object.entries(record).map(([field, value]) => ({
     field,
-    title: `${field.charAt(0).toUpperCase()}${field.slice(1)}`,
+    title: capitalized(field),
     ...(typeof value === 'number' ? { align: 'right' as const } : { whole: true as const }),
   }));
   await results.print({ shape: 'one', columns, rows: [[record]] });
