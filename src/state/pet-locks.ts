@@ -56,7 +56,9 @@ export class Pets {
     except?: string,
   ): Promise<number | undefined> {
     const { database } = this.#context;
-    const until = await readWithoutLock(database, (at) => this.#lastArrival(at, service, petIds, except));
+    const find = () => readWithoutLock(database, (at) => this.#lastArrival(at, service, petIds, except));
+    // A process that ended between two queries had released its leases before, so only the second result counts.
+    const until = (await find()) === undefined ? undefined : await find();
     return until === undefined ? undefined : database.time.localLatest(until);
   }
 

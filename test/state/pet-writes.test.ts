@@ -6,6 +6,7 @@ import { SqliteConnection } from '../../src/state/sqlite/connection.ts';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { makeTables } from '../../src/state/sqlite/schema.ts';
 import { SqliteStateDatabase, sqliteState } from '../../src/state/sqlite/sqlite-state.ts';
+import type { State } from '../../src/state/state.ts';
 import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
@@ -32,6 +33,11 @@ async function recording(): Promise<RecordingConnection> {
   onTestFinished(() => connection.close());
   makeTables(connection, createStateClock());
   return connection;
+}
+
+function stateOver(connection: SqliteConnection, pid = 1): State {
+  const [clock, processes] = [createStateClock(), new FakeProcesses().view(pid)];
+  return sqliteState(connection, { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} });
 }
 
 /** How SQLite looks tables up for a query, without what is made for one query alone. */
@@ -66,9 +72,7 @@ describe('queries of the state', () => {
 
   test('does not scan a large table for anything that a run reads or writes', async () => {
     const connection = await recording();
-    const [clock, processes] = [createStateClock(), new FakeProcesses().view(1)];
-    const options = { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} };
-    const { history, pets } = sqliteState(connection, options);
+    const { history, pets } = stateOver(connection);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));
     connection.queries.length = 0;
     const [lock, readVersion] = [pets.lock(serviceName, 1n), await readVersionOf({ pets })];
@@ -85,4 +89,17 @@ describe('queries of the state', () => {
       expect({ sql, scans }).toEqual({ sql, scans: [] });
     }
   });
+});
+
+test('does not wait for the request of a process that has ended between two queries', async () => {
+  const connection = await recording();
+  const log = await stateOver(connection).history.begin(headOf(), rowsFor(1n));
+  await log.intend([{ row: 1, petId: 1n, inFlightUntil: 30_000 }], undefined);
+  const { pets } = stateOver(connection, 2);
+  // This is asked for once the leases are known.
+  const has = () => {
+    connection.exec('DELETE FROM leases; DELETE FROM presence');
+    return true;
+  };
+  expect(await pets.inFlightUntil(serviceName, { has })).toBeUndefined();
 });
