@@ -114,7 +114,7 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
  */
 function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
   if (report.run === null || !(cause instanceof UnavailableError)) {
-    return new FailureError(`All changes were written, but${why}`, { cause });
+    return new FailureError(`All changes were written, but then an error occurred${why}`, { cause });
   }
   const hint = petstock`inventory apply --resume ${report.run} ${targetWords(target)}`;
   return new PartialError(`All changes were written, but the history may be incomplete${why}`, { hint, cause });
@@ -181,7 +181,6 @@ function partialText(end: RunErrorContext, why: string): string {
   const { petId, after, quantity, result, error } = only;
   const reason = why || (error === undefined ? '' : `: ${error.message}`);
   if (result === 'differs') return `The service set the stock of pet ${petId} to ${quantity}, not to ${after}`;
-  if (result === 'applied') return `The stock of pet ${petId} was set to ${after}, but${why}`;
   // The run ended either with the row's own error, or because the stock could not be read after it.
   if (result === 'unknown' && error !== undefined && !isErrorOf(error, cause)) {
     const unread = cause === undefined ? '' : `. The stock could not be read back${why}`;

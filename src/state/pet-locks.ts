@@ -139,7 +139,7 @@ export class PetLock {
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
-  /** Ends this lock without writing anything, because a run has taken its lease over. */
+  /** Ends this lock without writing anything. Call this once a run has taken its lease over. */
   passToRun(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);

@@ -19,7 +19,7 @@ import { number, type Statement, statement } from './statements.ts';
 
 /** How long a process is kept after the end of its lease, in milliseconds: it may only be suspended, and continue. */
 const keptFor = 60_000;
-/** How long sightings are kept: 30 days, in milliseconds. */
+/** How long this boot keeps its notes on other boots (`sightings`): 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
 
 export interface PresenceOptions {

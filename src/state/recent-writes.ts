@@ -18,7 +18,7 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Decides whether a write is recent, by the boot's own clock, because that can't be set. A write of another boot is
+ * Decides whether a write is recent, by this boot's monotonic clock, which nobody can set. A write of another boot is
  * recent until this boot has known it for `recentFor`. A write of another boot of this host came before this boot, so
  * it is not recent once this boot is older than `recentFor`.
  */
@@ -68,7 +68,7 @@ const precedesRecent = `EXISTS (SELECT 1 FROM petstock.rows AS later WHERE later
 
 /**
  * Returns statements that keep some writes of a run that is about to be removed: those by which a lagging replica is
- * recognized, without their texts. The statements also remove kept writes that are no longer needed.
+ * recognized, without their reason, ref and error. The statements also remove kept writes that are no longer needed.
  * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {

@@ -247,8 +247,8 @@ export class RunLog {
   }
 
   /**
-   * Stops the run, because the state did not accept a write. If nothing was to be sent, `#writeOut` throws the reason
-   * instead, because errors of background writes go unreported.
+   * Notes that nothing more may be sent, because the state did not accept a write. If the write had no intents, throws
+   * nothing, because errors of background writes go unreported; `#writeOut` then throws the reason.
    * @throws ConflictError if another process has taken the run over, FailureError if the state lacks something that it
    * had confirmed
    */

@@ -49,7 +49,7 @@ export class StateNotes {
     return /^\d{16}\n$/.test(noted) ? Math.max(own, Number(noted)) : own;
   }
 
-  /** Notes a number that is on disk in the state. */
+  /** Notes the highest sequence number that the state has on disk, and that this state is the current one. */
   noteHighest({ state, drawn }: DrawnIn): void {
     if (!isFileName(state) || drawn <= (this.#noted.get(state) ?? 0)) return;
     this.#write((folder) => {

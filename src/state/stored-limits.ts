@@ -6,7 +6,7 @@ import { closesGate } from '../rate-limit/observation.ts';
 import type { StateDatabase } from './state-database.ts';
 import { type Row, type Statement, statement, text } from './statements.ts';
 
-/** The limits of a key in one version of its database row, by the database's clock. */
+/** The limits of a key as read from or written to its database row, with times by the database's clock. */
 export interface Known {
   /** 0 if the key has no row yet. */
   readonly version: number;

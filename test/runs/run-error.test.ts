@@ -35,7 +35,7 @@ type Facts = Partial<RunErrorContext> & { readonly run?: null; readonly lines?: 
 test.each<[string, string | undefined, BulkRow[], Facts]>([
   ['no error', undefined, [row('applied'), row('unchanged')], {}],
   [
-    'failure: All changes were written, but: disk full',
+    'failure: All changes were written, but then an error occurred: disk full',
     undefined,
     [row('applied')],
     { cause: new FailureError('disk full') },
@@ -47,7 +47,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new UnavailableError('no state') },
   ],
   [
-    'failure: All changes were written, but: no state',
+    'failure: All changes were written, but then an error occurred: no state',
     undefined,
     [row('applied')],
     { cause: new UnavailableError('no state'), run: null },

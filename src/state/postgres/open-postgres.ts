@@ -43,7 +43,7 @@ function connect(
   prepare: (ask: Ask, shown: string) => Promise<string | undefined>,
 ): Promise<PostgresConnection> {
   const parsed = parseDatabaseUrl(url);
-  if (!parsed.ok) throw new UsageError(`The state URL can't be used: ${parsed.problem}.`);
+  if (!parsed.ok) throw new UsageError(`The state URL can't be used: ${parsed.problem}`);
   const address = parsed.value;
   const preparing = (ask: Ask) => prepare(ask, address.shown);
   return PostgresConnection.open({ address, clock, interrupted, openWire: open, prepare: preparing });

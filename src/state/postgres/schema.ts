@@ -69,8 +69,8 @@ export async function findTables(ask: Ask, shown: string): Promise<string | unde
   ]);
   if (flag(row?.may)) return undefined;
   throw new FailureError(
-    `There is no shared state at ${shown} yet, and the role ${row?.role} can't create it: it lacks the CREATE privilege on the database ${row?.name}`,
-    { hint: 'petstock state grant --print <role>' },
+    `There is no shared state at ${shown} yet, and the role ${row?.role} can't create it: it lacks the CREATE privilege on the database ${row?.name}. Create it with another role`,
+    { hint: 'petstock state init' },
   );
 }
 
