@@ -117,7 +117,7 @@ class ChangeCollector implements RowSink {
   }
 
   #text(row: RawRow, field: 'reason' | 'ref', text: string): string | undefined {
-    // Of all formats, only JSON can contain a NUL. SQLite truncates text at a NUL, and PostgreSQL rejects it.
+    // Only JSON files can contain a NUL. SQLite truncates text at a NUL, and PostgreSQL rejects it.
     if (text.includes('\0')) {
       return this.#value(row, field, { ok: false, problem: 'the text contains a NUL character' });
     }

@@ -67,8 +67,7 @@ export interface Grid {
 /** Plain data for output. Renderers convert a view to text; they write to no stream. */
 export interface View extends Grid {
   /**
-   * The same rows as columns of items, for formats that need no objects. Either `items` or `rows` can be read, but not
-   * both.
+   * The rows as columns of items, for formats that need no objects. Either `items` or `rows` can be read, but not both.
    */
   readonly items?: ColumnBatches;
   /** With `one`, JSON has the single row as an object. */

@@ -87,7 +87,7 @@ export abstract class PetstockError extends Error {
    * them in `message`.
    */
   readonly serviceError?: ServiceError | undefined;
-  /** Whether `message` says what the service said, so that `serviceError` need not be shown. */
+  /** Whether `message` contains what the service wrote, so that `serviceError` need not be shown. */
   readonly isReworded?: boolean | undefined;
   /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;

@@ -136,7 +136,7 @@ const jq: Maker = (scene) => {
   return listing(scene, names.jq, ['sh', '-c', pipeline]);
 };
 
-/** What most scripts do: fetch, JSON.parse and one write. */
+/** Lists as most scripts do: fetch, JSON.parse and one write. */
 const fetchScript: Maker = (scene) => {
   const script = `const headers = { authorization: 'Bearer ' + process.env.KEY };
 const items = await (await fetch(process.env.URL + '/inventory', { headers })).json();

@@ -28,7 +28,7 @@ export async function run({ rounds = 300 }: Options): Promise<Report> {
   }
 }
 
-/** What was measured, and the times in milliseconds. */
+/** The name of a measurement, and its times in milliseconds. */
 type Figure = readonly [string, readonly number[]];
 
 /** Measures an awaited read, and how long after its commit the other process sees a gate. */

@@ -80,7 +80,7 @@ const httpScript = `import { get } from 'node:http';
 const headers = { authorization: 'Bearer ' + process.env.KEY };
 get(process.env.URL + '/inventory', { headers }, (response) => response.pipe(process.stdout));`;
 
-/** What most scripts do. */
+/** The way in which most scripts send a request. */
 const fetchScript = `const headers = { authorization: 'Bearer ' + process.env.KEY };
 const response = await fetch(process.env.URL + '/inventory', { headers });
 process.stdout.write(await response.text());`;

@@ -7,7 +7,7 @@ export interface TestPagerOptions {
    * everything.
    */
   readonly isMissing?: 'at once' | 'in the end' | undefined;
-  /** How many characters the pager reads before it waits until it is left. */
+  /** Number of characters that the pager reads before it waits for `leave`. */
   readonly readsOnly?: number | undefined;
   /** Whether the pager stays after the end of its input, until `leave` is called. */
   readonly stays?: boolean | undefined;

@@ -69,7 +69,7 @@ export async function postgresProxy(first: PostgresServer) {
      * @returns a promise that resolves after `act`
      */
     before: (text: string, act: () => void) => atMessage(text, act),
-    /** From the next message with this text on, passes on no response on its connection. */
+    /** Passes on no more responses on the connection of the next message with this text, from that message on. */
     unanswered: (text: string) => atMessage(text, (client) => void unanswered.add(client)),
     /** Closes all open connections. */
     cut,

@@ -66,7 +66,7 @@ export function startProgram(command: string | readonly string[], options: Progr
   const { stdin, terminal, through = [] } = options;
   const direct = [...through, ...programCommand(), ...words];
   const [file = '', ...args] = terminal === undefined ? direct : onTerminal(direct, terminal);
-  // In a process group of its own, so that `killGroup()` ends all that it has started.
+  // The program gets a process group of its own, so that `killGroup()` also ends everything that it has started.
   const child = spawn(file, args, { env: environment(options), stdio: 'pipe', detached: true });
   const pid = child.pid ?? 0;
   onTestFinished(() => killGroup(pid));

@@ -35,10 +35,10 @@ export interface Exchange {
   raw(text: string): void;
 }
 
-/** What the service does with a request. */
+/** Handles a request: writes, responds, or neither. */
 export type Action = (exchange: Exchange) => void | Promise<void>;
 
-/** Which requests: all with a method, or those with a method and a path: `PATCH`, `PATCH /inventory/7`. */
+/** A pattern for requests: a method (`PATCH`), or a method and a path (`PATCH /inventory/7`). */
 export type Matcher = string;
 
 export type ScriptedService = Awaited<ReturnType<typeof scriptedService>>;

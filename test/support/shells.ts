@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Home, type Program, programCommand, startProgram, temporaryHome } from './program.ts';
 
-/** What each shell reads when it starts. Ctrl-X Ctrl-L prints the command line between two marks, and clears it. */
+/** The start file of each shell. Ctrl-X Ctrl-L prints the command line between two marks, and clears it. */
 const startFiles = {
   bash: `
     unset HISTFILE

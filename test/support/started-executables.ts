@@ -6,8 +6,7 @@ import { newFolder, root } from '../../.ci/commands.ts';
 import { executableName, hostName, targets } from '../../.ci/release/runtime.ts';
 
 /**
- * How this machine can run the executables of another system, with the Debian packages that `.ci/release/packages`
- * lists.
+ * A way to run the executables of another system on this machine, with the Debian packages in `.ci/release/packages`.
  */
 interface Runner {
   /** The programs and files that it needs: paths, or names of programs in the PATH. */

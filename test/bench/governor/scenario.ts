@@ -13,7 +13,7 @@ export interface Scenario {
   readonly foreign: number;
 }
 
-/** What all scenarios of a benchmark share. */
+/** The properties that all scenarios of a benchmark share. */
 export interface Setting {
   readonly program: string;
   readonly library: string;
@@ -129,7 +129,7 @@ interface WireRequest {
   readonly sent: number;
   readonly head?: number;
   readonly status?: number;
-  /** In seconds. */
+  /** The response's Retry-After in seconds. */
   readonly retryAfter?: number;
 }
 

@@ -15,7 +15,7 @@ const run = promisify(execFile);
  * Builds the published bundle from the current sources. Returns the script for `node`, and the entry of the library.
  */
 export async function buildProject(): Promise<{ readonly program: string; readonly library: string }> {
-  // Below node_modules, so that Node finds the dependencies that are not bundled.
+  // The folder is below node_modules, so that Node finds the dependencies that are not bundled.
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const outDir = temporaryFolder(cache);
@@ -23,7 +23,7 @@ export async function buildProject(): Promise<{ readonly program: string; readon
   return { program: join(outDir, 'petstock.cjs'), library: join(outDir, 'index.js') };
 }
 
-/** What every benchmark of commands needs. */
+/** The program to measure, with the tools that every benchmark of commands needs. */
 export interface Workshop {
   readonly program: string;
   readonly measure: Measure;

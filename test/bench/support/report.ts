@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Results } from './rounds.ts';
 
-/** How a benchmark has to run. If a number is undefined, the benchmark chooses it. */
+/** The options of a benchmark. If a number is undefined, the benchmark chooses it. */
 export interface Options {
   readonly isQuick: boolean;
   readonly rounds: number | undefined;
@@ -16,7 +16,7 @@ export interface Options {
 
 /** The results of a benchmark. */
 export interface Report {
-  /** In Markdown. */
+  /** The tables of the results, in Markdown. */
   readonly text: string;
   readonly goals: readonly Goal[];
 }

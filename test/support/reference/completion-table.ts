@@ -64,7 +64,7 @@ function files(...endings: readonly string[]): ValueKind {
   return { kind: 'files', endings };
 }
 
-/** What completes a value, by its placeholder. Values that are neither here nor in `byName` have no candidates. */
+/** The kinds of values by placeholder. Values that are neither here nor in `byName` have no candidates. */
 const byPlaceholder: Readonly<Record<string, ValueKind>> = {
   run: { kind: 'runs' },
   petId: { kind: 'pets' },
@@ -84,7 +84,7 @@ const bySetting = settingNames.map((name): readonly [string, ValueKind] => {
 });
 const targetsAndLists: ValueKind = { kind: 'files', endings: ['.csv', '.json', '.ndjson', '.jsonl'], or: 'targets' };
 
-/** What completes a value, by the command with its option or operand, or by the option of all commands. */
+/** The kinds of values by command and option, by command and operand, or by an option of any command. */
 const byName: Readonly<Record<string, ValueKind>> = {
   '--env': words(environmentNames),
   '--store': { kind: 'stores' },
