@@ -9,19 +9,14 @@ import own from '../package.json';
 
 const { version } = own;
 
-/** The root folder of the repository. */
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/**
- * Runs npm.
- * @returns its stdout
- * @throws Error with its stderr
- */
+/** Runs npm, and returns its stdout. @throws Error with its stderr */
 export function npm(cwd: string, ...args: readonly string[]): string {
   return run('npm', cwd, args, process.platform === 'win32');
 }
 
-/** Runs git. @throws Error with its stderr */
+/** Runs git, and returns its stdout. @throws Error with its stderr */
 export function git(cwd: string, ...args: readonly string[]): string {
   return run('git', cwd, args).trim();
 }

@@ -6,10 +6,7 @@ import { isNullDevice } from './output.ts';
 
 type Stdin = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRawMode?(raw: boolean): unknown };
 
-/**
- * Creates the input of this process.
- * @param stream opens stdin; called only when needed, because Node takes a millisecond or two for it
- */
+/** @param stream opens stdin; called only when needed, because Node takes a millisecond or two for it */
 export function createInput(stream: () => Stdin, interruption: Interruption): Input {
   return {
     get isTerminal() {

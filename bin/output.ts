@@ -43,10 +43,7 @@ export interface ClosableOutput extends Output {
   close(): void;
 }
 
-/**
- * Creates an output of this process.
- * @param open opens the stream; not called for a file, because Node takes a millisecond or two for it
- */
+/** @param open opens the stream; not called for a file, because Node takes a millisecond or two for it */
 export function createOutput(descriptor: number, open: () => OutputStream): ClosableOutput {
   if (isFile(descriptor)) {
     const write = async (chunk: string | Uint8Array) => writeAll(descriptor, chunk);

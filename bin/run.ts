@@ -11,10 +11,7 @@ import { endBlocked, endWithTerminal, listenForInterruption } from './interrupti
 import { bestEffort, createOutput, openStderr, sharesOutput } from './output.ts';
 import { withPlainParser } from './v8-flags.ts';
 
-/**
- * Runs the command line of this process.
- * @returns the exit code
- */
+/** Runs the command line of this process, and returns the exit code. */
 export async function run(): Promise<number> {
   // If nothing is left to wait for, Node exits in the middle of a command; that must not look like success.
   process.exitCode = exitCodes.failure;

@@ -56,10 +56,7 @@ if (!values.tagged && !values['dry-run']) {
 }
 process.stdout.write(`${sums}\n${out}\n${next}\n`);
 
-/**
- * Checks that a release can be made.
- * @throws Error that says what to do first
- */
+/** @throws Error that says what has to be done before the release */
 function requireReleasable(version: string): void {
   const changed = git(root, 'status', '--porcelain');
   if (changed !== '') throw new Error(`There are uncommitted changes. Commit or stash them first.\n${changed}`);

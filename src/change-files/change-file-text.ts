@@ -18,7 +18,6 @@ export interface ExportOptions {
   readonly deltas?: boolean;
   /** Whether to write a column with the names of the pets. It is only for people to read. */
   readonly names?: boolean;
-  /** The separator of cells; default: a comma. */
   readonly delimiter?: string;
 }
 

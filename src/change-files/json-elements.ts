@@ -20,7 +20,6 @@ export class ArrayElements {
   #text = '';
   #at = 0;
   #line = 1;
-  /** Number of elements read so far. */
   #count = 0;
   /** Whether places are known to be lines. */
   #hasLines = false;

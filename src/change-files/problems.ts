@@ -60,10 +60,7 @@ export class BrokenFileError extends Error {
   }
 }
 
-/**
- * Reports that the rest of a file can't be read.
- * @throws BrokenFileError always
- */
+/** @throws BrokenFileError always: the rest of the file can't be read */
 export function broken(line: number, message: string): never {
   throw new BrokenFileError({ line, message });
 }

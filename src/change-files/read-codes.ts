@@ -88,7 +88,6 @@ interface CodeLines {
   readonly pets: Map<string, bigint>;
   readonly names: Map<bigint, string>;
   readonly lows: Map<bigint, number>;
-  /** The line of each code. */
   readonly lines: Map<string, number>;
 }
 

@@ -62,8 +62,7 @@ export class CountSessions {
   }
 
   /**
-   * Returns the session with an id.
-   * @param text a whole id, or its last four characters
+   * Returns a session by its whole id, or by the last four characters.
    * @throws UsageError if the text is not an id, NotFoundError if there is no such session, DamagedCountSession
    */
   find(text: string): CountSession {
@@ -118,10 +117,7 @@ export class CountSessions {
     });
   }
 
-  /**
-   * Discards a session.
-   * @throws ConflictError if another process is counting the session, or has finished it meanwhile
-   */
+  /** @throws ConflictError if another process is counting the session, or has finished it meanwhile */
   discard({ head }: Pick<CountSession, 'head'>): void {
     this.connection.durable(() => {
       this.#requireFree(head.session);
@@ -129,10 +125,7 @@ export class CountSessions {
     });
   }
 
-  /**
-   * Removes a finished or damaged session.
-   * @param session its whole id
-   */
+  /** Removes a finished or damaged session by its whole id. */
   remove(session: string): void {
     this.connection.durable(() => {
       this.connection.run('DELETE FROM count_scans WHERE session = ?', session);

@@ -16,9 +16,7 @@ export interface CountSessionHead extends Pick<RunHead, 'env' | 'baseUrl'>, Part
   /** When the session began, in milliseconds since the Unix epoch. */
   readonly at: number;
   readonly mode: CountMode;
-  /** The name given by the user. */
   readonly label?: string;
-  /** The user who began the session. */
   readonly user?: string;
 }
 

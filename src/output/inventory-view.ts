@@ -19,12 +19,10 @@ export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];
 
 export interface InventoryViewOptions {
-  /** The levels for marking low stock. */
   readonly low: LowLevels;
   /** The columns in their order. Default: all of them. */
   readonly fields?: readonly ShownField[] | undefined;
   readonly names?: PetNames | undefined;
-  /** The page for `-o html`. */
   readonly page?: Page;
 }
 

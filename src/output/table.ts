@@ -137,7 +137,6 @@ function roomyForm(
   return { head, line: (row) => line(row) + linesUnder(under, row, options, width) };
 }
 
-/** Returns the text of one column in lines below its row. */
 function linesUnder(column: Column, row: Row, options: RenderOptions, width: number): string {
   const [cell] = uncutCells([column], row, options);
   const text = cell === undefined || cell.text === '' ? [] : barred(cell.text, width - 2);

@@ -84,7 +84,6 @@ export interface ColorSources {
   /** The value of `--color`; undefined for `auto`. */
   readonly flag?: 'auto' | 'always' | 'never' | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether this stream is a terminal. */
   readonly isTerminal: boolean;
 }
 

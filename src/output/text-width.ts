@@ -107,7 +107,6 @@ export function wrap(text: string, room: number, widthOf = graphemeWidth): strin
   return rest === '' && lines.length > 0 ? lines : [...lines, rest];
 }
 
-/** The bar in front of quoted text. */
 export const bar = '│ ';
 
 /**

@@ -221,10 +221,7 @@ export async function syncPath(path: string, flags = 'r'): Promise<void> {
   }
 }
 
-/**
- * Runs one step.
- * @throws FailureError that describes any error of the step
- */
+/** @throws FailureError that describes any error of the step */
 async function attempt<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();

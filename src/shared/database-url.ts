@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { type Parsed, parsed, problem } from './parsed.ts';
 
-/** The text shown instead of a password. */
 const mask = '***';
 
 /** The address of a database, parsed from `postgresql://user:password@host:port,other/database?sslmode=require`. */

@@ -227,7 +227,6 @@ export function serviceQuotes({ serviceError, isReworded }: Pick<PetstockError, 
   return serviceError === undefined || isReworded || isBlank(serviceError.message) ? [] : [serviceError.message];
 }
 
-/** Describes a response by its status alone. */
 export function statusSentence(status: number | undefined): string {
   return `The service returned ${status}`;
 }

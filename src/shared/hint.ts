@@ -1,6 +1,5 @@
 import { isEnvironment, type Target } from './target.ts';
 
-/** A word of a command line, or several. */
 export type Words = string | number | bigint | readonly string[];
 
 /**
@@ -40,7 +39,6 @@ export function shellWord(text: string): string {
 /** Options by their names in Commander, such as `stringIds`. An option that was not given is undefined. */
 export type FlagValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** The parts of the command line that was typed. */
 interface TypedLine {
   /** The options of the command itself. */
   readonly options: FlagValues;

@@ -23,7 +23,6 @@ export function quoted(text: string): string {
   return `"${shown}"`;
 }
 
-/** Returns the text with its first letter in upper case. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

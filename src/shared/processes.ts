@@ -31,16 +31,13 @@ export interface Processes {
 
 export interface SystemProcessesOptions {
   readonly pid: number;
-  /** See `Clock.boot`. */
   boot(): string;
   /**
    * Sends a signal, like `process.kill`.
    * @throws an error with the code ESRCH if there is no such process
    */
   kill(pid: number, signal: 0): unknown;
-  /** The path of the process file system; default `/proc`. */
   readonly proc?: string;
-  /** The platform; default: the result of `os.platform()`. */
   readonly system?: NodeJS.Platform;
 }
 

@@ -1,4 +1,3 @@
-/** The text shown instead of a secret. */
 const mask = '[key]';
 
 /**

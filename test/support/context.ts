@@ -7,7 +7,6 @@ import type { Folders } from '../../src/settings/folders.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
-/** A request as it was sent. */
 export interface RecordedRequest {
   readonly method: string;
   /** The path with the query, without the origin: `/v1/inventory/7`. */
@@ -17,7 +16,6 @@ export interface RecordedRequest {
   readonly body: string | undefined;
 }
 
-/** The result of a command line. */
 export interface RunResult {
   readonly code: number;
   readonly stdout: string;

@@ -26,10 +26,7 @@ export interface Machine {
   readonly path: readonly string[];
 }
 
-/**
- * Creates a machine.
- * @param path folders of programs that come before those of this process
- */
+/** @param path folders of programs that come before those of this process */
 export function newMachine(path: readonly string[] = []): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-install-'));
   // Installers leave folders without write permission.

@@ -29,10 +29,7 @@ export function nodeRelease(folder: string, version: string): string {
   return join(installPackage(folder, name, version), 'bin');
 }
 
-/**
- * Installs one package.
- * @returns the folder of the package
- */
+/** @returns the folder of the package */
 export function installPackage(folder: string, name: string, version: string): string {
   install(folder, [`${name}@${version}`]);
   return join(folder, 'node_modules', name);

@@ -38,7 +38,6 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** The program while it runs. */
 export type Program = ReturnType<typeof startProgram>;
 
 /**

@@ -52,10 +52,7 @@ export async function openShell(name: 'bash' | 'zsh') {
   return shellOf(program, home, folder);
 }
 
-/**
- * Makes a command `petstock` in the home's `bin` folder.
- * @returns that folder
- */
+/** Makes a command `petstock` in the home's `bin` folder, and returns that folder. */
 export function makeProgram(home: Home): string {
   const bin = join(home.folder, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -25,10 +25,7 @@ export interface Shop<Service = RunningService, Time extends Clock = TestClock> 
   readonly env: Readonly<Record<string, string>>;
   /** Runs `petstock` with a command line that is split at spaces, or with the arguments themselves. */
   run(command: string | readonly string[], options?: ShopRunOptions): Promise<ShopResult>;
-  /**
-   * Runs a command, whatever its exit code.
-   * @returns the JSON that it has printed
-   */
+  /** Runs a command, and returns the JSON that it has printed, whatever its exit code. */
   // biome-ignore lint/suspicious/noExplicitAny: each test says what is in it
   json(command: string | readonly string[], options?: ShopRunOptions): Promise<any>;
   /**
@@ -184,10 +181,7 @@ export interface AppliedChanges extends ShopResult {
   readonly report: PrintedReport;
 }
 
-/**
- * Writes a file beside the folders of the shop.
- * @returns its path
- */
+/** Writes a file beside the folders of the shop, and returns its path. */
 export function changeFile(shop: Pick<Shop, 'folders'>, text: string, name = 'changes.csv'): string {
   const file = join(shop.folders.state, '..', name);
   writeFileSync(file, text);

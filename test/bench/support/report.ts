@@ -14,14 +14,12 @@ export interface Options {
   readonly only: readonly string[] | undefined;
 }
 
-/** The results of a benchmark. */
 export interface Report {
   /** The tables of the results, in Markdown. */
   readonly text: string;
   readonly goals: readonly Goal[];
 }
 
-/** A row of the table of goals. */
 export interface Goal {
   readonly what: string;
   readonly goal: string;
