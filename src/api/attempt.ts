@@ -37,7 +37,7 @@ const garbledResponse = { status: 503, headers: { 'retry-after': '60' } };
 
 /**
  * Sends one request and uses up its permit.
- * @param use reads any response that is not handled here
+ * @param use reads any response except a redirect, 429, 502, 503 or 504
  * @throws what `use` throws (except a NetworkFailure), CertificateError, NonRetryableError for a proxy that requires a
  * password, FailureError for a redirect that can't be followed or a head of more than 64 KiB, and the reason of
  * `interrupted`. Errors tell whether the request was certainly not carried out (`notCarriedOut`) and whether it still
@@ -47,14 +47,14 @@ export async function attempt<T>(
   request: Omit<HttpRequest, 'signal' | 'leaving' | 'arriving'>,
   permit: Permit,
   options: AttemptOptions,
-  use: (answer: ReceivedResponse) => Promise<T>,
+  use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptResult<T>> {
   let hasLeft = false;
   let hasArrived = false;
   let noted: ObservationResult | undefined;
-  const observe = (answer: ReceivedResponse): Promise<AttemptResult<T>> => {
-    noted = permit.recordResponse(answer);
-    return resultOfResponse(request, answer, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
+  const observe = (response: ReceivedResponse): Promise<AttemptResult<T>> => {
+    noted = permit.recordResponse(response);
+    return resultOfResponse(request, response, { baseUrl: options.baseUrl, retryAfter: noted.retryAfter }, use);
   };
   try {
     const { method, url, headers, body } = request;
@@ -82,8 +82,8 @@ export async function attempt<T>(
 }
 
 /**
- * Returns a proxy's 429, 502, 503 or 504 as a response to record, so that the proxy is not asked again too early. Its
- * other headers are left out, because they are not about the key. Undefined for any other error.
+ * Returns a proxy's 429, 502, 503 or 504 as a response to record, so that the proxy is not asked again too early. All
+ * headers except `Retry-After` are left out, because they are not about the key. Undefined for any other error.
  */
 function proxyRefusal(error: unknown): ResponseHead | undefined {
   const refusal = error instanceof NetworkFailure ? error.refusal : undefined;
@@ -112,9 +112,9 @@ function resultOfFailure(
   { isGarbled, retryAfter, withFacts }: FailedAttempt,
 ): AttemptResult<never> {
   if (!(error instanceof NetworkFailure)) throw error instanceof PetstockError ? withFacts(error) : error;
-  if (error.untrusted) throw withFacts(certificateFailure(url, error));
+  if (error.isUntrusted) throw withFacts(certificateFailure(url, error));
   const failure = withFacts(networkFailure(url, error, isGarbled));
-  if (error.hopeless) throw failure;
+  if (error.needsProxyPassword) throw failure;
   if (error.refusal?.status === 429) {
     const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
     return {
@@ -127,33 +127,33 @@ function resultOfFailure(
 
 /** Reports whether the request certainly did not reach the service. */
 function certainlyUnsent(error: unknown): boolean {
-  if (error instanceof NetworkFailure) return error.unconnected;
+  if (error instanceof NetworkFailure) return error.isUnsent;
   return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
 }
 
 async function resultOfResponse<T>(
   request: Omit<HttpRequest, 'signal'>,
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   { baseUrl, retryAfter }: Pick<AttemptOptions, 'baseUrl'> & Pick<ObservationResult, 'retryAfter'>,
-  use: (answer: ReceivedResponse) => Promise<T>,
+  use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptResult<T>> {
-  const { status } = answer;
-  if (isRedirect(answer)) return { kind: 'moved', status, url: redirectTarget(request, answer, baseUrl) };
-  if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(answer) };
-  const error = await errorOf(answer, retryAfter);
+  const { status } = response;
+  if (isRedirect(response)) return { kind: 'moved', status, url: redirectTarget(request, response, baseUrl) };
+  if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(response) };
+  const error = await errorOf(response, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ notCarriedOut: true, cause: undefined }) };
   return { kind: 'failed', error, retryAfter };
 }
 
-function networkFailure(url: string, fault: NetworkFailure, isGarbled: boolean): UnavailableError {
-  const Failure = fault.hopeless ? NonRetryableError : UnavailableError;
+function networkFailure(url: string, failure: NetworkFailure, isGarbled: boolean): UnavailableError {
+  const Failure = failure.needsProxyPassword ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
-  const what = fault.answered
+  const what = failure.hasHead
     ? `The response from the service at ${origin} can't be read completely`
     : isGarbled
       ? `The response header of the service at ${origin} can't be read`
       : `Can't reach the service at ${origin}`;
-  return new Failure(`${what}: ${fault.message}`, { cause: fault });
+  return new Failure(`${what}: ${failure.message}`, { cause: failure });
 }
 
 /** Certificate errors that trusting another authority would not fix. */
@@ -164,13 +164,13 @@ const noAuthorityHelps: ReadonlySet<string> = new Set([
   'HOSTNAME_MISMATCH',
 ]);
 
-function certificateFailure(url: string, fault: NetworkFailure): CertificateError {
+function certificateFailure(url: string, failure: NetworkFailure): CertificateError {
   const { host, origin } = new URL(url);
-  const hint = noAuthorityHelps.has(fault.code)
+  const hint = noAuthorityHelps.has(failure.code)
     ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`
     : "petstock config set ca-file '<file with the certificate of its authority>'";
-  const message = `The certificate of the service at ${origin} is not trusted: ${fault.message}. Nothing was sent`;
-  return new CertificateError(message, { hint, cause: fault });
+  const message = `The certificate of the service at ${origin} is not trusted: ${failure.message}. Nothing was sent`;
+  return new CertificateError(message, { hint, cause: failure });
 }
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -181,15 +181,15 @@ function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
 
 /**
  * Returns the target of a redirect, an absolute URL below the base URL.
- * @throws FailureError if there is no valid Location, or if it is not below the base URL, where the key would be
+ * @throws FailureError if there is no valid Location; if the target is not below the base URL, because the key would be
  * revealed; for a 301, 302 or 303 unless the method is GET or HEAD, because a client may then change the method
  */
 function redirectTarget(
   request: Pick<HttpRequest, 'method' | 'url'>,
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   baseUrl: string,
 ): string {
-  const { status, headers } = answer;
+  const { status, headers } = response;
   const { location } = headers;
   if (typeof location !== 'string' || !URL.canParse(location, request.url)) {
     throw new FailureError(`The service returned a redirect (${status}) without a valid address`, { status });

@@ -16,7 +16,7 @@ export const maxBodyBytes = {
   headers: 64 * KiB,
 } as const;
 
-/** The limit of a body, and its request, for messages. */
+/** The maximum size of a body, and the request that a message names if the body is longer. */
 export interface BodyBound {
   /** In bytes. */
   readonly most: number;

@@ -9,7 +9,7 @@ import type { AttemptOptions } from './attempt.ts';
 import { HeldBytes, maxBodyBytes } from './body.ts';
 import { decodeItemOf, decodeJson } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
-import { errorOf, errorOfAnswer, NetworkFailure, redactError } from './failures.ts';
+import { errorOf, errorOfResponse, NetworkFailure, redactError } from './failures.ts';
 import { type Outgoing, type SendOptions, send, sendOnce } from './send.ts';
 import type { HttpResponse } from './transport.ts';
 
@@ -55,8 +55,8 @@ export interface ScanOptions extends ReadOptions {
 export interface UpdateOptions {
   /**
    * If set, at most one request is sent, with this permit, and only its timeout aborts it. Otherwise the request is
-   * admitted, and repeated only if it was certainly not carried out (after a 429, or if it was not sent); the client's
-   * own signal aborts it.
+   * admitted, and repeated only after a redirect, or if it was certainly not carried out (after a 429, or if it was not
+   * sent); the client's own signal aborts it.
    */
   readonly permit?: Permit | undefined;
 }
@@ -122,13 +122,13 @@ export function createClient(options: ClientOptions): Client {
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };
-  const call = <T>(outgoing: Call, use: (answer: ReceivedResponse) => Promise<T>): Promise<T> =>
+  const call = <T>(outgoing: Call, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
     sendCall(outgoing, use).catch((error) => {
       throw redactError(error, redact);
     });
   const sendCall = <T>(
     { method, path, body, headers: own, signal, ...tries }: Call,
-    use: (answer: ReceivedResponse) => Promise<T>,
+    use: (response: ReceivedResponse) => Promise<T>,
   ): Promise<T> => {
     const url = options.baseUrl + path;
     const repeatable = repeatableMethods.has(method);
@@ -141,36 +141,37 @@ export function createClient(options: ClientOptions): Client {
     return send({ method, url, headers: sent, body, repeatable, ...tries }, tried, use);
   };
   const callJson = (path: string): Promise<Payload> =>
-    call({ method: 'GET', path }, async (answer) => {
-      if (!succeeded(answer)) throw await errorOf(answer);
+    call({ method: 'GET', path }, async (response) => {
+      if (!succeeded(response)) throw await errorOf(response);
       const name = `GET ${path}`;
-      const text = await answer.text({ most: maxBodyBytes.payload, of: name });
-      return { value: decodeJson(text, { name }), headers: answer.headers };
+      const text = await response.text({ most: maxBodyBytes.payload, of: name });
+      return { value: decodeJson(text, { name }), headers: response.headers };
     });
-  const getInventory = (read: ReadOptions, use: (answer: ReceivedResponse) => Promise<void>): Promise<void> =>
-    call({ method: 'GET', path: '/inventory', ...read }, async (answer) => {
-      if (!isOk(answer)) throw await errorOf(answer);
-      await use(answer);
+  const getInventory = (read: ReadOptions, use: (response: ReceivedResponse) => Promise<void>): Promise<void> =>
+    call({ method: 'GET', path: '/inventory', ...read }, async (response) => {
+      if (!isOk(response)) throw await errorOf(response);
+      await use(response);
     });
 
   return {
     async *scanInventory({ onUnreadable, ...read } = {}) {
       const { pushToPull, readInventory } = await import('./inventory-body.ts');
-      yield* pushToPull((give) => getInventory(read, (answer) => readInventory(answer, { give, onUnreadable })));
+      yield* pushToPull((give) => getInventory(read, (response) => readInventory(response, { give, onUnreadable })));
     },
     updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;
-      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (answer) => {
-        if (!isOk(answer)) throw await errorOf(answer);
+      return call({ method: 'PATCH', path, body: JSON.stringify({ quantity }), permit }, async (response) => {
+        if (!isOk(response)) throw await errorOf(response);
         const name = `PATCH ${path}`;
-        return decodeItemOf(await answer.bytes({ most: maxBodyBytes.item, of: name }), { name, experimental: true });
+        return decodeItemOf(await response.bytes({ most: maxBodyBytes.item, of: name }), { name, experimental: true });
       });
     },
     getPet: (petId) => callJson(`/pets/${petId}`),
     listOrders: () => callJson('/store/orders'),
     probe: () => getInventory({}, async () => {}),
-    request: (method, path, body) => call({ method, path, body }, (answer) => rawResponse(answer, `${method} ${path}`)),
-    stream: (outgoing, give) => call(outgoing, (answer) => streamResponse(answer, give)),
+    request: (method, path, body) =>
+      call({ method, path, body }, (response) => rawResponse(response, `${method} ${path}`)),
+    stream: (outgoing, give) => call(outgoing, (response) => streamResponse(response, give)),
   };
 }
 
@@ -183,36 +184,36 @@ function headersOf({ key, userAgent }: ClientOptions): Readonly<Record<string, s
   };
 }
 
-async function rawResponse(answer: ReceivedResponse, of: string): Promise<RawResponse> {
-  const body = await answer.bytes({ most: maxBodyBytes.payload, of });
-  return { ...headOf(answer, body), body };
+async function rawResponse(response: ReceivedResponse, of: string): Promise<RawResponse> {
+  const body = await response.bytes({ most: maxBodyBytes.payload, of });
+  return { ...headOf(response, body), body };
 }
 
 async function streamResponse(
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   give: (chunk: Uint8Array, head: Pick<CheckedHead, 'status' | 'headers'>) => Promise<void>,
 ): Promise<CheckedHead> {
   // The body of an error is collected, because it can only be parsed as a whole.
-  const words = new HeldBytes();
+  const errorBody = new HeldBytes();
   let length = 0;
   try {
-    for await (const chunk of answer.chunks()) {
+    for await (const chunk of response.chunks()) {
       length += chunk.length;
-      if (!succeeded(answer) && length <= maxBodyBytes.item) words.add(chunk);
-      await answer.pauseTimeout(() => give(chunk, answer));
+      if (!succeeded(response) && length <= maxBodyBytes.item) errorBody.add(chunk);
+      await response.pauseTimeout(() => give(chunk, response));
     }
   } catch (error) {
     if (length === 0 || !(error instanceof NetworkFailure)) throw error;
     const where = `The response broke off after ${length} bytes`;
     throw new UnavailableError(`${where}, so it is incomplete: ${error.message}`, { cause: error });
   }
-  return headOf(answer, length <= maxBodyBytes.item ? words.bytes : Buffer.alloc(0));
+  return headOf(response, length <= maxBodyBytes.item ? errorBody.bytes : Buffer.alloc(0));
 }
 
-function headOf(answer: ReceivedResponse, body: Uint8Array): CheckedHead {
-  const { status, headers, redact } = answer;
+function headOf(response: ReceivedResponse, body: Uint8Array): CheckedHead {
+  const { status, headers, redact } = response;
   const text = () => Buffer.from(body).toString('utf8');
-  return { status, headers, failure: succeeded(answer) ? undefined : errorOfAnswer(status, text(), { redact }) };
+  return { status, headers, failure: succeeded(response) ? undefined : errorOfResponse(status, text(), { redact }) };
 }
 
 /** Reports whether an operation was carried out: a 202 means "not yet", and a 206 is only a part. */

@@ -56,7 +56,7 @@ type LeavingRequest = Omit<HttpRequest, 'signal'> & Required<Pick<HttpRequest, '
 export async function exchange<T>(
   request: LeavingRequest,
   options: ExchangeOptions,
-  use: (answer: ReceivedResponse) => Promise<T>,
+  use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const current = new Exchange(options);
   try {
@@ -87,7 +87,7 @@ class Exchange implements ReceivedResponse {
     try {
       this.#response = await this.#options.transport({ ...request, signal });
     } catch (error) {
-      throw this.#fault(error);
+      throw this.#converted(error);
     }
   }
 
@@ -98,11 +98,11 @@ class Exchange implements ReceivedResponse {
   }
 
   get status(): number {
-    return this.#answer.status;
+    return this.#received.status;
   }
 
   get headers(): HttpResponse['headers'] {
-    return this.#answer.headers;
+    return this.#received.headers;
   }
 
   get redact(): ReceivedResponse['redact'] {
@@ -110,11 +110,11 @@ class Exchange implements ReceivedResponse {
   }
 
   async *chunks(): AsyncGenerator<Uint8Array> {
-    const body = decodedChunks(this.#answer);
+    const body = decodedChunks(this.#received);
     try {
       yield* body;
     } catch (error) {
-      throw this.#fault(error);
+      throw this.#converted(error);
     }
   }
 
@@ -139,7 +139,7 @@ class Exchange implements ReceivedResponse {
     }
   }
 
-  get #answer(): HttpResponse {
+  get #received(): HttpResponse {
     if (this.#response === undefined) throw new Error('the request has no response yet');
     return this.#response;
   }
@@ -147,13 +147,13 @@ class Exchange implements ReceivedResponse {
   readonly #end = (): void => this.#controller.abort();
 
   /** Converts an error of the network, the timeout, an interruption or a lack of memory; returns others unchanged. */
-  #fault(error: unknown): unknown {
+  #converted(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
-    const answered = this.#response !== undefined;
+    const hasHead = this.#response !== undefined;
     if (interrupted?.aborted) return interrupted.reason;
     if (this.#timeLimit.hasPassed) {
-      const what = answered ? 'it took longer than' : 'no response within';
-      return new NetworkFailure(`${what} ${timeout / 1000} s`, { cause: error, answered });
+      const what = hasHead ? 'it took longer than' : 'no response within';
+      return new NetworkFailure(`${what} ${timeout / 1000} s`, { cause: error, hasHead });
     }
     if (error instanceof PetstockError) return error;
     // Errors of the network, undici and zlib have a code, except that of the HTTP parser. An error without a code is a
@@ -161,7 +161,7 @@ class Exchange implements ReceivedResponse {
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return tooLong('The response header', maxBodyBytes.headers);
     if (typeof code !== 'string' && name !== 'HTTPParserError') return memoryShortage(error) ?? error;
-    return new NetworkFailure(describe(error), { cause: error, answered });
+    return new NetworkFailure(describe(error), { cause: error, hasHead });
   }
 }
 

@@ -23,31 +23,31 @@ export type ProxyRefusal = Pick<HttpResponse, 'status' | 'headers'>;
 export class NetworkFailure extends Error {
   override readonly name = 'NetworkFailure';
   /** Whether the head of a response had arrived. */
-  readonly answered: boolean;
+  readonly hasHead: boolean;
 
   constructor(
     message: string,
-    { cause, answered = false }: { readonly cause?: unknown; readonly answered?: boolean } = {},
+    { cause, hasHead = false }: { readonly cause?: unknown; readonly hasHead?: boolean } = {},
   ) {
     super(message, { cause });
-    this.answered = answered;
+    this.hasHead = hasHead;
   }
 
-  /** Whether certainly nothing was sent, because there was no connection, or the certificate was not trusted. */
-  get unconnected(): boolean {
+  /** Whether certainly nothing was sent: there was no connection, or the certificate was not trusted. */
+  get isUnsent(): boolean {
     const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
     // An open connection may fail with the same codes after something was sent.
     const isOpen = syscall === 'read' || syscall === 'write';
-    return (unconnectedCodes.has(this.code) && !isOpen) || this.untrusted;
+    return (unconnectedCodes.has(this.code) && !isOpen) || this.isUntrusted;
   }
 
   /** Whether the certificate of the service was rejected. */
-  get untrusted(): boolean {
-    return untrusted.test(this.code);
+  get isUntrusted(): boolean {
+    return untrustedCodes.test(this.code);
   }
 
   /** Whether another attempt would fail the same way, because a proxy requires a password. */
-  get hopeless(): boolean {
+  get needsProxyPassword(): boolean {
     return this.code === 'EPROXYAUTH';
   }
 
@@ -87,7 +87,7 @@ const unconnectedCodes = new Set([
   'EPROXYAUTH',
 ]);
 /** Matches the codes of certificate errors. They occur before anything is sent. */
-const untrusted =
+const untrustedCodes =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
 
 /** Describes network errors of Node and undici in a few words, like `connect ECONNREFUSED 127.0.0.1:4010`. */
@@ -107,7 +107,7 @@ export function describe(error: unknown): string {
 const maxMessage = 1000;
 
 /**
- * Parses an Error body.
+ * Parses a body with the `Error` object of the specification.
  * @returns undefined for anything else, such as HTML, an empty body, or a truncated body
  */
 export function parseServiceError(text: string, status: number, redact: Redact = same): ServiceError | undefined {
@@ -137,9 +137,9 @@ interface Refusal {
 type Redact = Refusal['redact'];
 const same: Redact = (text) => text;
 
-/** Reads the body of a failed response, and returns its error. `retryAfter`: as in `errorOfAnswer`. */
-export async function errorOf(answer: Refusal, retryAfter?: number): Promise<PetstockError> {
-  return errorOfAnswer(answer.status, await answer.textOrNothing(), { retryAfter, redact: answer.redact });
+/** Reads the body of a failed response, and returns its error. `retryAfter`: as in `errorOfResponse`. */
+export async function errorOf(response: Refusal, retryAfter?: number): Promise<PetstockError> {
+  return errorOfResponse(response.status, await response.textOrNothing(), { retryAfter, redact: response.redact });
 }
 
 /**
@@ -148,7 +148,7 @@ export async function errorOf(answer: Refusal, retryAfter?: number): Promise<Pet
  * @param details.retryAfter the wait that the response asks for, in milliseconds
  * @param details.redact removes the key from the text
  */
-export function errorOfAnswer(
+export function errorOfResponse(
   status: number,
   text: string,
   { retryAfter, redact }: { readonly retryAfter?: number | undefined; readonly redact?: Redact } = {},
@@ -167,14 +167,14 @@ export function errorOfAnswer(
   if (status === 429) return new RateLimitedError(says, details);
   if (status >= 500) return new UnavailableError(says, details);
   if (status < 300) return new FailureError(`${says} instead of 200`, details);
-  // A 300, 304, 305 or 306, because other redirects are followed or have errors of their own.
+  // Such as a 300 or 304: other redirects are followed, or have errors of their own.
   if (status < 400) return new FailureError(says, details);
   return new RejectedError(says, details);
 }
 
-/** Returns the governor's error after a 429, with what the service said in that response, whose error is `refusal`. */
-export function withServiceMessage(refusal: PetstockError, error: RateLimitedError): RateLimitedError {
-  const { message, serviceError, status } = refusal;
+/** Returns the governor's refusal of a further request with the message and details of the 429 before it. */
+export function withServiceMessage(last: PetstockError, error: RateLimitedError): RateLimitedError {
+  const { message, serviceError, status } = last;
   return error.with({ message, serviceError, status });
 }
 

@@ -25,7 +25,7 @@ export interface ReadInventoryOptions {
  * UnavailableError if it does later
  */
 export async function readInventory(
-  answer: ReceivedResponse,
+  response: ReceivedResponse,
   { give, onUnreadable }: ReadInventoryOptions,
 ): Promise<void> {
   // Unreadable items are not reported before the first batch, because until then the list may be read again.
@@ -40,12 +40,12 @@ export async function readInventory(
     for (const batch of batches) {
       begun = true;
       reportLeftOut();
-      if (!(await answer.pauseTimeout(() => give(batch)))) return false;
+      if (!(await response.pauseTimeout(() => give(batch)))) return false;
     }
     return true;
   };
   try {
-    for await (const chunk of answer.chunks()) if (!(await giveAll(scanner.read(chunk)))) return;
+    for await (const chunk of response.chunks()) if (!(await giveAll(scanner.read(chunk)))) return;
     await giveAll(scanner.read(undefined));
     reportLeftOut();
   } catch (error) {

@@ -52,7 +52,7 @@ const maxRedirects = 5;
 export async function send<T>(
   request: Outgoing,
   options: SendOptions,
-  use: (answer: ReceivedResponse) => Promise<T>,
+  use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const tries = new Tries(request, options);
   try {
@@ -76,7 +76,7 @@ export async function send<T>(
 export async function sendOnce<T>(
   request: Outgoing & { readonly permit: Permit },
   options: AttemptOptions,
-  use: (answer: ReceivedResponse) => Promise<T>,
+  use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<T> {
   const end = await attempt(request, request.permit, options, use);
   if (end.kind === 'done') return end.value;
@@ -90,7 +90,7 @@ class Tries {
   readonly #request: Outgoing;
   readonly #options: SendOptions;
   #permit: Permit | undefined;
-  /** The error of the last attempt. If no further attempt is admitted, the caller gets its message. */
+  /** The error of the last attempt that failed; undefined if none has. */
   #last: PetstockError | undefined;
   #retries = 0;
   #redirects = 0;
@@ -125,12 +125,12 @@ class Tries {
   }
 
   /**
-   * Gives the governor's refusal of another attempt the message of the last attempt, if that attempt closed the gate.
-   * Any other error is returned unchanged.
+   * Returns the governor's refusal of another attempt with the message of the last attempt, if the service is
+   * unavailable or that attempt got a 429. Returns any other error unchanged.
    */
   #withReason(error: unknown): unknown {
-    const isGate = error instanceof RateLimitedError || error instanceof UnavailableError;
-    if (!isGate || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
+    const isRefusal = error instanceof RateLimitedError || error instanceof UnavailableError;
+    if (!isRefusal || error.retryAfterSeconds === undefined || this.#last === undefined) return error;
     const { retryAfterSeconds } = error;
     if (error instanceof UnavailableError) return this.#last.with({ retryAfterSeconds, cause: error });
     return this.#last instanceof RateLimitedError ? withServiceMessage(this.#last, error) : error;

@@ -69,12 +69,12 @@ class Proxies extends Pool {
     callback: (error: Error | null, data: Dispatcher.ConnectData) => void,
   ): void;
   override async connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
-    const answer = await super.connect(options).catch((cause: Error) => {
+    const response = await super.connect(options).catch((cause: Error) => {
       throw new TunnelError(`the proxy ${this.#shown} can't be reached: ${cause.message}`, { cause });
     });
-    const { statusCode, socket, headers } = answer;
+    const { statusCode, socket, headers } = response;
     this.#connecting.connected(socket as Socket);
-    if (statusCode === 200) return answer;
+    if (statusCode === 200) return response;
     socket.on('error', () => {}).destroy();
     const words = `the proxy ${this.#shown} refused to connect, with status ${statusCode}`;
     if (statusCode !== 407) throw new TunnelError(words, { refusal: { status: statusCode, headers } });

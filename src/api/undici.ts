@@ -44,7 +44,7 @@ export function createUndiciTransport(
     const handler = new ResponseHandler(request, connecting.wait());
     dispatcher.dispatch({ origin, path: pathname + search, method: method as 'GET', headers, body }, handler);
     // Without `await`, returning would take two more turns of the microtask queue.
-    return await handler.answer;
+    return await handler.response;
   };
   const close = () => {
     opening.then(
@@ -64,8 +64,8 @@ type Controller = Dispatcher.DispatchController;
 class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>;
   /** Resolves with the head of the response. */
-  readonly answer: Promise<HttpResponse>;
-  #resolve: (answer: HttpResponse) => void = () => {};
+  readonly response: Promise<HttpResponse>;
+  #resolve: (response: HttpResponse) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #onStarted: (() => void) | undefined;
   #controller: Controller | undefined;
@@ -76,7 +76,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   constructor(request: Pick<HttpRequest, 'signal' | 'leaving' | 'arriving'>, onStarted: () => void) {
     this.#request = request;
     this.#onStarted = onStarted;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });

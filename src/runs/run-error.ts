@@ -1,4 +1,4 @@
-import { errorOfAnswer } from '../api/failures.ts';
+import { errorOfResponse } from '../api/failures.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isUnclear, type RowError } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import {
@@ -251,5 +251,5 @@ function recordedError({ code, status }: RowError, message: string, hint: string
   const answered = code === 'pet_not_found' ? 404 : status;
   if (answered === undefined) return new (unansweredErrors.get(code) ?? FailureError)(message, { hint });
   // The history does not store which key a 401 has rejected.
-  return errorOfAnswer(answered, '').with({ status, message, hint, keySource: '' });
+  return errorOfResponse(answered, '').with({ status, message, hint, keySource: '' });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describe as describeFault, errorOfAnswer, parseServiceError } from '../../src/api/failures.ts';
+import { describe as describeFault, errorOfResponse, parseServiceError } from '../../src/api/failures.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const body = (status: unknown) => `{"code":"some_code","message":"Some words.","status":${status}}`;
@@ -31,15 +31,15 @@ test.each<readonly [number, string, string]>([
   const service = { code: 'some_code', message: 'Some words.', status };
   const message = status === 401 ? 'The service did not accept the key' : `The service returned ${status}`;
   const expected = { name, kind, status, message };
-  expect(errorOfAnswer(status, body(status))).toMatchObject({ ...expected, serviceError: service });
+  expect(errorOfResponse(status, body(status))).toMatchObject({ ...expected, serviceError: service });
   for (const [what, text] of others) {
-    expect(errorOfAnswer(status, text), what).toMatchObject({ ...expected, serviceError: undefined });
+    expect(errorOfResponse(status, text), what).toMatchObject({ ...expected, serviceError: undefined });
   }
 });
 
 test("truncates the service's message and code to 1,000 characters", () => {
   const long = JSON.stringify({ code: 'c'.repeat(70_000), message: 'm'.repeat(70_000), status: 400 });
-  const { serviceError, message } = errorOfAnswer(400, long);
+  const { serviceError, message } = errorOfResponse(400, long);
   expect(serviceError).toEqual({ code: 'c'.repeat(1000), message: 'm'.repeat(1000), status: 400 });
   expect(message.length).toBeLessThan(1100);
 });
@@ -58,14 +58,17 @@ test.each<readonly [string, number]>([
 test("falls back to the response's status and petstock's message if the Error body lacks them", () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
   const text = '{"code":"c","message":"","status":400}';
-  expect(errorOfAnswer(400, text)).toMatchObject({ message: 'The service returned 400', serviceError: { code: 'c' } });
+  expect(errorOfResponse(400, text)).toMatchObject({
+    message: 'The service returned 400',
+    serviceError: { code: 'c' },
+  });
 });
 
 property(
   "turns any body into an error with a message and the response's status",
   [fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json())],
   (status, text) => {
-    const error = errorOfAnswer(status, text);
+    const error = errorOfResponse(status, text);
     expect(error.message).not.toBe('');
     expect(error.status).toBe(status);
   },
