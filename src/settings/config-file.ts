@@ -192,11 +192,11 @@ function decodeStore(content: JsonObject, file: string, unknown: string[]): Stor
 
 function requireKnownVersion(version: unknown, file: string): void {
   if (version === undefined || version === knownVersion) return;
-  const which =
-    typeof version === 'number' ? ` (file version ${version}; this petstock supports version ${knownVersion})` : '';
+  if (!(Number.isSafeInteger(version) && Number(version) > knownVersion))
+    throw faultyFile(file, `"version" must be ${knownVersion}.`);
   throw new UsageError(
-    `The configuration file ${file} was written by a later petstock${which}. petstock did not change it. ` +
-      'Install that version, or move the file away and set up petstock again.',
+    `The configuration file ${file} was written by a later petstock (file version ${version}; this petstock supports ` +
+      `version ${knownVersion}). petstock did not change it. Install that version, or move the file away and set up petstock again.`,
   );
 }
 

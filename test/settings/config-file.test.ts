@@ -44,6 +44,8 @@ describe('readConfig', () => {
     ['{"keys":{"staging":"psk_secret"', /not valid JSON/],
     ['[]', /the file must be a JSON object/],
     ['null', /the file must be a JSON object/],
+    ['{"version":0}', /"version" must be 1\. petstock did not change it/],
+    ['{"version":"2"}', /"version" must be 1/],
     ['{"settings":[]}', /"settings" must be a JSON object/],
     ['{"settings":{"low-stock":"5"}}', /"low-stock" must be a whole number/],
     ['{"settings":{"low-stock":-1}}', /"low-stock"/],
