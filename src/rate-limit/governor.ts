@@ -195,9 +195,8 @@ export class Governor {
     this.#hasWarned = true;
     const days = Math.ceil(retryAfter / day);
     const asked = days > 365 ? 'more than a year' : `${days} days`;
-    this.#options.onUnbelievable?.(
-      `The service asked for a wait of ${asked}. petstock waits at most ${maxGateMs / day} days. To clear the wait: petstock limits clear`,
-    );
+    const line = `The service asked for a wait of ${asked}. petstock waits at most ${maxGateMs / day} days`;
+    this.#options.onUnbelievable?.(line);
   }
 
   /** Buffers a record. Writes the buffer at once if it has a gate, or if this governor has no other request in flight. */

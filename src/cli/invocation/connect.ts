@@ -158,7 +158,7 @@ function governorFor(
     self: processes.self,
     isGone: (process) => processes.isGone(process),
     onWait: (ms, reason) => messages.waiting(ms, reason),
-    onUnbelievable: (line) => void messages.warn(line),
+    onUnbelievable: (line) => void messages.warn(`${line}. To clear the wait: petstock limits clear`),
   });
 }
 
