@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path, { dirname, join, posix, win32 } from 'node:path';
 import { effectiveUser } from '../shared/account.ts';
 import { UsageError } from '../shared/errors.ts';
-import { shellWord } from '../shared/hint.ts';
+import { petstock, shellWord } from '../shared/hint.ts';
 import { type Environment, variable } from './variables.ts';
 
 /** The absolute paths of the folders, which need not exist. Reading a property may throw, see `resolveFolders`. */
@@ -93,16 +93,21 @@ const root = 0;
 /**
  * Refuses to run as root in the folders of the user who ran sudo: files written there would belong to root, and that
  * user could no longer write them. Nothing is read, created or changed.
+ * @param argv the command line, for the hint
  * @throws UsageError in that case
  */
-export function refuseSudoInHome(folders: Folders, env: Environment, user = effectiveUser()): void {
+export function refuseSudoInHome(
+  folders: Folders,
+  { env, argv }: { readonly env: Environment; readonly argv: readonly string[] },
+  user = effectiveUser(),
+): void {
   const caller = /^\d{1,10}$/.test(env.SUDO_UID ?? '') ? Number(env.SUDO_UID) : root;
   if (user !== root || caller === root) return;
   const folder = [folders.config, folders.state].find((each) => ownerOf(each) === caller);
   if (folder === undefined) return;
   throw new UsageError(
-    `petstock runs as root, through sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written`,
-    { hint: 'the same command without sudo, or with sudo -H, which uses the folders of root' },
+    `petstock runs as root, through sudo, and ${folder} is in a folder of uid ${caller}: files written there would belong to root. Nothing was read or written. Run it without sudo, or in root's own folders with sudo -H`,
+    { hint: `sudo -H ${petstock`${argv}`}` },
   );
 }
 

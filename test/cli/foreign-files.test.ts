@@ -131,12 +131,12 @@ describe('sudo with the folders of the user who ran it', () => {
     if (isRoot) fs.chownSync(dirname(folders.config), 4321, 4321);
     const owner = fs.statSync(dirname(folders.config)).uid;
     const refuse = (caller: string | undefined, user: number) => () =>
-      refuseSudoInHome(folders, caller === undefined ? {} : { SUDO_UID: caller }, user);
+      refuseSudoInHome(folders, { env: caller === undefined ? {} : { SUDO_UID: caller }, argv: [] }, user);
     expect(refuse(`${owner}`, 0)).toThrow(UsageError);
     expect(refuse(`${owner}`, 1234)).not.toThrow();
     for (const caller of [undefined, '0', '99999']) expect(refuse(caller, 0)).not.toThrow();
     const belowAFile = { config: join(import.meta.filename, 'config'), state: folders.state };
-    expect(() => refuseSudoInHome(belowAFile, { SUDO_UID: '99999' }, 0)).not.toThrow();
+    expect(() => refuseSudoInHome(belowAFile, { env: { SUDO_UID: '99999' }, argv: [] }, 0)).not.toThrow();
   });
 
   test.runIf(isRoot)("refuses to run under sudo in the user's home, and changes nothing there", async ({ shop }) => {
@@ -147,7 +147,7 @@ describe('sudo with the folders of the user who ran it', () => {
     for (const command of ['inventory list', 'inventory set 1 5', 'config set low-stock 3']) {
       const stderr = await shop.refused(command, { folders, env: { SUDO_UID: '4321' } });
       expect(stderr).toContain('petstock runs as root, through sudo');
-      expect(stderr).toContain('sudo -H');
+      expect(stderr).toContain(`Hint: sudo -H petstock ${command}\n`);
     }
     expect(fs.existsSync(`${home}/.config`)).toBe(false);
     expect(fs.statSync(home).uid).toBe(4321);

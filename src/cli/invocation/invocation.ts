@@ -119,7 +119,7 @@ export async function openInvocation(
 ): Promise<Invocation> {
   const { name: command } = running;
   const { stdout, stderr, env, folders } = context;
-  refuseSudoInHome(folders, env);
+  refuseSudoInHome(folders, context);
   const { config: configFile, warnings } = readConfigFor(running, context, globals);
   const resolved = resolveTarget(context, globals, configFile);
   const target = targetOf(resolved);
