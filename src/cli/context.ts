@@ -62,7 +62,7 @@ export interface Output {
    * @throws ClosedPipeError if the reader has exited
    */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** Hides every key that was sent, before a text is truncated or wrapped. `guardedContext` adds this function. */
+  /** Returns a text without any key that was sent. Call this before truncating or wrapping. `guardedContext` adds it. */
   redact?(text: string): string;
 }
 

@@ -1,9 +1,8 @@
 import type { BarCodes } from '../inventory/bar-codes.ts';
 
 /**
- * The pets of the fresh practice shop. Their codes begin with 2, like those that a shop prints itself. Only pets with
- * much stock have a level, so in the fresh shop the default of `low-stock` selects the same pets with and without
- * levels.
+ * The pets of a fresh sandbox. Their codes begin with 2, like codes that a shop prints itself. Only pets with much
+ * stock have a level, so in a fresh sandbox `--low` selects the same pets with and without these levels.
  */
 const pets: readonly (readonly [petId: bigint, name: string, code: string, low?: number])[] = [
   [1n, 'Goldfish', '2000000000015'],
@@ -32,7 +31,7 @@ const pets: readonly (readonly [petId: bigint, name: string, code: string, low?:
   [9223372036854775807n, 'Hermit crab', '2000000000244'],
 ];
 
-/** Returns the built-in bar codes, names and levels of the practice shop. */
+/** Returns the built-in bar codes, names and levels of the sandbox. */
 export function practiceCodes(): BarCodes {
   return {
     pets: new Map(pets.map(([petId, , code]) => [code, petId])),

@@ -58,7 +58,7 @@ export async function reportError(thrown: unknown, options: ReportOptions): Prom
   const sink = new Sink(stderr, paint, async () => {});
   const texts = {
     ...error,
-    message: sentence(await explained(error, options)),
+    message: sentence(await completeMessage(error, options)),
     hint: error.hint ?? defaultHint(error, options),
   };
   // Typed keys are hidden only in a usage error. The text of any other error may come from the service.
@@ -118,10 +118,10 @@ async function defect(thrown: unknown): Promise<PetstockError> {
 }
 
 /**
- * Returns the message with facts that are only known here: whether nothing was written, the time of day, or the source
- * of the key.
+ * Returns the message with facts that are only known here: that nothing was written, when requests are possible again,
+ * or where the key came from.
  */
-async function explained(error: PetstockError, options: ReportOptions): Promise<string> {
+async function completeMessage(error: PetstockError, options: ReportOptions): Promise<string> {
   const { context, invocation } = options;
   if (error instanceof InterruptedError && (await hasWrittenNothing(error, options))) {
     return 'Interrupted. Nothing was written.';

@@ -9,7 +9,7 @@ import { createFileAtomically, requireSafeLocation, writeFileAtomically } from '
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { petstock } from '../shared/hint.ts';
-import { capitalized, quoted } from '../shared/parsed.ts';
+import { capitalized, quoted, sentence } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
@@ -33,8 +33,8 @@ const maxNamed = 20;
 const practiceFile = (folder: string): string => join(folder, 'sandbox-codes.csv');
 
 /**
- * Returns the path of the codes file: that of the setting `codes`, or the practice shop's own (it may not exist).
- * Undefined if there is neither.
+ * Returns the path of the codes file: that of the setting `codes`, or else the sandbox's own, which may not exist.
+ * Undefined without that setting for any other environment.
  */
 function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>): string | undefined {
   const own = environment.value === 'sandbox' ? practiceFile(context.folders.state) : undefined;
@@ -42,7 +42,7 @@ function codesFile({ config, context, environment }: Omit<CodesUse, 'messages'>)
 }
 
 /**
- * Returns the path of the codes file; undefined if none is set. Creates the practice shop's own file if it is missing.
+ * Returns the path of the codes file; undefined if none is set. Creates the sandbox's own file if it is missing.
  */
 export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>): Promise<string | undefined> {
   const file = codesFile(invocation);
@@ -53,8 +53,8 @@ export async function writableCodesFile(invocation: Omit<CodesUse, 'messages'>):
 }
 
 /**
- * Resets the codes of the practice shop: to the built-in ones (`as it opens`) if its stock is fresh again, or to no
- * codes (`none`) if it has other pets.
+ * Resets the codes of the sandbox: to the built-in ones (`as it opens`) if its stock is fresh again, or to no codes
+ * (`none`) if it has other pets.
  */
 export async function resetPracticeCodes({ folders }: Context, codes: 'as it opens' | 'none'): Promise<void> {
   const file = practiceFile(folders.state);
@@ -93,7 +93,8 @@ async function openCodesFile(file: string, { context, messages }: CodesUse): Pro
     if (!(error instanceof UsageError || systemCode(error) !== undefined)) throw error;
     const instead =
       copy === undefined ? 'uses no bar codes or names' : 'uses the bar codes and names that it read before';
-    await messages.warn(`${(error as Error).message} (setting codes), so petstock ${instead}`);
+    const why = sentence((error as Error).message);
+    await messages.warn(`The codes file can't be used. ${why} petstock ${instead}`);
     const lines = error instanceof UsageError ? error.lines : [];
     for (const line of lines.slice(0, maxNamed)) await messages.quote(line, { always: true });
     if (lines.length > maxNamed) await messages.note(`… and ${grouped(lines.length - maxNamed)} more`);
@@ -176,7 +177,7 @@ export async function requireShopCodes(invocation: CodesKeeper, option: string):
 }
 
 /**
- * Reads the codes from the file itself, never from the cache. Creates the practice shop's own file if it is missing.
+ * Reads the codes from the file itself, never from the cache. Creates the sandbox's own file if it is missing.
  * @throws UsageError if no file is set, or with every error in the file
  */
 export async function requireCodesNow(invocation: CodesKeeper, option: string) {

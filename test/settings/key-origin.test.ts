@@ -144,7 +144,7 @@ describe('set-key --check', () => {
     expect(piped.stderr).toContain('The key came from: stdin.\n');
     expect(piped.stderr).toContain(`Hint: petstock ${check}\n`);
     const typed = await shop.run(check, { terminal: 300, prompts: { password: async () => wrong } });
-    expect(typed.stderr).toContain('The key came from: what was typed.');
+    expect(typed.stderr).toContain('The key came from: the prompt.');
   });
 
   test('refuses set-key --check if no URL is stored, or if variables set URL and key', async ({ shop }) => {

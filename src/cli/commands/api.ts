@@ -76,7 +76,7 @@ export const defineApi = define({
 });
 
 /**
- * Adds to the error of a write without a response that the service may have carried it out. Returns any other error
+ * Adds to an error that the service may have carried out the request, if that is not known. Returns any other error
  * unchanged.
  */
 function unsure(error: unknown, request: string): unknown {
@@ -103,8 +103,8 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
 }
 
 /**
- * Headers that users can't set. petstock sends the key, so that the rate limit applies; the others describe the body's
- * length and the connection.
+ * Headers that users can't set: those with a key, because the rate limit is counted per key, and those that describe
+ * the body's length or the connection.
  */
 const ownHeaders =
   /^(authorization|proxy-authorization|host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive)$/;
@@ -120,7 +120,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
     const key = name.toLowerCase();
     // The typed text is not repeated: it may be a key.
     if (key === '') throw new UsageError("-H takes a header as 'name: value' in ASCII. Nothing was sent");
-    if (ownHeaders.test(key)) throw new UsageError(`petstock itself sends the header ${key}. Nothing was sent`);
+    if (ownHeaders.test(key)) throw new UsageError(`-H can't set the header ${key}. Nothing was sent`);
     headers[key] = key in headers ? `${headers[key]}, ${value.trim()}` : value.trim();
   }
   return headers;
@@ -189,8 +189,8 @@ function bodyPrinter({ context, results }: Invocation) {
      */
     separate: async (): Promise<void> => {
       const isOpen = !isTerminal && last !== undefined && last !== lineFeed;
-      // This is not a message: it ends the line of the result, even if messages are a log. Nothing is drawn on a stream
-      // that is not a terminal.
+      // This is not a message: it ends the line of the result, even if messages are a log. stderr is not a terminal
+      // here, so it has no progress line to clear.
       if (isOpen && context.sharesOutput?.()) await context.stderr.write('\n');
     },
   };

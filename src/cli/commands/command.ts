@@ -15,10 +15,10 @@ export class PetstockCommand extends Command {
   typed: readonly string[] = [];
   /** The outline by which the parent added this command; undefined for the program. */
   outline: Outline | undefined;
-  /** Adds the parts of the command that its outline leaves out; undefined once they are added. */
+  /** Adds the parts of the command that its outline leaves out; undefined if there is nothing to add. */
   define: (() => Promise<void>) | undefined;
   traits: CommandTraits = {};
-  /** The error of the first invalid option value. */
+  /** The error of the first invalid option value; undefined if there is none. */
   invalid: unknown;
   /** The names of the program's options that were added to this command. */
   readonly shared = new Set<string>();
@@ -52,9 +52,9 @@ export class PetstockCommand extends Command {
   }
 
   /**
-   * Checks that no option stands where the value of another one is expected. With an empty `$R`, `--reason $R --dry-run`
-   * would write, and a following `--env=sandbox` would be ignored.
-   * @throws UsageError if one does
+   * Refuses an option where the value of another option is expected. If `$R` is empty, `--reason $R --dry-run` would
+   * otherwise write, with `--dry-run` as the reason.
+   * @throws UsageError if an option has an option as its value
    */
   #requireValues(argv: readonly string[]): void {
     for (let at = 0; at < argv.length && argv[at] !== '--'; at += 1) {
@@ -129,12 +129,12 @@ export function addCommands(parent: PetstockCommand, added: readonly Outline[], 
   }
   parent.hook('preSubcommand', (_parent, command) => {
     parent.chosen = command as PetstockCommand;
-    return finish(command);
+    return loadDefinition(command);
   });
 }
 
 /** Adds the parts of a command that its outline leaves out, unless they were already added. */
-export async function finish(command: Command): Promise<void> {
+export async function loadDefinition(command: Command): Promise<void> {
   if (!(command instanceof PetstockCommand)) return;
   const { define } = command;
   command.define = undefined;
@@ -144,7 +144,7 @@ export async function finish(command: Command): Promise<void> {
   command.addHelpText('after', '\nGlobal options: petstock help options');
 }
 
-/** Adds the program's options, because they may follow any word. Commander then parses each word once. */
+/** Adds the program's options, so that they may follow the name of the command. Its help does not list them. */
 function addSharedOptions(command: PetstockCommand): void {
   // A command's own option takes precedence over one with the same name: `api --header`.
   const own = new Set(command.options.map((option) => option.attributeName()));
@@ -162,7 +162,7 @@ function chosenPath(program: PetstockCommand): readonly PetstockCommand[] {
   return program.chosen === undefined ? [program] : [program, ...chosenPath(program.chosen)];
 }
 
-/** Returns the name and the traits of the last command that Commander has reached on the command line. */
+/** Returns the name of the command that runs, such as `inventory set`, and its traits, which override its noun's. */
 export function runningCommand(program: PetstockCommand, env: Environment): RunningCommand {
   const [, ...path] = chosenPath(program);
   const traits: CommandTraits = Object.assign({}, ...path.map((command) => command.traits));

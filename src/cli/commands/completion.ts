@@ -6,7 +6,7 @@ const installation = `
 Install, for every shell that starts from then on:
   bash, in ~/.bashrc
     source <(petstock completion bash)
-  bash, where the package bash-completion is installed: loaded at the first TAB
+  bash, if the package bash-completion is installed: loaded at the first TAB
     petstock completion bash > ~/.local/share/bash-completion/completions/petstock
   zsh, in ~/.zshrc, below compinit
     source <(petstock completion zsh)
@@ -26,8 +26,8 @@ export const defineCompletion = define({
     'no key. The script calls the petstock on your PATH, so it stays valid after an update.',
   before: installation,
   examples: [
-    ['petstock completion bash', 'look at it'],
-    ['source <(petstock completion bash)', 'try it in this shell'],
+    ['petstock completion bash', 'prints the script'],
+    ['source <(petstock completion bash)', 'enables completion in this shell only'],
   ],
   action: async ({ results }, _options, shell) => {
     const name = shellNames.find((known) => known === shell);
@@ -82,18 +82,18 @@ _petstock() {
   if ((\${#values[@]} == 1)) && [[ \${values[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
   for ((i = 0; i < \${#values[@]}; i++)); do
     line=\${values[i]}
-    # Descriptions appear only in a list (TAB TAB), because readline then inserts only the common beginning.
+    # Only a list of values (TAB TAB) has descriptions. Otherwise, readline would insert them.
     if ((\${#values[@]} > 1)) && [[ $COMP_TYPE == 63 || $COMP_TYPE == 33 || $COMP_TYPE == 64 ]] && [[ -n \${abouts[i]} ]]; then
       printf -v line '%-*s  %s' "$width" "\${values[i]}" "\${abouts[i]}"
-      # At least half as wide as the terminal, so that each line has one value, and never wider than it.
+      # Padded to half the width of the terminal, so that each line has one value, and cut at its full width.
       printf -v line '%-*s' "$((\${COLUMNS:-80} / 2))" "\${line:0:\${COLUMNS:-80}-1}"
     fi
     COMPREPLY+=("$line")
   done
 }
 
-# Suggests the files whose names begin with the typed text. If endings are given, only files with one of them.
-# readline quotes the names.
+# Suggests the folders, and the files with one of the given endings, whose names begin with the typed text. Without
+# endings, or if there are none, readline suggests all files. readline quotes the names.
 _petstock_files() {
   local typed=$1 prefix=$2 file ending
   shift 2

@@ -76,7 +76,7 @@ export interface VerbOutline {
   readonly usage: string;
   readonly summary: string;
   load(): Promise<Define>;
-  /** The heading of the command in the program's help. */
+  /** The heading under which the program's help lists the command. */
   readonly group?: string | undefined;
 }
 
@@ -122,5 +122,5 @@ export function collect(text: string, earlier: readonly string[] | undefined): r
   return [...(earlier ?? []), text];
 }
 
-/** The option of every command that prints a list; `results.print` applies it. */
+/** The option of commands that print a list; `results.print` applies it. */
 export const fieldsOption = ['--fields <f,…>', 'only these columns, in this order', collect] as const;

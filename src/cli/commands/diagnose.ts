@@ -17,7 +17,7 @@ import type { SeenHead } from '../invocation/network.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 
 /**
- * Returns everything that a bug report needs, as JSON and as rows of `status`. Variables are only named, because their
+ * Returns everything that a bug report needs, as JSON and as rows of `status`. `variables` has only names, because the
  * values may be secret. In JSON, null stands for an unknown or absent value.
  * @param head the `Date` of the latest response; undefined if none had one
  */
@@ -124,7 +124,7 @@ function folderText({ mode, rights, isOwn, free, problem }: ReturnType<typeof fo
   if (rights === 'missing') return 'not created yet';
   const parts = [rights === 'none' ? 'you have no permission to read it' : rights];
   if (mode !== null) parts.push(mode);
-  if (isOwn === false) parts.push("another user's");
+  if (isOwn === false) parts.push('owned by another user');
   if (free !== null) parts.push(`${(free / 1e9).toFixed(1)} GB free`);
   return parts.join(', ');
 }

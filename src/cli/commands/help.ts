@@ -3,7 +3,7 @@ import { type HelpPart, helpText } from '../../output/help-text.ts';
 import { optionVariables } from '../../settings/shared-options.ts';
 import { UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
-import { finish, type PetstockCommand, typedSharedOptions } from './command.ts';
+import { loadDefinition, type PetstockCommand, typedSharedOptions } from './command.ts';
 import { meantCommand } from './meant-command.ts';
 
 export const topicNames = ['exit-codes', 'environment', 'output', 'files', 'options'] as const;
@@ -51,7 +51,7 @@ async function find({ program }: PetstockCommand, words: readonly string[]): Pro
         hint: petstock`${meant ?? []} --help`,
       });
     }
-    await finish(child);
+    await loadDefinition(child);
     found = child as PetstockCommand;
   }
   return found;
@@ -192,7 +192,7 @@ export const topics = {
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
       '(PETSTOCK_NO_CACHE=1 disables it).',
     'All files have mode 0600. Only the configuration and sandbox.key contain keys; other files contain a hash. The ' +
-      'folder must be on a local disk, because locks do not work on a network file system.',
+      'state folder must be on a local disk, because locks do not work on a network file system.',
     {
       terms: {
         'petstock state check': 'checks the whole state',

@@ -161,7 +161,7 @@ export const commandOutlines: readonly Outline[] = [
     usage: 'sandbox',
     summary: 'serve and manage the built-in practice service',
     group: 'Tools',
-    description: 'The sandbox: a complete service, on this machine only. `--env sandbox` starts it for one command.',
+    description: 'The sandbox: a complete service on this machine. `--env sandbox` starts it for one command.',
     traits: { needsConfig: false, hasNoAddress: true, takesKeys: true },
     commands: [
       verb('serve', 'serve the sandbox on a port, for any client', serve, 'defineServe'),

@@ -76,7 +76,7 @@ async function withLimits<Result>(invocation: Invocation, use: (limits: KeyLimit
 const clear = define({
   description:
     'Clears the known limits of a key, after a confirmation: how many requests are left, and the time before which nothing may be sent. Covers ' +
-    'every key of this configuration, unless --env, --store or their variables select some. Requests without a response yet stay counted. Sends nothing.',
+    'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
     const { messages, questions, target, context } = invocation;
@@ -185,7 +185,7 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
  * run.
  */
 async function configuredKeys({ context, configFile, store }: Invocation) {
-  // Two targets, such as `north/staging`, may be one service with one key.
+  // Several targets may be one service with one key.
   const configured = new Map<string, { readonly key: string; readonly targets: Target[] }>();
   const printed: Target[] = [];
   const add = (origin: string, key: string, target: Target) => {

@@ -57,7 +57,8 @@ async function findPet(invocation: Invocation, text: string, what?: string): Pro
 /**
  * Returns the pets of ids and names, followed by those of bar codes, and an error for each name that no pet has.
  * @param coded the pets of bar codes
- * @throws UsageError for an invalid id, or for a name that several pets have; NotFoundError if no pet is left
+ * @throws UsageError for an invalid id, or for a name that several pets have; NotFoundError if all that was given is
+ * names that no pet has
  */
 export async function petIdsOf(
   invocation: Invocation,
@@ -137,7 +138,7 @@ export const bulkOptions = optionRows(
 export type BulkFlags = OptionsOf<typeof bulkOptions>;
 
 /** Reports whether an option is given that applies to a plan, but not to a single write. */
-export function isPlanned(flags: BulkFlags): boolean {
+export function needsPlan(flags: BulkFlags): boolean {
   const { dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed } = flags;
   return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
 }

@@ -86,9 +86,7 @@ export function payloadView(value: unknown): View | undefined {
 const blankShare = 100;
 const maxBlank = 100_000;
 
-/**
- * Returns the fields of an object. The row has no prototype, because an object may lack a field called `constructor`.
- */
+/** Returns the fields of an object. The row has no prototype, from which it would inherit a field `constructor`. */
 function rowOf(object: Readonly<Record<string, unknown>>): Row {
   const row = Object.create(null) as Record<string, Scalar>;
   for (const [field, cell] of Object.entries(object)) row[field] = toScalar(cell);

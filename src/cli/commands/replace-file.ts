@@ -27,7 +27,7 @@ export interface ReplacingOptions {
  * work. `force`, or `--yes` on a terminal, replaces it without a question. Files without rows, pipes and other special
  * files are written without a question.
  * @throws UsageError if the answer is no, if there is no terminal to ask on, or if such a file is an input file or in a
- * folder of petstock; FailureError if there is no such folder, or for a symbolic link that others may have created
+ * folder of petstock; FailureError if its folder does not exist, or for a symbolic link that others may have created
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafeLocation(file);
@@ -127,12 +127,12 @@ function statsOf(file: string | number): BigIntStats | undefined {
 /**
  * The folder in the state folder that has one note for each file that petstock wrote: a hash of the file's content.
  * Separate notes keep processes from overwriting each other's. A file with unchanged content may be replaced without a
- * question. If a note is missing, petstock asks once more than it has to.
+ * question.
  */
 const notesFolder = 'written';
 /**
- * If there are more notes than this, those older than `maxNoteAge` are removed. A CI job may use a new folder each
- * time.
+ * If there are more notes than this, those older than `maxNoteAge` are removed. Notes pile up if a CI job writes to a
+ * new folder each time.
  */
 const maxNotes = 1000;
 const maxNoteAge = 90 * 24 * 3600 * 1000;

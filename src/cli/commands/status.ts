@@ -40,7 +40,7 @@ export const defineStatus = define({
     if (offline) return print(report);
     const { findings, error } = await probe(invocation);
     await print({ ...report, ...findings });
-    if (error !== undefined) throw hinted(error, invocation, report, verbose);
+    if (error !== undefined) throw withHint(error, invocation, report, verbose);
     invocation.connections.hasShownRateLimit = invocation.context.stdout.isTerminal;
   },
 });
@@ -135,7 +135,7 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
  * hint of other commands is `petstock status`; `status` itself suggests first `--verbose`, then how to check or change
  * the address.
  */
-function hinted(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
+function withHint(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
   const isOfWay = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
   const options = targetWords(target);

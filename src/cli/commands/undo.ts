@@ -41,7 +41,7 @@ export const defineUndo = define({
   options: [
     [
       '--last',
-      'the latest run of this environment that can be undone; skipped runs are listed. With a shared state, only your runs on this machine',
+      'undo the latest run of this environment that can be undone; skipped runs are listed. With a shared state, only your runs on this machine',
     ],
     ['--reason <text>', 'reason in the history'],
     ['--ref <text>', 'your own number or name, for the history'],
@@ -168,9 +168,9 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
 }
 
 /**
- * Adds a hint to the error of an undo: the `inventory adjust` command for the deltas that ended as conflicts, because
- * other runs have added to the stock since. There is no hint if the undo can be resumed, or if there are too many such
- * rows.
+ * Adds a hint to the error of an undo: `inventory adjust` with the deltas of the rows that became conflicts, because
+ * another run has changed their pets since. There is no hint if other rows were not written, or if there are more than
+ * `maxNamed` such rows.
  */
 function withAdjustHint(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
   const left = rows.flatMap(({ petId, result, delta = 0 }) => {

@@ -34,8 +34,8 @@ export type ValueKind =
    */
   | { readonly kind: 'words'; readonly words: readonly Word[]; readonly isList?: true }
   /**
-   * A file, preferably with one of these endings (`.csv`), if there are any. `or` is a source of other words that are
-   * possible there, too.
+   * A file. If `endings` is not empty, files with one of them, such as `.csv`, are preferred. `or` is a source of other
+   * words that are possible there, too.
    */
   | { readonly kind: 'files'; readonly endings: readonly string[]; readonly or?: Known }
   /** A word from a source on this machine. */

@@ -102,7 +102,7 @@ const takesAsGiven: ReadonlySet<string> = new Set<ShellName>(['bash', 'powershel
 
 /**
  * Returns the response for a script of `petstock completion`. The first line is `words`, or `files`, a tab, the text
- * before the name, a tab, and the endings separated by spaces. Each further line is a word, a tab, and its meaning.
+ * before the name, a tab, and the endings separated by spaces. Each further line is a word, a tab, and its description.
  * @param current the beginning of the word
  */
 export function answerText({ candidates, files }: Answer, shell: string, current: string): string {

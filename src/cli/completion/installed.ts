@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 
 /**
- * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell's
- * profile has no usual place.
+ * Returns the shells whose completion is installed in a usual place, with the file that installs it. PowerShell is left
+ * out, because its profile has no usual place.
  */
 export function installedCompletion(env: Context['env']) {
   const home = env.HOME ?? '';

@@ -136,8 +136,8 @@ export class Messages {
   }
 
   /**
-   * Holds all lines back until `ended` resolves, when a pager has returned the terminal, and then prints them. Nothing
-   * is drawn meanwhile.
+   * Holds all lines back while a pager has the terminal, and prints them when `ended` resolves. Nothing is drawn
+   * meanwhile.
    */
   async holdUntil(ended: Promise<unknown>): Promise<void> {
     this.#held = [];

@@ -35,7 +35,7 @@ const quotedAtOnce = 65_536;
 
 export class Results {
   readonly format: Format;
-  /** Whether a program reads the result: `json` and `ndjson`. */
+  /** Whether the format is `json` or `ndjson`. */
   readonly wantsJson: boolean;
   /**
    * Whether an option, a variable or a setting names the format. If not, a command whose result is a sentence prints
@@ -79,7 +79,7 @@ export class Results {
     await this.#sink.write(textOf(await this.#renderOptions()));
   }
 
-  /** Writes text of the service. On a terminal, each line has a bar in front. */
+  /** Writes text of the service. On a terminal, each line has a bar in front, unless the format is JSON. */
   async quote(text: string): Promise<void> {
     if (this.#sink.width === undefined || this.wantsJson) return await this.write(`${text}\n`);
     const clean = singleLine(this.#sink.redact(text));
@@ -92,8 +92,8 @@ export class Results {
   /** Writes plain text or bytes, for a result without a format. */
   async write(text: string | Uint8Array): Promise<void> {
     // Text from outside must not control the terminal.
-    const isPainted = this.#sink.width !== undefined && typeof text === 'string';
-    await this.#sink.write(isPainted ? stripControlsFromBody(text) : text);
+    const isForTerminal = this.#sink.width !== undefined && typeof text === 'string';
+    await this.#sink.write(isForTerminal ? stripControlsFromBody(text) : text);
   }
 
   async #renderOptions() {

@@ -5,8 +5,8 @@ import type { Context } from '../context.ts';
 /** The last line of the terminal, redrawn in place. */
 export interface LiveLine {
   /**
-   * Shows a text in place of the previous text, or draws the same text again because it has changed. A call is cheap if
-   * a drawing is already due.
+   * Shows a text in place of the previous one. Call this again if the same object returns another text now. A call is
+   * cheap if a drawing is already due.
    */
   show(text: LiveText): void;
   /** Clears the line, so that something else can be printed; `show` draws the line again. */

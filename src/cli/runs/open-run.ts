@@ -18,8 +18,8 @@ export interface OpenRun {
 }
 
 /**
- * Returns the open run of this service with exactly the deltas of these rows; otherwise the newest open run with deltas
- * for some of their pets; undefined if there is neither.
+ * Returns the incomplete run of this service with exactly the deltas of these rows; otherwise the newest incomplete run
+ * with deltas for some of their pets; undefined if there is neither.
  */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,

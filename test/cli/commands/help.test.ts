@@ -1,5 +1,5 @@
 import { expect, test as plain } from 'vitest';
-import { addCommands, commandPath, finish, PetstockCommand } from '../../../src/cli/commands/command.ts';
+import { addCommands, commandPath, loadDefinition, PetstockCommand } from '../../../src/cli/commands/command.ts';
 import type { Outline, VerbOutline } from '../../../src/cli/commands/define.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
@@ -56,7 +56,7 @@ plain('loads only the chosen command', async () => {
 plain('loads a command only once', async () => {
   const { program, loaded } = sketch();
   const three = program.commands[1] as PetstockCommand;
-  for (const _time of [1, 2]) await finish(three);
+  for (const _time of [1, 2]) await loadDefinition(three);
   await program.parseAsync(['three', 'thing'], { from: 'user' });
   expect(loaded).toEqual(['three']);
   expect(three.registeredArguments).toHaveLength(1);

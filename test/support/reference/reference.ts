@@ -1,5 +1,5 @@
 import type { Argument, Command } from 'commander';
-import { commandPath, finish } from '../../../src/cli/commands/command.ts';
+import { commandPath, loadDefinition } from '../../../src/cli/commands/command.ts';
 import { topics } from '../../../src/cli/commands/help.ts';
 import { createProgram } from '../../../src/cli/program.ts';
 import type { HelpPart } from '../../../src/output/help-text.ts';
@@ -35,7 +35,7 @@ export async function allCommands(): Promise<readonly [program: Command, ...Comm
 }
 
 async function withBelow(command: Command): Promise<readonly [Command, ...Command[]]> {
-  await finish(command);
+  await loadDefinition(command);
   const below = await Promise.all(command.commands.map(withBelow));
   return [command, ...below.flat()];
 }

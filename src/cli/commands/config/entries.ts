@@ -66,8 +66,7 @@ export function settingsTarget({ context, globals, store }: Invocation): ConfigT
 }
 
 /**
- * Maximum size of a key or URL on stdin, in bytes. A key is much shorter, and a file that was piped by mistake is
- * usually longer.
+ * Maximum size of a key or URL on stdin, in bytes. A key is much shorter; a longer input was probably piped by mistake.
  */
 const maxSecretBytes = 64 * 1024;
 
@@ -129,7 +128,7 @@ export async function reportChange(
 }
 
 /**
- * Returns a base URL.
+ * Parses the base URL of a service.
  * @throws UsageError if the URL is not valid; the message does not repeat the text
  */
 export function requireBaseUrl(text: string, hint: string): string {

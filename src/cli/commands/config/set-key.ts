@@ -38,7 +38,10 @@ const setKeyOptions = optionRows(
   ['--url <url>', 'store this address, too; the key belongs to it'],
   ['--command <command>', 'store a command that prints the key, run without a shell'],
   ['--check', 'send one request with the key first, and store it only if the service accepts it'],
-  ['--shell', "run that command with the system's shell, in the root folder, so that pipes and variables work"],
+  [
+    '--shell',
+    "run the command of --command with the system's shell, in the root folder, so that pipes and variables work",
+  ],
 );
 type SetKeyOptions = OptionsOf<typeof setKeyOptions>;
 
@@ -118,7 +121,7 @@ async function requireAcceptance(
     const isTyped = context.stdin.isTerminal && context.stderr.isTerminal;
     throw error.with({
       message: `${sentence(error.message)} The key was not stored`,
-      keySource: isKey ? (isTyped ? 'what was typed' : 'stdin') : 'the command given with --command',
+      keySource: isKey ? (isTyped ? 'the prompt' : 'stdin') : 'the command given with --command',
       hint: error.status === 401 ? commandAgain(target, options) : error.hint,
     });
   }

@@ -37,7 +37,7 @@ const settingsHelp = `\nSettings:\n${settingLines.join('\n')}\n`;
 
 export const defineSet = define({
   operands: {
-    '<name>': 'the setting',
+    '<name>': 'one of the settings below',
     '[value]':
       'its value. Leave it out for state-url, which may contain a password: petstock then asks for it or reads stdin',
   },
@@ -83,7 +83,7 @@ export const defineSet = define({
 
 /**
  * Checks a file of bar codes.
- * @throws UsageError with every error of the file
+ * @throws UsageError with the errors of the file, or if it can't be read
  */
 async function requireCodes({ context }: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
@@ -100,7 +100,7 @@ async function warnOfUnknownStore({ context, configFile: file, messages }: Invoc
 }
 
 export const defineUnset = define({
-  operands: { '<name>': 'the setting, or url' },
+  operands: { '<name>': 'one of the settings below, or url' },
   description: 'Removes a setting, or the URL of an environment, from the configuration file.',
   before: `${settingsHelp}  url             the stored URL of the chosen environment; also url.staging, url.production\n`,
   examples: [['petstock config unset max-zero'], ['petstock config unset url --env staging']],

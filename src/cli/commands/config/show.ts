@@ -83,7 +83,7 @@ function valueInEffect({ store, name }: EntryRef, env: Environment, file: Config
   return key && { value: 'command' in key ? key.command.command : maskKey(key.value), source: key.source };
 }
 
-/** The formats of `get` and `path`. The default is the bare value, whatever the setting `output` says. */
+/** The formats of `get` and `path`. Without an option for the format, both print the bare value. */
 const recordFormats = ['json', 'ndjson', 'csv', 'tsv'] as const;
 
 export const defineGet = define({

@@ -16,7 +16,7 @@ import { periodOf, withNames } from './selection.ts';
 export const defineHistoryExport = define({
   needsConfig: false,
   formats: changeFormats,
-  operands: { '[file]': 'where to write it; default: stdout' },
+  operands: { '[file]': 'the file to write (default: stdout)' },
   description:
     'Writes every row that has an outcome, in the order of the outcomes, each with the properties of its run. The format is NDJSON, unless -o or the ' +
     'name of the file chooses JSON, CSV or TSV. Later rows always have a higher seq: to continue later without a gap, pass the last seq to --after. ' +

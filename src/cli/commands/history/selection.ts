@@ -23,7 +23,7 @@ export function namedTargetText(invocation: Invocation): string {
  * Describes a period, such as ` from 2026-01-08 12:00 to 2026-01-15 23:59`. Without bounds, it lasts from the first run
  * until now.
  */
-export function daysText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
+export function periodText({ since, until }: Pick<RunFilter, 'since' | 'until'>): string {
   const from = since === undefined ? '' : ` from ${localMinute(since)}`;
   return `${from || ' from the first run'} ${until === undefined ? 'until now' : `to ${localMinute(until)}`}`;
 }
@@ -128,7 +128,7 @@ function dayOf(word: string, now: number): Date | undefined {
   return day;
 }
 
-/** Reports whether a date exists. `Date` reads 30 February as 2 March. */
+/** Reports whether a date exists. `Date` reads 30 February as a day in March. */
 function isRealDate(text: string): boolean {
   const [date = ''] = text.split('T');
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);

@@ -13,12 +13,12 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { sharedStateOf, withExistingState } from '../../invocation/state-access.ts';
 import { collect, define, fieldsOption, type OptionsOf, optionRows } from '../define.ts';
 import { chosenPets, oneOf, partsOf, wholeNumberOf } from '../option-values.ts';
-import { daysText, findRun, namedTargetText, periodOf, withNames } from './selection.ts';
+import { findRun, namedTargetText, periodOf, periodText, withNames } from './selection.ts';
 
 const maxShown = 20;
 
 const listOptions = optionRows(
-  ['--limit <n>', `at most this many (default: ${maxShown} on a terminal, else all)`],
+  ['--limit <n>', `list at most this many runs (default: ${maxShown} on a terminal, else all)`],
   ['--pet <id>', 'only runs that changed this pet, by id or name'],
   ['--name <text>', 'only runs that changed a pet with this text in its name (names come from the setting codes)'],
   ['--ref <text>', 'only runs that have a row with this ref'],
@@ -69,7 +69,7 @@ export const defineHistoryList = define({
         isShared: sharedStateOf(invocation) !== undefined,
         names: await shownNames(invocation, filter.env),
         page: {
-          title: `History of ${namedTargetText(invocation)}${daysText(filter)}${onlyText(options, limit)}`,
+          title: `History of ${namedTargetText(invocation)}${periodText(filter)}${onlyText(options, limit)}`,
           facts: [`Printed ${localMinute(now)}`],
         },
       });
@@ -117,7 +117,7 @@ async function filterOf(invocation: Invocation, options: ListOptions): Promise<R
   };
 }
 
-/** Returns the filter for the caller's own runs: by user name, or by machine if there is none. */
+/** Returns the filter for the caller's own runs: by user name, or by machine if the user name is not known. */
 function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
   const user = userOf(env);
   return user === undefined ? { host: processes.self.host } : { user };
@@ -201,8 +201,8 @@ async function warnIfUnclear({ messages }: Invocation, state: State, run: RunRec
 }
 
 /**
- * Returns the names for a table or a page; undefined for any other format. The names of the practice shop don't apply
- * to other shops.
+ * Returns the names of pets for a table or a page; undefined for any other format. If the setting codes is not set,
+ * only the sandbox's pets have names, so it is also undefined unless all shown runs are the sandbox's.
  * @param env the environment of all shown runs; undefined if they may differ
  */
 async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {

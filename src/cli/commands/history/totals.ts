@@ -12,7 +12,7 @@ import { namedTarget } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { withExistingState } from '../../invocation/state-access.ts';
 import { define, fieldsOption } from '../define.ts';
-import { daysText, namedTargetText, periodOf } from './selection.ts';
+import { namedTargetText, periodOf, periodText } from './selection.ts';
 
 export const defineHistoryTotals = define({
   needsConfig: false,
@@ -42,7 +42,7 @@ export const defineHistoryTotals = define({
     const period = periodOf(invocation, options);
     await withExistingState(invocation, async (state) => {
       const totals = state === undefined ? [] : await totalsOf(invocation, state, period);
-      const title = `In and out of ${namedTargetText(invocation)}${daysText(period)}`;
+      const title = `In and out of ${namedTargetText(invocation)}${periodText(period)}`;
       const page = { title, facts: [`Printed ${localMinute(context.clock.now())}`] };
       await results.print(totalsView(totals, { target: targetName(target), page }));
       const unknown = totals.reduce((sum, each) => sum + each.unknown, 0);
@@ -136,8 +136,8 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
 const atOnce = 500;
 
 /**
- * Adds the names of the pets, and their last stock in the history. The names of the practice shop apply only to its own
- * pets.
+ * Adds the names of the pets, and their last stock in the history. If the setting codes is not set, only the sandbox's
+ * pets have names.
  */
 async function withKnown({ petNames, config }: Invocation, { petWrites }: State, totals: readonly PetTotals[]) {
   const names = await petNames();

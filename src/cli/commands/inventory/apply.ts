@@ -28,7 +28,7 @@ import { ReaderCellCheck } from './reader-cells.ts';
 const help = 'petstock inventory apply --help';
 
 const applyOptions = optionRows(
-  ['--format <format>', 'csv, tsv, json or ndjson; otherwise by the name of the file, or by its content'],
+  ['--format <format>', 'format of the file: csv, tsv, json or ndjson (default: by its name, or else by its content)'],
   ['--column <field=name>', 'the column of a field, such as petId=SKU; may be given several times', collect],
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
   ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download'],
@@ -51,10 +51,10 @@ export const defineApply = define({
   operands: { '[file]': 'a CSV, TSV, JSON or NDJSON file; - reads stdin' },
   description:
     'Sets the stock levels that are listed in a file. Checks the whole file before anything is sent, shows the plan, ' +
-    'and asks. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
+    'and asks for confirmation. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
     'and undone. Sends one request, plus one per row that changes.\n\n' +
     'The columns are petId (or id), and quantity (or qty) or delta (or adjust), in any order. Optional columns are ' +
-    'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns of rows in which they differ. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
+    'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns if they differ from the current ones. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
     `conflict and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
@@ -122,7 +122,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
       const keeping = { keepFailed: failedOut?.keep, keepPlan };
       await performPlan(access, { ...job, onBegun }, { ...options, ...keeping });
     } catch (error) {
-      throw guard.named(error);
+      throw guard.withEarlierRun(error);
     }
   });
 }

@@ -16,7 +16,10 @@ export interface ReadOptions {
   readonly minRows: number;
 }
 
-/** Returns the words of this command, for hints. */
+/**
+ * Returns the words of `inventory apply` with a file and the typed options, for hints.
+ * @param changes options to add, to replace, or to leave out (undefined)
+ */
 export function applyCommand(invocation: Invocation, file: string, changes?: FlagValues): readonly string[] {
   return commandLine(invocation, ['inventory', 'apply', fileOperand(file)], changes);
 }
@@ -46,7 +49,7 @@ export async function readChangeFile(invocation: Invocation, file: string, optio
 
 /**
  * Parses the values of `--column`: `petId=SKU`.
- * @throws UsageError for an unknown field, and for a repeated field or column
+ * @throws UsageError for another form, an unknown field, and a repeated field or column
  */
 export function parseColumns(texts: readonly string[] = []): ReadonlyMap<RowField, string> {
   const hint = 'petstock inventory apply --help';

@@ -41,7 +41,7 @@ export const defineCount = define({
     const { list = false, closed = false, discard, sheet = false } = flags;
     if (sheet) {
       if (session !== undefined || list || discard !== undefined)
-        throw new UsageError("--sheet can't be combined with other options of count");
+        throw new UsageError("--sheet can't be combined with a session, --list or --discard");
       const { printSheet } = await import('./count/sheet.ts');
       return printSheet(invocation);
     }
@@ -50,7 +50,9 @@ export const defineCount = define({
     }
     if (list || discard !== undefined) {
       if (session !== undefined || (list && discard !== undefined)) {
-        throw new UsageError("--list and --discard can't be combined", { hint: 'petstock inventory count --list' });
+        throw new UsageError("A session, --list and --discard can't be combined. Leave out all but one", {
+          hint: 'petstock inventory count --list',
+        });
       }
       const { listSessions, discardSession } = await import('./count/list-sessions.ts');
       return discard === undefined ? listSessions(invocation, closed) : discardSession(invocation, discard);

@@ -11,8 +11,8 @@ import type { Side } from './read-side.ts';
 import { UnreadablePets } from './stock.ts';
 
 const diffOptions = optionRows(
-  ['--only <field>', 'compare only the quantity or status of pets that both sides have'],
-  ['--exit-code', 'exit with code 3 if they differ'],
+  ['--only <field>', 'quantity or status: compare only this field, of pets that both sides have'],
+  ['--exit-code', 'exit with code 3 if the sides differ'],
   fieldsOption,
   ['--changes', 'print a change file (CSV) that makes left like right'],
 );
@@ -21,7 +21,7 @@ type DiffOptions = OptionsOf<typeof diffOptions>;
 export const defineDiff = define({
   operands: {
     '<left>': 'an environment, store/environment, a file, or - for stdin',
-    '<right>': 'the other side',
+    '<right>': 'the other side, in the same form',
   },
   description:
     'Compares two lists of stock: of an environment now, or of a file from `petstock inventory export` or `list -o csv`, ' +
@@ -143,7 +143,6 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
 
 async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
-  // Yields rows that set the stock on the left to the stock on the right.
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
       yield batch.flatMap(({ petId, left, right }) => {

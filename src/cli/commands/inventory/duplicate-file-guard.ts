@@ -93,8 +93,8 @@ export class DuplicateFileGuard {
     return what;
   }
 
-  /** Returns the error of a run. A conflict names the run that has already written the file. */
-  named(error: unknown): unknown {
+  /** Adds to a conflict which run has already written the file. Returns any other error unchanged. */
+  withEarlierRun(error: unknown): unknown {
     const earlier = this.#earlier;
     if (earlier === undefined || !(error instanceof ConflictError) || error.run !== undefined) return error;
     const message = `${sentence(error.message)} ${this.#appliedText(earlier)}`;

@@ -14,7 +14,7 @@ import { exportTo, forceOption } from '../replace-file.ts';
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const exportOptions = optionRows(
-  ['--spreadsheet', "for a spreadsheet in the system's language; keeps every digit of ids"],
+  ['--spreadsheet', "write the file for a spreadsheet in the system's language, with every digit of ids"],
   ['--delimiter <d>', 'separator of cells: , ; | or tab'],
   forceOption,
 );
@@ -22,7 +22,7 @@ type ExportFlags = OptionsOf<typeof exportOptions>;
 
 export const defineExport = define({
   formats: changeFormats,
-  operands: { '[file]': 'where to write it; default: stdout' },
+  operands: { '[file]': 'the file to write (default: stdout)' },
   description:
     'Writes all stock levels as a CSV to edit and then apply with `petstock inventory apply`: petId, name (if the setting codes is set), status, ' +
     'expected, quantity, reason, ref. Change the quantities, but not `expected`: a row whose stock has changed ' +
@@ -42,7 +42,7 @@ export const defineExport = define({
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    // The practice shop's names are included only on a terminal or for a spreadsheet.
+    // The sandbox's own names are included only on a terminal or for a spreadsheet.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
     const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);

@@ -15,7 +15,8 @@ export type WriteRows = (rows: readonly BulkRow[]) => Promise<void>;
 
 /**
  * Checks the change file that an option names.
- * @throws UsageError if its folder is missing, if it is itself a folder, or if it may not be replaced
+ * @throws UsageError if its folder is missing, if it is itself a folder, if its name is not that of a CSV, or if it may
+ * not be replaced
  */
 export async function requireChangeFile(
   invocation: Invocation,
@@ -55,8 +56,7 @@ export async function openChangeFile(
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
   const writeFileRows = await openChangeFile(invocation, '--failed-out', file, replacing);
-  // This file may be replaced without a question, because the history has its rows, too. Counts exist only in their
-  // file.
+  // The next command may replace this file without asking, because the history has its rows, too.
   const write: WriteRows = async (rows) => {
     await writeFileRows(rows);
     await rememberWritten(invocation, file);

@@ -18,7 +18,7 @@ import { chosenPets, listOf, oneOf, partsOf, petIdsOf, quantityOf, required } fr
 import { requireWhole, scanStock, UnreadablePets } from './stock.ts';
 
 const listOptions = optionRows(
-  ['--status <s,…>', `only these: ${petStatuses.join(', ')}`, collect],
+  ['--status <s,…>', `only pets with one of these statuses: ${petStatuses.join(', ')}`, collect],
   ['--pet <id,…>', 'only these pets, by id or name; exit code 9 if one of them is not in the list', collect],
   ['--name <text>', 'only pets with this text in their name (names come from the setting codes)'],
   ['--min-quantity <n>', 'only a stock of n or more'],
@@ -27,7 +27,7 @@ const listOptions = optionRows(
     '--low',
     'only pets that are running low: available, and at or below their level in the codes file, or else the setting low-stock',
   ],
-  ['--sort <field>', sortKeys.join(', ')],
+  ['--sort <field>', `sort by one of the fields ${sortKeys.join(', ')}`],
   ['--desc', 'sort from the highest to the lowest'],
   ['--limit <n>', 'at most n pets'],
   [
@@ -142,7 +142,7 @@ function parseLimit(text: string): Parsed<number> {
   return { ok: false, problem: `--limit takes a whole number from 0, such as 10, not "${text}"` };
 }
 
-/** Sorts or limits the items. Sorting reads all of them first; limiting reads no more items than are shown. */
+/** Sorts or limits the items. Sorting reads all of them first. */
 function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
   // With `--pet`, the rest is read, too, because a pet after the limit is not missing.

@@ -23,7 +23,7 @@ export class ReaderCellCheck {
     this.#statusLines.add(row.line);
   };
 
-  /** Warns about statuses and names that differ. Names are compared with those of the shop, if it has any. */
+  /** Warns about statuses and names that differ. Names are compared with those of the codes file or the sandbox. */
   async warn({ messages, petNames }: Pick<Invocation, 'messages' | 'petNames'>): Promise<void> {
     const status = [...this.#statusLines];
     if (status.length > 0)

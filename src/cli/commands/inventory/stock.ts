@@ -78,8 +78,8 @@ interface WholeOptions {
 }
 
 /**
- * Checks that no pet is unreadable or missing.
- * @throws one error that lists all such pets: FailureError if one is unreadable, otherwise NotFoundError
+ * Checks that no pet is unreadable, repeated or missing.
+ * @throws one error that lists all such pets: NotFoundError if pets are only missing, otherwise FailureError
  */
 export function requireWhole(
   invocation: Invocation,

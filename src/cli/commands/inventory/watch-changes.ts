@@ -30,7 +30,7 @@ function secondsText(ms: number): string {
   return ms < 60_000 ? `${Math.ceil(ms / 100) / 10} s` : formatDuration(ms / 1000);
 }
 
-/** Maximum duration of a check in milliseconds. A longer check was probably delayed by the rate limit. */
+/** A check that takes longer than this many milliseconds was probably delayed by the rate limit. */
 const maxPollMs = 1000;
 /** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
 const maxSleep = 5000;

@@ -28,7 +28,7 @@ export const defineWatch = define({
     ],
     ['--for <s>', 'end after this many seconds'],
     ['--first', 'exit with code 0 after the first check that finds a change, or with code 3 if --for ends without one'],
-    ['--now', 'begin with the current stock'],
+    ['--now', 'print the current stock first'],
     fieldsOption,
   ],
   examples: [

@@ -5,7 +5,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { petstock, withWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { define, type OptionsOf, optionRows } from '../define.ts';
-import { bulkOptions, experimental, isPlanned, petIdOf, quantityOf, required } from '../option-values.ts';
+import { bulkOptions, experimental, needsPlan, petIdOf, quantityOf, required } from '../option-values.ts';
 import type { Verb } from './write-several.ts';
 
 const writeOptions = optionRows(
@@ -27,13 +27,13 @@ export const defineSet = define({
     'Sets the stock of one pet and shows the item that the service returned. Sends one request; two if it reads first: on a terminal, and with ' +
     '--expect or --read-first.\n\n' +
     'Several pets, as petId=quantity, are one run in the history, as with `petstock inventory apply`: petstock reads the stock, shows the plan, ' +
-    'and asks. That takes one request, plus one per pet that changes. The same applies to one pet with ' +
+    'and asks for confirmation. That takes one request, plus one per pet that changes. The same applies to one pet with ' +
     `--dry-run or one of the options that follow it.\n\n${experimental}`,
   options: [
     ['--expect <n>', 'read first, and write only if the stock is n (otherwise exit code 7)'],
     [
       '--read-first',
-      'read first and show before and after, so that it can be undone (default: see the setting read-first)',
+      'read first and show before and after, so that the change can be undone (default: see the setting read-first)',
     ],
     ['--no-read-first', 'send one request, even on a terminal (--expect still reads first)'],
     ...writeOptions,
@@ -95,7 +95,7 @@ async function writePets(invocation: Invocation, verb: Verb, options: WriteFlags
     const [quantity, delta] = verb === 'set' ? [value, undefined] : [undefined, value];
     return { line: index + 1, petId, quantity, delta, expected, reason, ref };
   };
-  if (others.length > 0 || isPlanned(options)) {
+  if (others.length > 0 || needsPlan(options)) {
     const { writeSeveral } = await import('./write-several.ts');
     return writeSeveral(invocation, verb, assignments.map(changeOf), options);
   }

@@ -16,7 +16,8 @@ export type Verb = 'set' | 'adjust';
 
 /**
  * Writes the stock of several pets as one run, like `apply`.
- * @throws UsageError or NotFoundError before anything is written; the error that the run ends with
+ * @throws NotFoundError for a pet that the service does not have, UsageError for an invalid change or option, or the
+ * error of the run
  */
 export async function writeSeveral(
   invocation: Invocation,

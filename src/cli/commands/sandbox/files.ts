@@ -14,15 +14,15 @@ import { oneOf, requireFileName } from '../option-values.ts';
 import { printRecord } from '../print-record.ts';
 import { exportTo, forceOption } from '../replace-file.ts';
 import { readStockFile } from './stock-file.ts';
-import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
+import { chosenStorage, type StorageChoice, storageName, storageOptions, withStorage } from './storage-access.ts';
 
 export const defineImport = define({
   operands: { '<file>': 'CSV or JSON; - is stdin' },
   description:
     'Replaces the stock with your own, as a whole or not at all, even while it is served. CSV has the columns petId, ' +
     'quantity and status. JSON is an array of items, or {"inventory":[…],"pets":[…],"orders":[…]}, whose pets and orders are the responses to GET /pets/{petId} and ' +
-    'GET /store/orders, unchanged. Keys and their usage stay. If this replaces the stock of the sandbox itself, the names of the practice pets are removed.',
-  options: [...storeOptions, ['--merge', 'keep the stock, and add or change the pets of the file']],
+    'GET /store/orders, unchanged. Keys and their usage stay. If this replaces the stock of the sandbox itself, the built-in names of its pets are removed.',
+  options: [...storageOptions, ['--merge', 'keep the stock, and add or change the pets of the file']],
   examples: [
     ['petstock sandbox import stock.csv --merge'],
     ['petstock inventory list -o csv | petstock sandbox import -', 'the stock of another environment'],
@@ -56,10 +56,10 @@ const exportFormats = ['csv', 'json'] as const;
 
 export const defineExport = define({
   formats: exportFormats,
-  operands: { '[file]': 'where to write it; default: stdout' },
+  operands: { '[file]': 'the file to write (default: stdout)' },
   description: 'Writes the stock in a format that `petstock sandbox import` reads. Sends nothing.',
   options: [
-    ...storeOptions,
+    ...storageOptions,
     [
       '--format <format>',
       'csv, or json, which also has pet records and orders (default: by the name of the file, otherwise csv)',
@@ -112,7 +112,7 @@ export const defineBackup = define({
   description:
     'Saves a copy of the database file, with stock, keys and their usage, even while the service is running. ' +
     'To restore it, stop the service and serve the copy. For PostgreSQL use pg_dump.',
-  options: storeOptions,
+  options: storageOptions,
   examples: [['petstock sandbox backup monday.db']],
   action: async (invocation, choice: StorageChoice, target = '') => {
     requireFileName(target, 'sandbox backup');

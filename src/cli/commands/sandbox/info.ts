@@ -4,7 +4,7 @@ import { openSandbox, ownKey, sandboxPlan } from '../../sandbox.ts';
 import { define } from '../define.ts';
 import { printRecord } from '../print-record.ts';
 import { defaultPort, sandboxOptions, type Values } from './sandbox-options.ts';
-import { chosenStorage, type StorageChoice, storageName, storeOptions, withStorage } from './storage-access.ts';
+import { chosenStorage, type StorageChoice, storageName, storageOptions, withStorage } from './storage-access.ts';
 
 export const defineInfo = define({
   description:
@@ -27,7 +27,7 @@ export const defineReset = define({
   description:
     'Replaces the stock of the sandbox with a fresh one, and clears the usage of keys. Keys stay. ' +
     "Unless --file or --database is given, the sandbox's own key gets the business plan again, and the codes and names of the pets are the original ones again.",
-  options: [...storeOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
+  options: [...storageOptions, ...sandboxOptions(['pets', 'seed', 'ids'])],
   examples: [['petstock sandbox reset'], ['petstock sandbox reset --pets 1000', 'for a stock of another size']],
   action: async (invocation, options: StorageChoice & Pick<Values, 'pets' | 'seed' | 'ids'>) => {
     const { adoptKey, seededStock } = await import('../../../service/index.ts');
@@ -41,7 +41,7 @@ export const defineReset = define({
       const key = isOwn ? ownKey(invocation.context.folders.state) : undefined;
       if (key !== undefined) await adoptKey(storage, key, sandboxPlan, { keepsKnown: false });
     };
-    // Services that have the file open keep using it.
+    // A running service that has the file open keeps using it.
     await withStorage(invocation, chosen, fill, { stock, replacesDamaged: isOwn });
     if (isOwn) await (await import('../../shop-codes.ts')).resetPracticeCodes(invocation.context, 'as it opens');
     await invocation.messages.note(`${isOwn ? 'The sandbox' : name} has a fresh stock.`);

@@ -161,8 +161,7 @@ export function sandboxOptions(
 }
 
 /**
- * Returns the limits of an enterprise key; undefined if neither is given. If only one is given, there is no other
- * limit.
+ * Returns the limits of an enterprise key; undefined if neither is given. If only one is given, the other is unlimited.
  */
 export function limitsOf({ limitMinute, limitDay }: Pick<Values, 'limitMinute' | 'limitDay'>) {
   if (limitMinute === undefined && limitDay === undefined) return undefined;

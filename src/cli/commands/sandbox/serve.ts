@@ -181,8 +181,8 @@ async function requirePets(file: string, pets: number | undefined): Promise<void
 }
 
 /**
- * Prints the address. The key and the token are printed only if stderr is a terminal and not a log, and as JSON on
- * stdout, because stderr may otherwise be stored as a log. A key in a file is never printed.
+ * Prints the address. stderr shows the key and the token only on a terminal and without `--log`, because it may be
+ * stored. JSON on stdout always has them. A key in a file is never printed.
  */
 async function announce({ context, results }: Invocation, service: RunningService, values: Values, teller: Teller) {
   const { url, adminUrl: admin, adminToken, key } = service;

@@ -7,7 +7,7 @@ import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
 import { define, fieldsOption } from '../define.ts';
 import { limitsOf, plans, sandboxOptions, type Values } from './sandbox-options.ts';
-import { chosenStorage, type StorageChoice, storeOptions, withStorage } from './storage-access.ts';
+import { chosenStorage, type StorageChoice, storageOptions, withStorage } from './storage-access.ts';
 
 const columns: readonly Column[] = [
   { field: 'id', title: 'Id', whole: true },
@@ -33,7 +33,7 @@ type CreateOptions = StorageChoice & Pick<Values, 'plan' | 'limitMinute' | 'limi
 export const defineCreate = define({
   description: 'Issues a key and shows it once: only its hash is stored.',
   options: [
-    ...storeOptions,
+    ...storageOptions,
     ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') }),
     ['--name <text>', 'name of the key in lists and metrics: 1 to 40 characters', readName],
   ],
@@ -57,7 +57,7 @@ export const defineCreate = define({
 
 export const defineList = define({
   description: 'Lists all keys, oldest first, including revoked ones. Shows their ids, not the keys. Changes nothing.',
-  options: [...storeOptions, fieldsOption],
+  options: [...storageOptions, fieldsOption],
   examples: [['petstock sandbox keys list'], ['petstock sandbox keys list --json']],
   action: async (invocation, choice: StorageChoice & Pick<GlobalOptions, 'fields'>) => {
     const rows = (await keysIn(invocation, choice)).map(rowOf);
@@ -68,7 +68,7 @@ export const defineList = define({
 export const defineRevoke = define({
   operands: { '<id>': 'the id of the key, as sandbox keys list shows it' },
   description: 'Revokes a key, at once and for good: requests with it get a 401.',
-  options: storeOptions,
+  options: storageOptions,
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
     const hint = 'petstock sandbox keys list';

@@ -12,7 +12,7 @@ export type StorageChoice = Pick<Values, 'file' | 'database'>;
 
 type ChosenStorage = { readonly file: string; readonly isOwn: boolean } | { readonly database: string };
 
-export const storeOptions = sandboxOptions(['file', 'database'], {
+export const storageOptions = sandboxOptions(['file', 'database'], {
   file: 'database file (default: the file of --env sandbox)',
   database: 'a PostgreSQL database instead of a file: postgres://user@host:5432/name',
 });

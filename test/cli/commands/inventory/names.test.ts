@@ -71,9 +71,7 @@ test('warns about a missing codes file but uses its content, and rereads a chang
   const [kept = ''] = readdirSync(shop.folders.state).filter((name) => name.startsWith('codes-'));
   expect(statSync(join(shop.folders.state, kept)).mode & 0o777).toBe(0o600);
   expect(moved.stderr.match(/^Warning: .*/gm)).toEqual([
-    expect.stringMatching(
-      /There is no file .*codes\.csv \(setting codes\), so petstock uses the bar codes and names that it read before/,
-    ),
+    expect.stringMatching(/There is no file .*codes\.csv\. petstock uses the bar codes and names that it read before/),
   ]);
   changeFile(shop, 'code,petId\n55,7\n', 'codes.csv');
   expect((await shop.run('inventory get --code 55 -o tsv')).stdout).toMatch(/^7\t/);
@@ -81,7 +79,7 @@ test('warns about a missing codes file but uses its content, and rereads a chang
   const faulty = await shop.run('inventory get --code 55 -o tsv');
   expect(faulty.stdout).toMatch(/^7\t/);
   expect(faulty.stderr).toContain(
-    'has an error (setting codes), so petstock uses the bar codes and names that it read before.\n│ line 2, code: ',
+    'has an error. petstock uses the bar codes and names that it read before.\n│ line 2, code: ',
   );
 });
 

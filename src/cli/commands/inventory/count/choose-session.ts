@@ -15,7 +15,8 @@ import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
  * Returns the session to resume, or the sessions to merge; none if a new session has to begin.
- * @throws UsageError if a session does not exist, is ambiguous, or can't be used with the options
+ * @throws UsageError if a session does not exist, is ambiguous, or can't be used with the options; without a terminal,
+ * also if none is named and one is unfinished
  */
 export async function chooseSessions(
   invocation: Invocation,
@@ -57,7 +58,6 @@ async function newestUnfinished(
   const when = localTime(first.head.at, context.clock.now());
   const what = `Session ${nameText(first, mode)} of ${when}${byText(first)} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) throw unfinished(invocation, first, mode, what);
-  // Enter must not resume a session of another kind or, with --all, a session that was partly written.
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
     const which = others.length === 1 ? 'Another session is' : `${grouped(others.length)} other sessions are`;
@@ -68,6 +68,7 @@ async function newestUnfinished(
       .join(', ')}${more}`;
     await messages.note(`${which} not finished: ${names}. To see all: petstock inventory count --list`);
   }
+  // Enter must not resume a session of another kind or, with --all, a session that was partly written.
   if (newest === undefined) return [];
   const question = `${what} (${sumText(accountOf(newest).tally)}). Resume it? (Enter: yes, n: start a new session)`;
   const isResumed = !questions.willAsk() || (await confirmResume(questions, question));

@@ -10,7 +10,7 @@ import type { Counting } from './counting.ts';
 
 /**
  * Returns a function that writes the file of `--to`; undefined without that option.
- * @throws UsageError at once if the file has no folder, or must not be replaced
+ * @throws UsageError if the file can't be written or must not be replaced, or if another option excludes `--to`
  */
 export async function changeFileWriter(
   invocation: Invocation,

@@ -83,7 +83,7 @@ export class Counting {
     if (this.#account.isEmpty) this.session.end(end);
   }
 
-  /** The mistaken lines that were not cancelled. */
+  /** The mistaken lines since the last plan, without cancelled ones. */
   get mistakes(): readonly ErrorFault[] {
     return this.#taken.flatMap((line) => (line.kind === 'wrong' ? line.fault : []));
   }
@@ -99,7 +99,7 @@ export class Counting {
   }
 
   /**
-   * Counts lines. All are on disk when this returns.
+   * Processes lines. What they count or assign is on disk when this returns.
    * @returns the event of each line, and whether a line ended the count; typed lines after it are ignored
    * @throws UsageError if other lines follow the end, and they were not typed
    */
@@ -220,7 +220,7 @@ export class Counting {
     return { kind: 'unknown', code, why: problem ?? this.#whyUnknown(code), units: step.after };
   }
 
-  /** Returns a record of a pet's stock if the count of the pet begins now; otherwise none. */
+  /** Notes the stock of a pet whose stock-take begins with this scan. Returns the record; none for any other scan. */
   #seenNow({ pet }: ScanRecord): readonly ScanRecord[] {
     const { mode } = this.session.head;
     const stock = pet === undefined ? undefined : this.known.stock?.get(pet);

@@ -79,9 +79,9 @@ export async function finishCount(
 }
 
 /**
- * Checks that something was counted, and ends a session without units. An empty input proves nothing about the shelves:
- * with `--all` it would set the whole shop to 0. After an earlier run of the session, whose last units were dropped,
- * nothing is left to count.
+ * Checks that something was counted; otherwise discards a session that is new or empty. With `--all`, an empty input
+ * would set the whole shop to 0. A session that is empty after an earlier run is accepted, unless `--all` or `--to` is
+ * given.
  * @throws UsageError if nothing was counted
  */
 function requireCounted({ account, session }: Counting, { all, to, beganNow }: FinishOptions): void {

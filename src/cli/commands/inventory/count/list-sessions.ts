@@ -24,7 +24,7 @@ function sessionsIn(connection: SqliteConnection, { context, messages }: Invocat
 }
 
 /**
- * Prints the sessions of this machine.
+ * Prints the sessions of this machine, for the target that options and variables name.
  * @param closed whether to include finished sessions
  */
 export async function listSessions(invocation: Invocation, closed: boolean): Promise<void> {

@@ -73,7 +73,7 @@ export async function runCount(invocation: Invocation, options: CountOptions): P
   });
 }
 
-/** While the session is open, adds the command that continues the count as the hint of an error that has none. */
+/** Adds a hint to an error that has none: the command that continues the count, unless the session has ended. */
 async function withSessionHint(session: OpenCountSession, command: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -139,7 +139,7 @@ function labelAndUser({ connection }: RunAccess, { label }: Pick<CountOptions, '
 
 /**
  * Takes a session, and settles its last run.
- * @throws UsageError if the session is finished, or if its run is not
+ * @throws UsageError if the session is finished, or if its run is unfinished
  */
 async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {
   const isTaken = !options.dryRun && found.end === undefined;

@@ -22,9 +22,9 @@ export interface CountScreen {
   show(events: readonly CountEvent[]): Promise<void>;
   /**
    * Call this when no more lines are read.
-   * @param ended whether the input ended within a line, so that the sum stays visible
+   * @param keepsSum whether the sum stays visible: after any end except the line `done`
    */
-  stop?(ended: boolean): Promise<void>;
+  stop?(keepsSum: boolean): Promise<void>;
 }
 
 /**
@@ -77,7 +77,7 @@ function promptScreen(invocation: Invocation, sum: () => CountSum, show: CountSh
       await showEvents(invocation, events, sum(), show);
       await prompt();
     },
-    stop: async (ended) => stderr.write(ended ? '\n' : wipeLine),
+    stop: async (keepsSum) => stderr.write(keepsSum ? '\n' : wipeLine),
   };
 }
 
