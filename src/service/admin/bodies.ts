@@ -83,16 +83,13 @@ export const readSeed = bodies(
   },
 );
 
-const PET_SHAPE = '{"quantity":<n>,"status":"available"|"pending"|"sold"}';
-
-export const readPet = bodies(PET_SHAPE, ({ quantity, status }): PetChange | undefined => {
-  const isQuantity = quantity === undefined || typeof quantity === 'bigint';
-  return isQuantity && isStatus(status) ? { quantity, status } : undefined;
-});
-
-export function notAPet(): Refusal {
-  return refused(`The body must have the shape ${PET_SHAPE}.`);
-}
+export const readPet = bodies(
+  '{"quantity":<n>,"status":"available"|"pending"|"sold"}, each optional for a known pet',
+  ({ quantity, status }): PetChange | undefined => {
+    const isQuantity = quantity === undefined || typeof quantity === 'bigint';
+    return isQuantity && isStatus(status) ? { quantity, status } : undefined;
+  },
+);
 
 /** @throws Refusal if the text is not a pet id */
 export function petIdOf(text: string): bigint {

@@ -4,7 +4,7 @@ import { examplePet, openApiDocument } from '../openapi/document.ts';
 import { seededStock } from '../seed/stock.ts';
 import type { Service } from '../service.ts';
 import type { KeyRecord } from '../storage/storage.ts';
-import { notAPet, petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
+import { petIdOf, readAdvance, readBan, readFaults, readPet, readSeed, readUsage, refused } from './bodies.ts';
 
 /** A response with `body` as JSON, or with `text` as it is. A body that is a string is sent as `{"message"}`. */
 export interface Reply {
@@ -58,7 +58,7 @@ const ADMINISTRATION: Routes = {
   'DELETE /keys/*/ban': ({ service, parameter }) => changeBan(service, parameter, null),
   'PUT /inventory/*': async ({ service, request, parameter }) => {
     const put = await service.controls.setPet(petIdOf(parameter), await readPet(request));
-    if (put === null) throw notAPet();
+    if (put === null) throw refused('A new pet needs a quantity.');
     service.metrics?.stockChanged('put');
     const { petId, quantity, status } = put.item;
     const content = `{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}`;
