@@ -33,7 +33,7 @@ export interface GovernorOptions {
   random(): number;
   /**
    * Called once for an admission that has to wait for a gate or a window, or for more than a second for requests of
-   * other processes. `ms` is the expected length of the first such wait; with other processes, its maximum.
+   * other processes. `ms` is how long the first such wait may take.
    */
   onWait(ms: number, reason: WaitReason): void;
   /** Called once, with a line for the user, if the service asks for an implausibly long wait. */

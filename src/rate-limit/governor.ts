@@ -18,9 +18,9 @@ import type { AdmissionRequest } from './rules.ts';
 const day = 86_400_000;
 
 /**
- * The rate limiter. Every request to the service is admitted here, also each retry and redirect, and its response is
- * recorded. Requests are admitted in the order of the calls. A process may have several governors: to one of them, the
- * requests of another are those of another process.
+ * The rate limiter. Admits every request to the service, including retries and redirects, and records the responses.
+ * Requests are admitted in the order of the calls. Several governors in one process treat each other like governors of
+ * different processes.
  */
 export class Governor {
   readonly #options: GovernorOptions;
@@ -199,7 +199,7 @@ export class Governor {
     this.#options.onUnbelievable?.(line);
   }
 
-  /** Buffers a record. Writes the buffer at once if it has a gate, or if this governor has no other request in flight. */
+  /** Buffers a record. Writes the buffer at once if it has a gate, or if no request of the governor is in flight. */
   async #end(record: ResponseRecord | EndRecord): Promise<void> {
     this.#buffer.add(record);
     this.#own.delete(record.id);

@@ -2,8 +2,8 @@ import type { KeyState } from './key-state.ts';
 import type { LimitRecord } from './limit-records.ts';
 
 /**
- * The known limits of each key, shared by all processes that use the same state. The rules are pure functions; an
- * implementation makes reading, folding and writing one transaction.
+ * The known limits of each key, shared by all processes that use the same state. An implementation makes reading,
+ * folding (see `fold.ts`) and writing one transaction.
  *
  * A returned state belongs to the implementation: callers read it and never change it. It is outdated after the next
  * call.

@@ -11,7 +11,6 @@ export interface InFlight {
   readonly sentAt: number;
   /** Time after which the process is considered dead, and the request is assumed to have been counted. */
   readonly expires: number;
-  /** Whether the request was admitted as a probe. */
   readonly probe: boolean;
   /** The value of `KeyState.over` when the request was admitted. */
   readonly overBefore: number;

@@ -72,9 +72,7 @@ export type LimitSummary = Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 're
 export interface Estimate {
   /** Seconds until the last request may be sent: 0 if all may be sent at once, infinite if a limit allows none. */
   readonly seconds: number;
-  /** The limit per minute, if it is known. */
   readonly perMinute: number | undefined;
-  /** The daily quota, if it is known. */
   readonly day: DayQuota | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface ResponseRecord {
   readonly reset?: number | undefined;
   /** The wait that a 429, 502, 503 or 504 asked for, in milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** A number in [0, 1) for the jitter of a gate; drawn once, so that folding stays pure. */
+  /** A number in [0, 1) for the jitter of a gate. It is part of the record, so that folding is deterministic. */
   readonly random?: number | undefined;
 }
 

@@ -15,13 +15,13 @@ export interface GateFilesOptions {
   readonly url?: string | undefined;
   readonly clock: Clock;
   /**
-   * Whether the limits end with this process. If so, a gate that can't be saved to a file is lost, too, and a warning
-   * is printed.
+   * Whether the limits end with this process. If so, a gate that can't be saved to a file is lost, too, and `warn` is
+   * called.
    */
   readonly isBrief?: boolean | undefined;
   /** Cancels the wait for a gate that could not be saved. */
   readonly interrupted?: AbortSignal | undefined;
-  /** Prints a line on stderr. */
+  /** Shows or reports a warning to the user. */
   warn(line: string): void;
 }
 

@@ -2,7 +2,6 @@ import { isOfGateway } from '../shared/http-status.ts';
 import type { LimitRecord, ResponseRecord } from './limit-records.ts';
 import type { Headers, RateLimit, ResponseHead, SeenRateLimit } from './permits.ts';
 
-/** The circumstances of a response, besides its head. */
 export interface ObservationContext extends Pick<ResponseRecord, 'id' | 'at' | 'wall' | 'date' | 'leftAt'> {
   /** Returns the service's time by the `Date` of earlier responses; undefined if it is not known from them. */
   serviceTime(): number | undefined;

@@ -37,11 +37,11 @@ function maxInFlightOnSharedKey(permits: number): number {
  * - While nothing is known, after a window has ended, and after a gate, one request is sent as a probe; the others wait
  * for its response.
  * - Otherwise a request is sent if, for every window, `left` minus the requests in flight and the headroom is at least
- * one. For a fixed window without other users of the key this never exceeds the limit: every request of ours that has
- * ended is subtracted in `left`, and the others are in flight.
+ * one. For a fixed window without other users of the key this never exceeds the limit: `left` does not include requests
+ * of ours that have ended, and the others are in flight.
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
- * - With other users of the key, half of the rest is left to them. A sixteenth of our half may be in flight, or four
+ * - With other users of the key, half of what remains is theirs. A sixteenth of our half may be in flight, or four
  * requests if that is more. If the others are not visible, only one request may be, or two that belong together.
  * @param at the time by the monotonic clock
  */

@@ -18,7 +18,7 @@ import type { ServiceStorage } from './storage/storage.ts';
  * Starts the service. Any number of services, in any number of processes, may share one file or database.
  * @throws FaultSpecError if a fault can't be parsed
  * @throws StorageError if the file or the database can't be used
- * @throws TlsError, RangeError for a certificate or a trusted proxy that can't be used
+ * @throws TlsError if the certificate can't be used; RangeError if a trusted proxy is not a network
  * @throws the system's error if the service can't listen, for example EADDRINUSE
  */
 export async function startService(options: ServiceOptions) {

@@ -89,7 +89,7 @@ export function createExchange(parts: Parts, journal: Journal) {
      * the response.
      */
     awaitsContinue: request.httpVersion === '1.1' && request.headers.expect?.toLowerCase() === '100-continue',
-    /** Whether the request deliberately gets no response until one side closes the connection. */
+    /** Whether a fault withholds the response, so that the request stays pending until one side disconnects. */
     abandoned: false,
   };
 }

@@ -84,7 +84,7 @@ function prefixOf(key: string): string {
   return key.slice(0, Math.min(8, Math.floor(key.length / 4)));
 }
 
-/** Returns an error in one line, at most 2,000 characters: `StorageError: disk I/O error: …`, or the stack of a bug. */
+/** Returns an error in one line of at most 2,000 characters: `StorageError: disk I/O error`, or the stack of a bug. */
 function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const text = error instanceof StorageError ? `${error.name}: ${error.message}` : (error.stack ?? String(error));

@@ -9,7 +9,7 @@ export interface Window {
 
 export const DAY_MS = 86_400_000;
 
-/** A window in the past of every clock. Its first use opens a new window. */
+/** A window that has ended by any clock. Its first use opens a new window. */
 export const NEVER: Window = { start: -1, length: 0, used: 0n };
 
 /**
@@ -170,7 +170,7 @@ const KEPT = 10_000;
 
 /**
  * Limits requests without a valid key per address, so that they never use up a key's quota. Such a caller gets 401;
- * only a flood gets 429. Usage is kept in memory, per process, for at most 10,000 addresses: the address known longest
+ * only a flood gets 429. Usage is kept in memory, per service, for at most 10,000 addresses: the address known longest
  * is dropped first. This protects the process and is not a quota.
  * @param perMinute number of requests that an address may make; null for any number
  */

@@ -114,7 +114,7 @@ interface Outcomes {
   readonly headers?: readonly string[];
 }
 
-/** Returns the responses of one operation by status. Objects have such names in ascending order. */
+/** Returns the responses of one operation by status, ascending: an object keeps its numeric names in that order. */
 export function responses({ ok, describes, refusals = [], headers: more = [] }: Outcomes): Json {
   const failures = [...OF_EVERY_OPERATION, ...refusals].map((status) => {
     const [description = '', ...own] = REFUSALS[status] ?? [];

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
-/** Maximum size of a batch: no response should wait for a thousand others. */
+/** Maximum size of a batch, so that no response waits for too many others. */
 const MOST = 500;
 
 interface Waiting<Asked, Result> {
@@ -10,8 +10,8 @@ interface Waiting<Asked, Result> {
 }
 
 /**
- * Batches all requests of one turn of the event loop, or those made while the previous batch is running. One
- * transaction or round trip then serves all of them, in order.
+ * Batches the requests of one turn of the event loop, or those made while the previous batch is running. One
+ * transaction or round trip then serves the batch, in order.
  */
 export class RequestBatcher<Asked, Result> {
   #waiting: Waiting<Asked, Result>[] = [];

@@ -102,7 +102,6 @@ function numberOf(value: bigint | null): number | null {
 export const usageColumns =
   'minute_start minute_length minute_used day_start day_used first_refusal_at strikes banned_until'.split(' ');
 
-/** All columns of a key. */
 export const keyColumns = [
   ...'digest plan minute_limit day_limit created_at revoked_at origin name'.split(' '),
   ...usageColumns,

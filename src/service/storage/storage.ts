@@ -93,7 +93,7 @@ export interface StockStorage {
 
 /**
  * Everything that outlives a request. Several processes may open the same storage. Each method is atomic among all of
- * them. It returns a result only when its change survives a killed process; with PostgreSQL, when it is on disk.
+ * them. A method resolves only when its change survives a killed process; with PostgreSQL, when it is on disk.
  * `test/service/storage-contract.ts` tests any storage. Every window, ban and date uses `now`.
  * @throws StorageError from every method if the storage can't be read or written; then nothing was changed, unless the
  * kind of the error is `uncertain`

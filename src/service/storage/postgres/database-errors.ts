@@ -79,7 +79,7 @@ const TYPES = {
     oid === pg.types.builtins.INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Time limits of a connection attempt and of a reply, in milliseconds. After that, the server counts as unreachable. */
+/** Time limits of a connection attempt and of a reply, in milliseconds. Then the server counts as unreachable. */
 export const CONNECT_MS = 5_000;
 export const ANSWER_MS = 7_000;
 

@@ -59,8 +59,8 @@ const MIGRATIONS: readonly string[] = [
   FIRST,
   `ALTER TABLE petstock_service.service ADD COLUMN oldest integer NOT NULL DEFAULT 1;
    ALTER TABLE petstock_service.keys ADD COLUMN origin text;`,
-  // Only schema 1 used these two tables. The journal is unlogged, so on some versions of PostgreSQL a standby that takes
-  // over can't read its sequence. Then pg_dump, which reads every sequence, fails.
+  // Only schema 1 used these two tables. The journal is unlogged, so on some versions of PostgreSQL a standby that
+  // takes over can't read its sequence. Then pg_dump, which reads every sequence, fails.
   `DROP TABLE petstock_service.journal, petstock_service.faults;
    UPDATE petstock_service.service SET oldest = 2;
    ALTER TABLE petstock_service.keys ADD COLUMN name text;`,
@@ -89,7 +89,7 @@ export const SELECT_SCHEMA = `SELECT ${NOW} AS now, ahead, version, oldest FROM 
 
 /**
  * Returns the time in a row.
- * @throws StorageError if this program can't work with the version of the tables
+ * @throws StorageError if the row is missing, or this program can't work with the version of the tables
  */
 export function seenIn(row: SchemaRow | undefined): Seen {
   if (row === undefined) throw new StorageError('The table petstock_service.service is empty');
@@ -97,10 +97,7 @@ export function seenIn(row: SchemaRow | undefined): Seen {
   return { now: Number(row.now), moved: Number(row.ahead) };
 }
 
-/**
- * @throws StorageError if this program can't use the tables; `oldest` is the lowest schema version whose program still
- * can
- */
+/** @throws StorageError if `oldest`, the lowest schema whose program can use the tables, is above this program's */
 function requireKnown({ version, oldest }: Pick<SchemaRow, 'version' | 'oldest'>): void {
   if (oldest <= MIGRATIONS.length) return;
   throw new StorageError(
@@ -167,7 +164,7 @@ export async function withoutTimeouts(client: Client): Promise<void> {
   await client.query(`SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0`);
 }
 
-/** Time limit in milliseconds for one statement about a whole stock, or for another service that fills one in. */
+/** Time limit in milliseconds for one statement that handles a whole stock, or waits while another service does. */
 const LONG_TIMEOUT_MS = 600_000;
 
 /** Runs a statement that may take longer than a client would wait, up to 10 minutes. */

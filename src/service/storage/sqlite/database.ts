@@ -83,7 +83,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof StorageError && sqliteCodeOf(error.cause) === sqliteCodes.busy;
 }
 
-/** Milliseconds between attempts, about five seconds in total, spaced like SQLite's own waits. */
+/** Milliseconds between attempts, about five seconds in total. The first ones are those of SQLite itself. */
 const PAUSES: readonly number[] = [1, 2, 5, 10, 15, 20, ...Array<number>(200).fill(25)];
 
 /** Waits of a minute in total, for a whole stock: another process may be importing a million pets. */

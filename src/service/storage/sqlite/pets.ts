@@ -43,7 +43,7 @@ export function sqlitePets({ file, database, sql, commits, requireOwn }: Opened)
       inventory.changed();
       return sql(statement).get(...values) ?? null;
     });
-  /** Runs `work` in its own transaction. No other one is open, because none extends over two turns of the event loop. */
+  /** Runs `work` in its own transaction. No other one is open, because each ends in the turn in which it begins. */
   const alone = async (work: () => void) => {
     await retryWhileBusy(() => {
       inventory.changed();
