@@ -147,25 +147,25 @@ function writesOf(
 /**
  * Marks rows of a run as undone; each counts once, by the first run that undoes it. If that run was itself an undo, the
  * rows that it had undone count as written again.
- * @param isBack marks the rows as no longer undone by that run instead
+ * @param isReverted marks the rows as no longer undone by that run instead
  */
 function* markUndone(
   at: TransactionContext,
   by: string,
   undoes: string,
   rows: readonly number[],
-  isBack = false,
+  isReverted = false,
 ): TransactionSteps<void> {
   const [[target] = []] = yield [statement('SELECT id, undoes, undone_by FROM petstock.runs WHERE run = ?', undoes)];
   if (target === undefined) return;
   const id = Number(target.id);
-  const [condition, taker] = isBack ? ['= ?', [by]] : ['IS NULL', []];
+  const [condition, taker] = isReverted ? ['= ?', [by]] : ['IS NULL', []];
   const sql = `SELECT row, line FROM petstock.rows WHERE run = ? AND undone_by ${condition} AND row IN ?*`;
   const [known = []] = yield [among(sql, [id, ...taker], rows)];
   const changed = known.map(({ row, line }) => ({ row: Number(row), line: Number(line) }));
   if (changed.length === 0) return;
   const undoneBy = new Set(texts(target.undone_by)).add(by);
-  if (isBack) {
+  if (isReverted) {
     const takenBy = 'SELECT row FROM petstock.rows WHERE run = ? AND undone_by = ? LIMIT ?';
     const [taken = []] = yield [statement(takenBy, id, by, changed.length + 1)];
     if (taken.length === changed.length) undoneBy.delete(by);
@@ -173,15 +173,15 @@ function* markUndone(
   at.writes.push(
     among(
       'UPDATE petstock.rows SET undone_by = ? WHERE run = ? AND row IN ?*',
-      [isBack ? null : by, id],
+      [isReverted ? null : by, id],
       rowNumbers(changed),
     ),
     statement(
       'UPDATE petstock.runs SET undone = undone + ?, undone_by = ? WHERE id = ?',
-      ...[isBack ? -changed.length : changed.length, JSON.stringify([...undoneBy]), id],
+      ...[isReverted ? -changed.length : changed.length, JSON.stringify([...undoneBy]), id],
     ),
   );
   const before = text(target.undoes);
   const lines = changed.map(({ line }) => line);
-  if (before !== undefined) yield* markUndone(at, undoes, before, lines, !isBack);
+  if (before !== undefined) yield* markUndone(at, undoes, before, lines, !isReverted);
 }

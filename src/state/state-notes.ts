@@ -28,18 +28,18 @@ export type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDelta
  */
 export class StateNotes {
   readonly #folder: string | undefined;
-  readonly #place: string;
+  readonly #location: string;
   readonly #noted = new Map<string, number>();
   /** The name of the state that this process last noted as the current one. */
   #current: string | undefined;
 
   /**
    * @param folder the state folder; if undefined, nothing is stored
-   * @param place the name of the database, which contains its path or address. Only `noteHighest` needs it
+   * @param location the name of the database, which contains its path or address. Only `noteHighest` needs it
    */
-  constructor(folder: string | undefined, place = '') {
+  constructor(folder: string | undefined, location = '') {
     this.#folder = folder;
-    this.#place = createHash('sha256').update(place).digest('base64url').slice(0, 22);
+    this.#location = createHash('sha256').update(location).digest('base64url').slice(0, 22);
   }
 
   /** Returns the highest number that any process of this machine has noted for a state; 0 if none is known. */
@@ -91,11 +91,11 @@ export class StateNotes {
       .filter((line) => line !== '');
   }
 
-  /** Marks the state that was at this place before as an older copy. */
+  /** Marks the state that was last written at this location as an older copy. */
   #replacePrevious(folder: string, state: string): void {
     if (this.#current === state) return;
     this.#current = state;
-    const file = `current-${this.#place}`;
+    const file = `current-${this.#location}`;
     const previous = readPrivateFile(join(folder, file))?.text.trim();
     if (previous === state) return;
     writeFileSync(join(folder, file), `${state}\n`, { mode: 0o600 });

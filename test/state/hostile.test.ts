@@ -81,10 +81,9 @@ test('keeps working, and closes no gate, whatever another role sends with NOTIFY
 
 test('does not use an operator, function or table that another role creates in public', async () => {
   const url = await temporaryDatabase();
-  const role = await roleOf(url, 'mallory');
   await runSql(url, 'GRANT ALL ON SCHEMA public TO PUBLIC');
   await runSql(
-    as(url, role),
+    as(url, await roleOf(url, 'mallory')),
     'CREATE TABLE public.caught (what text)',
     'GRANT ALL ON public.caught TO PUBLIC',
     ...[

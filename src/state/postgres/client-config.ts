@@ -2,7 +2,7 @@ import { type Statement, statement } from '../statements.ts';
 
 /**
  * Time limits in milliseconds. The server cancels a statement before the client gives up on the reply, so the outcome
- * is usually known. It also disconnects a client that was stopped inside a transaction before other clients give up
+ * is usually known. It also disconnects a client that was suspended inside a transaction before other clients give up
  * waiting for the lock.
  */
 export const timeouts = {

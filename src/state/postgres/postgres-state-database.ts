@@ -6,7 +6,7 @@ import { sharedBoot } from './limit-times.ts';
 
 /**
  * Runs transactions in round trips: the first locks the service, reads the clock and loads rows; the last writes and
- * commits. A client that is stopped in between is disconnected by the server before others give up waiting for its
+ * commits. A client that is suspended in between is disconnected by the server before others give up waiting for its
  * lock.
  */
 export class PostgresStateDatabase implements StateDatabase {
