@@ -4,8 +4,8 @@ import type { Outcome } from './intents-and-outcomes.ts';
 const maxWaiting = 1024;
 
 /**
- * Buffers outcomes that are not written yet, and outcomes that were written but may not be on disk. A database that
- * crashed or failed over may have lost the latter, so a new connection writes them again.
+ * Buffers outcomes that are not written yet, and outcomes that were written but may not be on disk. A new connection
+ * writes the second kind again, because a database that crashed or failed over may have lost them.
  */
 export class OutcomeBuffer {
   readonly #waiting = new Map<number, Outcome>();

@@ -218,8 +218,8 @@ export class PostgresConnection {
     const { clock, interrupted } = this.#options;
     const began = clock.monotonic();
     const failedMaxWait = this.#failedMaxWait(maxWait);
-    // After Ctrl-C the wait is shorter, or none if a recent one was in vain. There is always one attempt: outcomes that
-    // arrived meanwhile are written if the database is back.
+    // After Ctrl-C the wait is at most 5 s, and 0 if a recent wait has failed. One attempt is still made, so that
+    // outcomes are written if the database is back.
     const rest = failedMaxWait > 0 ? 0 : Math.min(maxWait, defaultMaxWait);
     const maxWaitNow = () => (interrupted?.aborted ? rest : maxWait);
     const noStatementTimeout = maxWait > defaultMaxWait;

@@ -42,7 +42,7 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
   return (await read(ask, shown))?.epoch;
 }
 
-/** Returns the statements that upgrade version 3. Its indexes differ. */
+/** Returns the statements that upgrade version 3, which lacks some columns and has other indexes. */
 function upgrade(): string[] {
   return [
     'DROP INDEX IF EXISTS petstock.runs_by_time',
