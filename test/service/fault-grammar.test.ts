@@ -30,9 +30,9 @@ test.each([
 });
 
 test.each([
-  ['', 'it must begin with a path such as /inventory/*, or with *'],
-  ['inventory:reset', 'it must begin with a path such as /inventory/*, or with *'],
-  ['GET:reset', 'it must begin with a path such as /inventory/*, or with *'],
+  ['', 'it needs a path such as /inventory/*, or *'],
+  ['inventory:reset', 'it needs a path such as /inventory/*, or *'],
+  ['GET:reset', 'it needs a path such as /inventory/*, or *'],
   ['*', 'it has no effect: add a part such as status=503 or delay=250'],
   ['*:every=2', 'it has no effect: add a part such as status=503 or delay=250'],
   ['*:explode', 'there is no part "explode"'],

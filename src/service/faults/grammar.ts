@@ -190,7 +190,7 @@ function parseParts(spec: string, parts: readonly string[]): Parts {
 
 function parseMatch(spec: string, match: string): Pick<Fault, 'method' | 'path'> {
   const [, method = null, path = ''] = match.trim().match(/^(?:([A-Za-z]+|\*)\s+)?(\*|\/\S*)$/) ?? [];
-  if (path === '') throw new FaultSpecError(spec, 'it must begin with a path such as /inventory/*, or with *');
+  if (path === '') throw new FaultSpecError(spec, 'it needs a path such as /inventory/*, or *');
   return {
     method: method === null || method === '*' ? null : method.toUpperCase(),
     path: path === '*' ? null : path.slice(1).split('/'),
