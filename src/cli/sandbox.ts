@@ -64,7 +64,7 @@ export async function storageError(cause: unknown, { file = '', database, isOwn 
   const { StorageError } = await import('../service/index.ts');
   if (!(cause instanceof StorageError)) return cause;
   if (database !== undefined) {
-    // Unlike the file below, the address is not repeated, because it may contain a password.
+    // Unlike the file below, the URL is not repeated, because it may contain a password.
     const isRefused = cause.kind === 'unusable' || cause.kind === 'damaged';
     return new (isRefused ? UsageError : UnavailableError)(`The database can't be used: ${cause.message}`, { cause });
   }

@@ -82,8 +82,8 @@ export function emptyState(): KeyState {
 }
 
 /**
- * Returns a copy that can be folded into without changing the original. `fold` replaces nested values, and never
- * modifies them.
+ * Returns a copy that can be folded into without changing the original: `fold` modifies only the state itself, its
+ * `windows` and `inFlight`, and replaces what is in them.
  */
 export function copyOf(state: KeyState): KeyState {
   return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };

@@ -120,7 +120,7 @@ function addGauges(register: Registry, watched: Watched): void {
   const connections = gauge('store_connections', 'Connections to the database.', 'state');
   const waiting = gauge('store_waiting_requests', 'Requests that are waiting for a connection to the database.');
   const limits = gauge('key_limit', 'Requests that a key may make in a window.', 'key', 'name', 'window');
-  const used = gauge('key_used', 'Requests that a key has made in the current window.', 'key', 'name', 'window');
+  const used = gauge('key_used', 'Requests that were charged to a key in the current window.', 'key', 'name', 'window');
   const banned = gauge('key_banned', '1 while a key is banned.', 'key', 'name');
   const measure = async () => {
     const { storage, minuteMs } = watched;

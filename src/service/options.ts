@@ -46,7 +46,7 @@ export interface ServiceOptions extends Seed, Omit<StorageOptions, 'readOnly'> {
   readonly adminToken?: string | undefined;
   /** A bearer token for metrics only, in addition to `adminToken`. Without it, metrics need no token on loopback. */
   readonly metricsToken?: string | undefined;
-  /** Whether requests are recorded, and the administration server controls the clock, faults and journal. */
+  /** Whether requests are recorded, and the administration server offers the clock, the faults and the journal. */
   readonly testControls?: boolean | undefined;
   /** Files of a certificate and its key; then only HTTPS is served. */
   readonly tls?: TlsFiles | undefined;
