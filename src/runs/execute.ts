@@ -18,7 +18,6 @@ import type { RunContext } from './run-context.ts';
 import { dryRunErrorOf, runErrorOf } from './run-error.ts';
 import { commonReason, numberRows, plannedRows, rowAfter, rowWrites } from './run-rows.ts';
 
-/** The changes that a command wants to write. */
 export interface RunPlan {
   /** The fields of a new run's head that the command determines. A resumed run keeps its head. */
   readonly subject: Pick<RunHead, 'command' | 'file' | 'contentHash' | 'hasDeltas' | 'undoes'>;

@@ -12,7 +12,6 @@ import { StockReader } from './stock-reader.ts';
 
 type Recorded = Pick<State, 'history' | 'petWrites'>;
 
-/** The reason and reference of an undo, recorded in the history. */
 export interface UndoNote {
   readonly reason?: string | undefined;
   readonly ref?: string | undefined;
@@ -20,7 +19,6 @@ export interface UndoNote {
 
 /** The part of a run that can be undone. */
 export interface Undoable {
-  /** The pets of the rows that can be undone. */
   readonly petIds: ReadonlySet<bigint>;
   /** Whether some row can't be undone, because the stock before it is not known. */
   readonly isBlind: boolean;

@@ -17,7 +17,6 @@ import type { Target } from '../shared/target.ts';
 import { rowErrorOf } from '../writes/classify-failure.ts';
 import type { WriteProgress } from '../writes/row-write.ts';
 
-/** The report of a run and the facts needed to describe its failure. */
 export interface RunErrorContext {
   readonly report: BulkReport;
   /** Undefined in a dry run, and if no row was to be written. */

@@ -30,7 +30,6 @@ export function* plannedRows(
   }
 }
 
-/** Yields the writes of the planned rows. */
 export function* rowWrites(
   rows: readonly BulkRow[],
   numbers: readonly (number | undefined)[],
@@ -71,7 +70,6 @@ export function rowAfter(
   return { ...row, before, after, result: 'unknown', error: open.error };
 }
 
-/** Returns the reason if all rows have the same one; otherwise undefined. */
 export function commonReason(rows: readonly BulkRow[]): string | undefined {
   const [first] = rows;
   return rows.every(({ reason }) => reason === first?.reason) ? first?.reason : undefined;

@@ -5,7 +5,6 @@ import { runIdAt } from './run-ids.ts';
 import { allocateSequence, numberOfRow, type TransactionContext, type TransactionSteps } from './state-database.ts';
 import { among, type ResultSets, type Statement, statement, text } from './statements.ts';
 
-/** A run that is not yet in the history. */
 export interface NewRun {
   readonly head: RunHead;
   /** The rows in the order of the plan. They are iterated again if the transaction has to be repeated. */

@@ -11,7 +11,6 @@ import { allocateRowSequences, numberOfRow, type TransactionContext, type Transa
 import { among, name, number, type Row, type Statement, statement } from './statements.ts';
 import { possibleResults } from './tables.ts';
 
-/** The rows of a run that are about to be sent. */
 export interface IntendedRows {
   readonly intents: readonly Intent[];
   /**

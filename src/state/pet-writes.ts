@@ -75,7 +75,6 @@ export class PetWrites {
 /** A write whose row was removed from the history. */
 const prunedWrite: LaterWrite = { command: 'history prune', result: 'pruned' };
 
-/** A row that has written a stock, or may have, with the fields of its run that matter here. */
 interface WrittenRow extends LaterWrite {
   readonly undoes: string | undefined;
   readonly row: number;
@@ -119,7 +118,6 @@ function withoutUndone(rows: readonly WrittenRow[]): LaterWrite[] {
   });
 }
 
-/** A pet, and the point in the history up to which its writes count. */
 export interface PetBefore {
   readonly petId: bigint;
   /** Only writes before this sequence number count; undefined if all writes do. */

@@ -150,7 +150,6 @@ export class Presence {
     }
   }
 
-  /** Returns the processes that are registered as writing and are alive. */
   list(): Promise<readonly PresentProcess[]> {
     return readWithoutLock(this.#database, (at) => presentProcesses(at, this.processes));
   }

@@ -41,10 +41,6 @@ const before = `CASE WHEN before IS NULL AND delta IS NULL AND result IN ('appli
 
 const columns = `CAST(pet_id AS TEXT) AS pet, result, ${before} AS before, after, quantity, touched, boot`;
 
-/**
- * Selects the recent writes of pets.
- * @param host the name of this machine
- */
 export function recentOfPets(
   at: TransactionContext,
   service: string,
@@ -69,7 +65,6 @@ const precedesRecent = `EXISTS (SELECT 1 FROM petstock.rows AS later WHERE later
 /**
  * Returns statements that keep some writes of a run that is about to be removed: those by which a lagging replica is
  * recognized, without their reason, ref and error. The statements also remove kept writes that are no longer needed.
- * @param host the name of this machine
  */
 export function keepRecent(at: TransactionContext, run: number, host: string): Statement[] {
   const isNeeded = `(${isRecent} OR ${precedesRecent})`;

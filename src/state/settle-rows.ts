@@ -29,7 +29,6 @@ export function runIn({ id, run, service, undoes }: Row): RunInTables {
 /** The number of a run by its token. The run may have been inserted in the same batch. */
 export const runByToken = '(SELECT id FROM petstock.runs WHERE token = ?)';
 
-/** The change of a row from one result to another. */
 export interface Move {
   readonly row: number;
   readonly from: RecordedResult;
@@ -51,10 +50,7 @@ export function countsUpdate(run: number, moves: readonly Move[]): Statement {
 
 export const rowNumbers = (items: readonly { readonly row: number }[]) => items.map(({ row }) => row);
 
-/**
- * Selects the rows that `settleRows` needs.
- * @param token the token of the run
- */
+/** Selects the rows that `settleRows` needs. */
 export function selectSettled(token: string, outcomes: readonly Outcome[]): Statement {
   const sql = `SELECT row, result, line, after FROM petstock.rows WHERE run = ${runByToken} AND row IN ?*`;
   return among(sql, [token], rowNumbers(outcomes));

@@ -51,7 +51,6 @@ export interface StateEngine {
   describe(): Promise<Omit<StateDescription, 'schema' | 'runs' | 'rows'>>;
   /** Returns the errors that SQLite finds in the file, in its own words. Does not check a shared state. */
   check(): Promise<readonly string[]>;
-  /** Runs a query that may take long. */
   queryWithoutTimeout(sql: string): Promise<readonly Row[]>;
   close(): Promise<void>;
 }

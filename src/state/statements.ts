@@ -25,7 +25,6 @@ export function statement(sql: string, ...values: readonly Value[]): Statement {
   return { sql, values };
 }
 
-/** Returns a statement about a list of any length. */
 export function among(sql: string, values: readonly Value[], list: NonNullable<Statement['list']>): Statement {
   return { sql, values, list };
 }

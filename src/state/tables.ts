@@ -161,7 +161,6 @@ export const schemaVersion = 6;
  */
 const releasedSchema = 3;
 
-/** Returns the statements that create all tables. */
 export function createTables(): string[] {
   return [...statementsOf(tables), nameState()];
 }

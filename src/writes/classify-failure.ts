@@ -26,7 +26,6 @@ export interface Failure {
    * first.
    */
   readonly isReadable: boolean;
-  /** Whether the request may still be in flight. */
   readonly mayBeInFlight: boolean;
 }
 

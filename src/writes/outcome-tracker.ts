@@ -95,10 +95,7 @@ export class OutcomeTracker implements WriteProgress {
     this.settle(write, { result: 'differs', quantity, error, rebased }, quantity);
   }
 
-  /**
-   * Records that a request of a row has failed.
-   * @param inFlightUntil when the request can no longer be in flight, by the monotonic clock
-   */
+  /** @param inFlightUntil when the request can no longer be in flight, by the monotonic clock */
   failed(write: RowWrite, cause: unknown, inFlightUntil: number): void {
     const { kind, stop, isReadable, mayBeInFlight } = classifyFailure(cause);
     this.#refusal = cause instanceof RateLimitedError ? cause : undefined;
