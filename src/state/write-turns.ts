@@ -57,7 +57,7 @@ export class WriteTurns {
       });
   }
 
-  /** Call this when the buffer is empty. */
+  /** Cancels the scheduled background write. Call this when the buffer is empty. */
   clearDeadline(): void {
     this.#deadline?.clear();
     this.#deadline = undefined;

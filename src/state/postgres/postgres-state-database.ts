@@ -20,7 +20,7 @@ export class PostgresStateDatabase implements StateDatabase {
    * meanwhile. Undefined for the default of 5 s.
    */
   readonly #maxWait: number | undefined;
-  /** Services known to have a row. */
+  /** Names of services known to have a row in the table `services`. */
   readonly #services = new Set<string>();
 
   constructor(connection: PostgresConnection, clock: Clock, maxWait: number | undefined) {

@@ -125,7 +125,7 @@ export class SqliteStateDatabase implements StateDatabase {
   readonly #connection: SqliteConnection;
   readonly #clock: Clock;
   readonly #isAnyStopped: () => boolean;
-  /** Services known to have a number. */
+  /** Names of services known to have a row in the table `services`. */
   readonly #services = new Set<string>();
 
   /** @param isAnyStopped whether another process that has the state open is stopped and may hold the lock forever */
