@@ -1,4 +1,5 @@
 import type { ServiceOptions } from '../../../service/index.ts';
+import { onOrOff } from '../../../settings/shared-options.ts';
 import type { Environment } from '../../../settings/variables.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import {
@@ -14,13 +15,18 @@ import {
 
 const hint = 'petstock sandbox serve --help';
 
+/** Pairs of options that can't be used together. */
+const exclusive = [
+  ['file', 'database'],
+  ['key', 'keyFile'],
+] as const;
+
 /**
  * Pairs of options of which only one can have an effect. If one is on the command line, the variable of the other is
  * ignored.
  */
 const alternatives: readonly (readonly [Name, Name])[] = [
-  ['file', 'database'],
-  ['key', 'keyFile'],
+  ...exclusive,
   ['import', 'pets'],
   ['import', 'seed'],
   ['import', 'ids'],
@@ -55,7 +61,8 @@ export function serveValues(
 
 /** Reports whether stderr is a log. Works even if another option is invalid. */
 export function logs(flags: Readonly<Record<string, unknown>>, env: Environment): boolean {
-  return flags.log === true || isOn.test(env[variableOf('log')] ?? '');
+  const on = onOrOff(env[variableOf('log')] ?? '');
+  return flags.log === true || (on.ok && on.value);
 }
 
 function fromFlags(flags: Readonly<Record<string, unknown>>): Map<Name, unknown> {
@@ -87,8 +94,6 @@ function variableOf(name: Name): string {
   return `PETSTOCK_SERVE_${flagOf(name).slice(2).replaceAll('-', '_').toUpperCase()}`;
 }
 
-const isOn = /^(true|1|yes|on)$/i;
-
 /** Returns the value of an option from its variable; undefined if the option is switched off. */
 function readVariable(variable: string, name: Name, text: string): unknown {
   const option = options[name];
@@ -98,9 +103,9 @@ function readVariable(variable: string, name: Name, text: string): unknown {
     const parts = text.split(separator).filter((part) => part !== '');
     return parts.map((part) => read(part, flagOf(name)));
   }
-  if (isOn.test(text)) return true;
-  if (/^(false|0|no|off)$/i.test(text)) return undefined;
-  throw new UsageError(`${variable} takes true or false, not "${text}"`);
+  const on = onOrOff(text);
+  if (!on.ok) throw new UsageError(`${variable} ${on.problem}`);
+  return on.value || undefined;
 }
 
 function refuseContradictions(values: Values): void {
@@ -108,7 +113,7 @@ function refuseContradictions(values: Values): void {
     throw new UsageError(message, { hint });
   };
   const isSet = (...names: readonly Name[]) => names.some((name) => values[name] !== undefined);
-  for (const [one, other] of alternatives.slice(0, 2)) {
+  for (const [one, other] of exclusive) {
     if (isSet(one) && isSet(other)) refuse(`${flagOf(one)} and ${flagOf(other)} can't be used together. Leave one out`);
   }
   if (isSet('import') && isSet('pets', 'seed', 'ids')) {

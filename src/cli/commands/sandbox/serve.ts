@@ -68,9 +68,9 @@ export const defineServe = define({
         context.onHangup(options.tls === undefined ? () => resolve('hangup') : () => void reload(teller, service));
       });
       await announce(invocation, service, values, teller);
-      teller.log?.('Started', { version, store: nameOfServed(values, options.file), url: service.url });
+      teller.tell?.('info', 'Started', { version, store: nameOfServed(values, options.file), url: service.url });
       const end = context.interrupted.aborted || (await Promise.race([once(context.interrupted, 'abort'), hangup]));
-      teller.log?.('Draining', { seconds: values.drain ?? 0 });
+      teller.tell?.('info', 'Draining', { seconds: values.drain ?? 0 });
       service.drain();
       await context.clock.sleep((values.drain ?? 0) * 1000);
       if (end === 'hangup') {
@@ -78,7 +78,7 @@ export const defineServe = define({
       }
     } finally {
       await service.close();
-      teller.log?.('Stopped');
+      teller.tell?.('info', 'Stopped');
     }
   },
 });
@@ -90,8 +90,8 @@ function nameOfServed({ database }: Values, file: string | undefined): string {
 
 /** Reports events to the user; with `--log`, as JSON, so that stderr is JSON from its first line on. */
 interface Teller extends Pick<Messages, 'note' | 'warn'> {
-  /** Writes an entry to the log. Absent without `--log`. */
-  log?(message: string, fields?: object): void;
+  /** Writes an event to the log. Absent without `--log`. */
+  tell?(level: string, message: string, fields?: object): void;
   /** Writes a log entry of the service unchanged. Absent without `--log`. */
   entry?(entry: object): void;
 }
@@ -99,15 +99,15 @@ interface Teller extends Pick<Messages, 'note' | 'warn'> {
 function tellerFor({ context: { clock, stderr }, globals, messages }: Invocation, { log }: Values): Teller {
   if (log !== true) return messages;
   const entry = logWriter(stderr, () => clock.now());
-  const write = (level: string, message: string, fields = {}) =>
+  const tell: Teller['tell'] = (level, message, fields = {}) =>
     entry({ time: new Date(clock.now()).toISOString(), level, message, ...fields });
   return {
     entry,
+    tell,
     note: async (line) => {
-      if (globals.quiet !== true) write('info', line);
+      if (globals.quiet !== true) tell('info', line);
     },
-    warn: async (line) => write('warning', line),
-    log: (message, fields) => write('info', message, fields),
+    warn: async (line) => tell('warning', line),
   };
 }
 
@@ -125,11 +125,8 @@ async function serviceOptions({ context }: Invocation, values: Values, teller: T
       sleep: (ms: number) => clock.sleep(ms, interrupted),
       waits: (reason: string) => void teller.note(`Waiting up to ${maxStartSeconds} s for the database: ${reason}.`),
     },
-    ...(teller.entry !== undefined && {
-      log: teller.entry,
-      tell: (level: string, message: string, fields = {}) =>
-        teller.entry?.({ time: new Date(clock.now()).toISOString(), level, message, ...fields }),
-    }),
+    log: teller.entry,
+    tell: teller.tell,
     ...(key !== undefined && { key, isKeyOfFile: values.keyFile !== undefined }),
     ...(values.import !== undefined && { stock: await readStockFile(values.import, context) }),
   };
