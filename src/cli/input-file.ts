@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { FileProblem, PlaceUnit } from '../change-files/problems.ts';
+import type { FileProblems } from '../change-files/problems.ts';
 import { grouped } from '../inventory/items.ts';
 import { UsageError } from '../shared/errors.ts';
 import { readErrorReason, systemCode, systemFailureText } from '../shared/file-error.ts';
@@ -9,13 +9,13 @@ import type { Context } from './context.ts';
 
 /**
  * Yields the bytes of a file that the user named; `-` is stdin.
- * @param nothing the sentence to append to a message, with a period before it, such as `. Nothing was sent`
+ * @param nothing the clause to append to a message as a sentence, such as `nothing was sent`
  * @throws UsageError if the file can't be read; the reason of an interruption
  */
 export async function* readNamedFile(
   file: string,
   { stdin, interrupted }: Pick<Context, 'stdin' | 'interrupted'>,
-  nothing = '',
+  nothing?: string,
 ): AsyncGenerator<Uint8Array, void> {
   try {
     yield* file === '-' ? stdin.chunks : readInput(file, interrupted);
@@ -23,7 +23,7 @@ export async function* readNamedFile(
     const code = systemCode(cause) ?? '';
     // An error that is not about this file, such as a failing disk, is reported as it is.
     if (!/^E[A-Z]+$/.test(code) || systemFailureText(cause) !== undefined) throw cause;
-    throw new UsageError(`${unreadableText(file, code, cause)}${nothing}`, { cause });
+    throw new UsageError(`${unreadableText(file, code, cause)}${endOf(nothing)}`, { cause });
   }
 }
 
@@ -57,16 +57,13 @@ function unreadableText(file: string, code: string, cause: unknown): string {
 
 /**
  * Creates an error that lists problems of a file.
- * @param nothing the clause to append as a sentence, such as `nothing was sent`
+ * @param nothing as in `readNamedFile`
  */
 export function faultyFile(
   file: string,
-  {
-    problems,
-    total,
-    unit,
-  }: { readonly problems: readonly FileProblem[]; readonly total: number; readonly unit: PlaceUnit },
-  { nothing, hint }: { readonly nothing?: string; readonly hint?: string | undefined },
+  { problems, total, unit }: Omit<FileProblems, 'remedy'>,
+  nothing: string | undefined,
+  hint?: string,
 ): UsageError {
   const name = file === '-' ? 'stdin' : file;
   const count = total === 1 ? 'an error' : `${grouped(total)} errors`;
@@ -74,6 +71,10 @@ export function faultyFile(
     ({ line, column, message }) => `${unit} ${line}${column ? `, ${column}` : ''}: ${message}`,
   );
   const named = total > problems.length ? ` (the first ${grouped(problems.length)} are listed)` : '';
-  const end = nothing === undefined ? '' : `. ${capitalized(nothing)}`;
-  return new UsageError(`${name} has ${count}${named}${end}`, { lines, faults: problems, faultCount: total, hint });
+  const message = `${name} has ${count}${named}${endOf(nothing)}`;
+  return new UsageError(message, { lines, faults: problems, faultCount: total, hint });
+}
+
+function endOf(nothing: string | undefined): string {
+  return nothing === undefined ? '' : `. ${capitalized(nothing)}`;
 }

@@ -9,7 +9,7 @@ import { createFileAtomically, requireSafeLocation, writeFileAtomically } from '
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { petstock } from '../shared/hint.ts';
-import { capitalized, quoted, sentence } from '../shared/parsed.ts';
+import { quoted, sentence } from '../shared/parsed.ts';
 import { makePrivateFolder } from '../shared/private-files.ts';
 import type { Context } from './context.ts';
 import { faultyFile, readNamedFile } from './input-file.ts';
@@ -112,10 +112,9 @@ export async function readCodesFile(file: string, context: Context, nothing?: st
 }
 
 async function readWhole(file: string, context: Context, nothing?: string) {
-  const end = nothing === undefined ? '' : `. ${capitalized(nothing)}`;
-  const read = await readCodes(readNamedFile(file, context, end));
+  const read = await readCodes(readNamedFile(file, context, nothing));
   if (read.ok) return read;
-  throw faultyFile(file, read, nothing === undefined ? {} : { nothing });
+  throw faultyFile(file, read, nothing);
 }
 
 /**

@@ -98,7 +98,7 @@ async function bodyOf({ context }: Invocation, data: string): Promise<string | U
   const file = data.replace('@', '');
   requireFileName(file, '--data @');
   const pieces: Uint8Array[] = [];
-  for await (const piece of readNamedFile(file, context, '. Nothing was sent')) pieces.push(piece);
+  for await (const piece of readNamedFile(file, context, 'nothing was sent')) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 

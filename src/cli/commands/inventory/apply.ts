@@ -165,7 +165,7 @@ async function planFile(
     const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
     const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
     const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
-    throw faultyFile(file, { problems, total: problems.length, unit }, { nothing: `nothing was written${why}`, hint });
+    throw faultyFile(file, { problems, total: problems.length, unit }, `nothing was written${why}`, hint);
   }
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, subject, rows) };

@@ -44,7 +44,7 @@ export async function readChangeFile(invocation: Invocation, file: string, optio
   // The hint is a question or, if the file has unknown columns, this command with `--ignore-columns`.
   const reading = applyCommand(invocation, file, { ignoreColumns: true });
   const hint = remedy?.kind !== 'ignore' ? remedy?.question : ignoreColumns ? undefined : petstock`${reading}`;
-  throw faultyFile(file, result, { nothing: 'nothing was sent', hint });
+  throw faultyFile(file, result, 'nothing was sent', hint);
 }
 
 /**

@@ -43,7 +43,7 @@ async function readFile(context: Context, file: string): Promise<StockList> {
   const name = file === '-' ? undefined : file;
   const result = await readStockList(readNamedFile(file, context), { name, format: undefined });
   if (result.ok) return result.list;
-  throw faultyFile(file, result, { nothing: 'nothing was compared' });
+  throw faultyFile(file, result, 'nothing was compared');
 }
 
 /** Returns the error about a file. If there is no such file, the name may be a mistyped environment. */

@@ -39,7 +39,7 @@ export async function readStockFile(file: string, context: Context): Promise<See
   let orders: SeedStock['orders'] = [];
   try {
     let text = '';
-    for await (const piece of decodeText(readNamedFile(file, context, '. Nothing was imported'))) text += piece;
+    for await (const piece of decodeText(readNamedFile(file, context, 'nothing was imported'))) text += piece;
     if (/^\s*[[{]/.test(text)) orders = readJson(file, text, collector);
     else readDelimited(text, collector);
   } catch (error) {

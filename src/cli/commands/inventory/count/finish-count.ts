@@ -104,7 +104,7 @@ async function requireRightLines(run: RunAccess, counting: Counting, options: Fi
     for (const { message } of problems) await messages.quote(message, { always: true });
     return;
   }
-  const error = faultyFile('-', { problems, total, unit: 'line' }, { nothing: 'nothing was written' });
+  const error = faultyFile('-', { problems, total, unit: 'line' }, 'nothing was written');
   if (account.isEmpty && options.beganNow) session.end({ how: 'discarded' });
   if (account.isEmpty || options.dryRun) throw error;
   const left = withLeft(error, run, session, { ...run.invocation.options, codes: undefined });
