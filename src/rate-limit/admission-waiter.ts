@@ -163,7 +163,7 @@ export class AdmissionWaiter {
  * The reason that ends a wait. It is shared, because `abort()` without a reason creates an error with a stack each
  * time.
  */
-const completed = new Error('one of our own requests is over');
+const completed = new Error('a request of this governor has ended');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
   if (left === 0 && limit === 1) return "today's only request is used up";

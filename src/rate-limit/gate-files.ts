@@ -94,7 +94,6 @@ export class GateFiles {
         const isFirst = await createFileAtomically(file, text, unsynced).catch(() => false);
         if (!isFirst) {
           await underLock(folder, async () => {
-            // Another process may have written a later gate.
             const kept = this.#read(folder, scope, kind)?.state.gate.at ?? 0;
             if (kept < gate.at) await writeFileAtomically(file, [text], { isPrivate: true, sync: unsynced });
           });

@@ -11,7 +11,7 @@ export interface KnownLimit {
   readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
-  /** Number of requests left: as reported, minus those that have ended since without reporting it. */
+  /** Number of requests left: as reported, minus the requests that have ended since without a new report. */
   readonly remaining: number;
   /** When the window ends, by the service's clock. */
   readonly resetAt: number;

@@ -25,9 +25,7 @@ export interface KeyRecord extends Entitlement {
 export interface Registration {
   /** Whether a known key keeps its entitlement. */
   readonly keepsKnown: boolean;
-  /** See `KeyRecord.origin`. */
   readonly origin?: string | undefined;
-  /** See `KeyRecord.name`. */
   readonly name?: string | undefined;
 }
 
