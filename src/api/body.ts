@@ -16,9 +16,8 @@ export const maxBodyBytes = {
   headers: 64 * KiB,
 } as const;
 
-/** The maximum size of a body, and the request that a message names if the body is longer. */
+/** The maximum size of a body in bytes, and the request that a message names if the body is longer. */
 export interface BodyBound {
-  /** In bytes. */
   readonly most: number;
   /** The request, like `GET /store/orders`. */
   readonly of: string;

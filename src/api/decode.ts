@@ -98,7 +98,6 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     /** @param index number of items before the one that is too long */
     tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
     unexpected: invalidAt,
-    /** Returns the error for a list that is not closed. */
     cutOff: (length: number) => nonsense(operation, `is not valid JSON: it is cut off after ${grouped(length)} bytes`),
   };
 }

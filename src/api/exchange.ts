@@ -165,7 +165,6 @@ class Exchange implements ReceivedResponse {
   }
 }
 
-/** The timeout of one request. It can be paused. */
 class TimeLimit {
   readonly #clock: Clock;
   readonly #onPassed: () => void;

@@ -74,7 +74,6 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** The code of the error for a response that switches to another protocol. */
 export const upgradeCode = 'EUPGRADE';
 
 const unconnectedCodes = new Set([
@@ -146,7 +145,6 @@ export async function errorOf(response: Refusal, retryAfter?: number): Promise<P
  * Returns the error for a failed response.
  * @param text the body, of any kind
  * @param details.retryAfter the wait that the response asks for, in milliseconds
- * @param details.redact removes the key from the text
  */
 export function errorOfResponse(
   status: number,

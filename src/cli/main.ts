@@ -29,8 +29,8 @@ export async function main(given: Context): Promise<number> {
       if (!running.takesKeys) refuseTypedKey(operands, running.name);
       // Loaded late, because help and version don't need it.
       const { openInvocation } = await import('./invocation/invocation.ts');
-      const { options: ofAll, fault } = shared();
-      if (fault !== undefined) throw new UsageError(fault, { hint: 'petstock help options' });
+      const { options: ofAll, problemText } = shared();
+      if (problemText !== undefined) throw new UsageError(problemText, { hint: 'petstock help options' });
       const globals = { ...ofAll, typed: typedSharedOptions(program), fields: command.getOptionValue('fields') };
       const options = ownOptions<Options>(command);
       opened = await openInvocation(context, { globals, options: options as FlagValues }, running);

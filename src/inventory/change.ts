@@ -60,7 +60,7 @@ export type RowResult = (typeof rowResults)[number];
 export interface BulkRow {
   readonly line: number;
   readonly petId: bigint;
-  /** The stock that was read; undefined for a plain set, and if the service returned none or an unreliable one. */
+  /** The stock that was read; undefined if none was read, or if the service returned none or an unreliable one. */
   readonly before: number | undefined;
   /** The wanted stock; undefined if it is not known. */
   readonly after: number | undefined;
@@ -79,7 +79,6 @@ export interface BulkRow {
   readonly ref: string | undefined;
 }
 
-/** Numbers of rows by result. */
 export type BulkCounts = Readonly<Record<RowResult, number>>;
 
 export interface BulkReport {
@@ -92,7 +91,7 @@ export interface BulkReport {
   readonly uncounted?: Partial<BulkCounts> | undefined;
 }
 
-/** Returns the delta to add to whatever the stock is; undefined for a row that depends on a stock. */
+/** Returns the delta to add to whatever the stock is; undefined for a row without a delta or with an expected stock. */
 export function owedDelta({ delta, expected }: Pick<BulkRow, 'delta' | 'expected'>): number | undefined {
   return expected === undefined ? delta : undefined;
 }

@@ -8,7 +8,6 @@ export interface FilterCriteria {
   readonly petIds?: ReadonlySet<bigint> | undefined;
   readonly minQuantity?: number | undefined;
   readonly maxQuantity?: number | undefined;
-  /** Accepts only pets that are low. */
   readonly low?: LowLevels | undefined;
 }
 

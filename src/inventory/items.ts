@@ -216,7 +216,7 @@ export function outdatedText({ found, written }: OutdatedStock): string {
   return `the service returned ${found}, although ${written} was just written, so this stock may be outdated`;
 }
 
-/** Explains why a pet no longer has a stock, as a clause without a period. */
+/** Explains why the stock of a pet is no longer known, as a clause without a period. */
 export function absenceText({ unreadable, outdated }: Quantities, petId: bigint): string {
   const older = outdated?.get(petId);
   if (older !== undefined) return outdatedText(older);

@@ -8,7 +8,7 @@ export interface PlanProblem {
   readonly message: string;
 }
 
-/** The code of a row whose pet has an unreadable stock. */
+/** The error code of a row whose pet has an unreadable stock. */
 export const unreadableStock = 'unreadable_stock';
 
 /** The plan of all changes; each becomes a row or a problem. */

@@ -68,9 +68,9 @@ export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {
   readonly at: number | undefined;
   /** When no request of the row can be in flight any more, by the monotonic clock; undefined if none can be now. */
   readonly inFlightUntil: number | undefined;
-  /** The row's position in the order of all writes. The plan allocates it, and each intent allocates a new one. */
+  /** The sequence number of the row's last intent; before the first intent, the last number before the run began. */
   readonly sequence: number;
-  /** The position of the row's last change in the order of all writes. */
+  /** The sequence number of the row's last change. */
   readonly touched: number;
   /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
@@ -93,7 +93,7 @@ export interface RunRecord extends RunHead {
   readonly undone: number;
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that the rows add and remove. A row whose previous stock is not known does not count. */
+  /** Total number of units that the plan adds and removes. A row whose previous stock is not known does not count. */
   readonly units: bigint;
   /** The pets of the first 20 rows. */
   readonly pets: readonly bigint[];

@@ -19,7 +19,7 @@ export interface PetTotals {
 export interface RowKind {
   /** Whether the row set the stock to a count, or undoes such a row. */
   readonly isCount: boolean;
-  /** The change in these sums that the row cancels: 0 for most rows, undefined if it undoes an unknown change. */
+  /** The change that the row undoes, if the sums contain it; otherwise 0. Undefined if that change is not known. */
   readonly cancelledChange: bigint | undefined;
 }
 

@@ -4,7 +4,6 @@ import { UsageError } from '../shared/errors.ts';
 import type { State } from '../state/state.ts';
 import { countOf, type PetIdInput, petIdOf, timeOf, wordOf } from './arguments.ts';
 
-/** Selects runs of the history. */
 export interface HistoryFilter {
   /** Selects runs that have a row for this pet. */
   readonly petId?: PetIdInput | undefined;
@@ -47,7 +46,7 @@ export interface HistoryRun {
   readonly undoneBy: readonly string[];
   /** Number of recorded rows. Rows that needed no change are not recorded. */
   readonly changes: number;
-  /** Total number of units that the rows add and remove. A row whose previous stock is not known does not count. */
+  /** Total number of units that the plan adds and removes. A row whose previous stock is not known does not count. */
   readonly units: bigint;
   /** Number of rows with each result, including rows that needed no change or were left out, which are not recorded. */
   readonly counts: Readonly<Record<HistoryRow['result'] | 'skipped' | 'notEdited', number>>;
@@ -79,7 +78,7 @@ export interface HistoryRow {
   readonly ref: string | undefined;
   /** The run that has undone the row; undefined if none has. */
   readonly undoneBy: string | undefined;
-  /** When the row was last sent or settled; undefined before that. */
+  /** When the run last sent or settled the row; undefined if it did neither. */
   readonly at: Date | undefined;
 }
 
@@ -114,9 +113,9 @@ async function* historyRows(rows: AsyncIterable<RecordedRow>): AsyncGenerator<Hi
 }
 
 /**
- * Returns the run with this id, or with these last four characters of one.
- * @throws NotFoundError if no run matches; UsageError if the text has another form, matches several runs, or is the id
- * of a run at another service
+ * Returns the run with this id, or the one whose id ends with these four characters.
+ * @throws NotFoundError if no run matches; UsageError if the text has another form, matches several runs, or matches a
+ * run at another service
  */
 export async function requireRun(
   { state: { history }, serviceName }: HistoryContext,

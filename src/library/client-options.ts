@@ -17,7 +17,7 @@ export interface PetstoreClientOptions {
    * use it, and `onWarning` is called.
    */
   readonly stateUrl?: string | undefined;
-  /** The environment that is recorded with limits and runs, such as `staging`; default: the origin of `baseUrl`. */
+  /** The environment that is recorded with limits and runs, such as `staging`; default: the origin of the service. */
   readonly name?: string | undefined;
   /** Timeout of one request in milliseconds; default 30,000. */
   readonly timeout?: number | undefined;
@@ -58,7 +58,7 @@ export interface PetstoreClientOptions {
 export interface LimitState {
   /** Number of requests per window, which is a minute or a day. */
   readonly limit: number;
-  /** Number of requests left: as reported, minus those sent since. */
+  /** Number of requests left: as reported, minus the requests that have ended since. */
   readonly remaining: number;
   /** When the window of the limit ends, by the service's clock. */
   readonly resetAt: Date;

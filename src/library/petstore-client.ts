@@ -48,7 +48,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a call that returns plain data. */
 export interface PlainCallOptions extends CallOptions, PlainOptions {}
 
 /** A response whose body the specification does not define: the body as plain data, and the headers. */
@@ -268,7 +267,9 @@ function requireRequest(method: unknown, path: unknown, body: unknown): void {
   const segments =
     typeof path === 'string' ? (path.split('?')[0] ?? '').replace(/%2e/gi, '.').split(/[/\\]|%2f|%5c/i) : [];
   if (typeof path !== 'string' || !/^\/[!-"$-[\]-~]*$/.test(path) || segments.some((one) => /^\.\.?$/.test(one))) {
-    throw new UsageError('path must begin with a slash. It must be ASCII text without white space, #, \\ and ..');
+    throw new UsageError(
+      'path must begin with a slash. It must be ASCII text without white space, # and \\, and no part may be . or ..',
+    );
   }
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new UsageError('body must be a string or bytes');

@@ -38,7 +38,6 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of a run. */
 export interface RunReport {
   /** The id of the run; undefined if it is not in the history. */
   readonly run: string | undefined;
@@ -175,7 +174,7 @@ export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
     throw new UsageError('changes must be an array or another iterable');
   }
   const changes: Change[] = [];
-  const faults: string[] = [];
+  const problems: string[] = [];
   const lineOf = new Map<bigint, number>();
   let line = 0;
   for (const input of inputs) {
@@ -184,15 +183,15 @@ export function readChanges(inputs: Iterable<ChangeInput>): readonly Change[] {
       const change = readChange(input, line);
       const first = lineOf.get(change.petId);
       if (first === undefined) lineOf.set(change.petId, line);
-      else faults.push(`change ${line}: pet ${change.petId} is already in change ${first}`);
+      else problems.push(`change ${line}: pet ${change.petId} is already in change ${first}`);
       changes.push(change);
     } catch (error) {
       if (!(error instanceof PetstockError)) throw error;
-      faults.push(`change ${line}: ${error.message}`);
+      problems.push(`change ${line}: ${error.message}`);
     }
   }
-  if (faults.length === 0) return changes;
-  throw new UsageError(`Invalid changes: ${faults[0]}. Nothing was sent`, { lines: faults });
+  if (problems.length === 0) return changes;
+  throw new UsageError(`Invalid changes: ${problems[0]}. Nothing was sent`, { lines: problems });
 }
 
 function readChange(input: ChangeInput, line: number): Change {

@@ -4,7 +4,7 @@ import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 
 /**
  * Splits a command into words at white space. Quotes and backslashes work as in a shell, but nothing is expanded. A
- * backslash before a letter stays, for Windows paths.
+ * backslash before a character without a special meaning stays, for Windows paths.
  * @returns a problem if a quote is not closed, there is no word, or an unquoted character needs a shell
  */
 export function parseCommandLine(text: string): Parsed<readonly string[]> {

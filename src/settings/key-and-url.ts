@@ -71,15 +71,15 @@ function urlOf(text: string): URL | undefined {
   }
 }
 
-/** Reports whether a host name, normalized by the WHATWG parser, is this machine: `127.1` is already `127.0.0.1`. */
+/** Reports whether a host, normalized by the WHATWG parser, is a loopback address: `127.1` is already `127.0.0.1`. */
 export function isLoopback(hostname: string): boolean {
   return ['localhost', '[::1]'].includes(hostname) || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 }
 
 /**
  * Returns a canonical name of the service: scheme and host in lower case, without the default port, trailing slashes
- * and dots, and needless percent-encodings. All names of this machine become `localhost`, because two of them may be
- * one service.
+ * and dots, and needless percent-encodings. All loopback addresses become `localhost`, because two of them may be one
+ * service.
  * @param baseUrl `https://host/v1`, as returned by `parseBaseUrl`; a text that is not a URL is returned unchanged
  */
 export function serviceNameOf(baseUrl: string): string {

@@ -11,7 +11,7 @@ export interface Proxy extends Sourced<string> {
 /**
  * Returns the proxy for an address: `HTTPS_PROXY` for an https: address, `HTTP_PROXY` for an http: one, otherwise
  * `ALL_PROXY`. The lower-case form of each name takes precedence. Undefined if the connection is direct, as for a host
- * in `NO_PROXY`, and always for this machine itself.
+ * in `NO_PROXY`, and always for a loopback address.
  * @throws UsageError if the variable is not the URL of an HTTP proxy; its text is not repeated
  */
 export function resolveProxy(baseUrl: string, env: Environment): Proxy | undefined {

@@ -265,6 +265,6 @@ function file(meaning: string, check: (value: string) => Promise<void> | void) {
 function requireCodesFile(value: string): void {
   const stats = statSync(value, { throwIfNoEntry: false });
   if (stats?.isFile()) return;
-  const fault = stats === undefined ? `There is no file ${value}` : `${value} is not a file`;
-  throw new UsageError(`${fault}. The setting codes was not changed`);
+  const reason = stats === undefined ? `There is no file ${value}` : `${value} is not a file`;
+  throw new UsageError(`${reason}. The setting codes was not changed`);
 }

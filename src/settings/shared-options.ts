@@ -6,11 +6,11 @@ interface SharedOption {
   readonly about: string;
   /** The variable that applies if the option is not given. */
   readonly variable?: string;
-  /** The values of the variable. Default: the values of the option. */
+  /** The value of the variable that means this option, if it has values of its own: `false` for `--no-header`. */
   readonly values?: string;
   /**
    * Parses the value of the option, or the text of its variable. Absent for `env` and `store`, which are parsed with
-   * their settings, and for flags that are not set by a variable of their own.
+   * their settings, and for flags without a variable, or whose variable is read elsewhere.
    */
   readonly parse?: (text: string) => Parsed<string | number | boolean>;
 }
@@ -148,10 +148,10 @@ export interface SharedOptions {
 export function readSharedOptions(
   { 'debug=json': debugJson, debug, ...typed }: Readonly<Record<string, unknown>>,
   env: Environment,
-): { readonly options: SharedOptions; readonly fault: string | undefined } {
+): { readonly options: SharedOptions; readonly problemText: string | undefined } {
   const given: Record<string, unknown> = { ...typed, debug: debugJson ? 'json' : debug ? 'text' : undefined };
   const options: Record<string, unknown> = {};
-  let fault: string | undefined;
+  let problemText: string | undefined;
   for (const [name, { flags, variable: source = '', parse }] of rows) {
     const value = given[name];
     // `--json` is a format, so the variable of `--output` is not read.
@@ -160,9 +160,9 @@ export function readSharedOptions(
     if (text === undefined) continue;
     const read = typeof text === 'string' && parse !== undefined ? parse(text) : parsed(text);
     if (read.ok) options[name] = read.value;
-    else fault ??= `${value === undefined ? source : nameOf(flags)} ${read.problem}`;
+    else problemText ??= `${value === undefined ? source : nameOf(flags)} ${read.problem}`;
   }
-  return { options, fault };
+  return { options, problemText };
 }
 
 /** Returns the long name of an option, such as `--timeout`. */

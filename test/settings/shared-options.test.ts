@@ -37,7 +37,7 @@ describe('the variable of an option that all commands share', () => {
     expect(await sent({ PETSTOCK_RETRIES: '0' }, ' --retries 2')).toBe(3);
     expect(readSharedOptions({}, { PETSTOCK_TIMEOUT: '0.5', PETSTOCK_MAX_WAIT: '7' })).toEqual({
       options: { timeout: 500, maxWait: 7000 },
-      fault: undefined,
+      problemText: undefined,
     });
   });
 

@@ -96,7 +96,7 @@ export function isWord(line: string): boolean {
 }
 
 /**
- * Returns a line or code as it is stored: without the characters that a scanner may add around it (STX, ETX), the GS
+ * Returns a line or code as it is stored: without the characters that a scanner may add around it (such as STX), the GS
  * inside GS1, and what a terminal adds around pasted text. Any other control character, such as a backspace that the
  * terminal did not handle, stays visible in the code, so that the code is unknown.
  */

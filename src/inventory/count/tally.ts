@@ -1,7 +1,7 @@
 /** The thing that is counted: a pet, or a code whose pet is not known. */
 export type Counted = bigint | string;
 
-/** The scans are the stock (`count`), arrived units (`add`), or removed units (`take`). */
+/** The meaning of the scans: the stock (`count`), arrived units (`add`), or removed units (`take`). */
 export type CountMode = 'count' | 'add' | 'take';
 
 export interface CountStep {
@@ -41,12 +41,15 @@ export class Tally {
     return step;
   }
 
-  /** Adds units that `cancelLast` never cancels, such as those of merged sessions. */
+  /**
+   * Adds units without a step, such as those of merged sessions. Call this before any step for the same pet or code that
+   * `cancelLast` may still cancel, because cancelling a step restores the units before it.
+   */
   base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
   }
 
-  /** Sets how many units of a pet or a code are left. `cancelLast` then no longer cancels earlier lines. */
+  /** Sets how many units of a pet or a code are left. `cancelLast` then no longer cancels earlier steps. */
   reduceTo(what: Counted, units: number): void {
     this.#steps.length = 0;
     this.#put(what, units > 0 ? units : undefined);
