@@ -46,7 +46,7 @@ test('reports setting and file in set and unset, and a variable overriding the s
   const hidden = await config.says('set default-env sandbox', { env: { PETSTOCK_ENV: 'staging' } });
   expect(hidden).toBe(`Set default-env to sandbox in FILE\n${hides('PETSTOCK_ENV', 'default-env')}`);
   expect(config.stored().settings).toEqual({ 'low-stock': 0, 'default-env': 'sandbox' });
-  expect(await config.says('unset low-stock')).toBe('Removed low-stock from FILE; the default is 5\n');
+  expect(await config.says('unset low-stock')).toBe('Removed low-stock from FILE. The default is 5\n');
   expect(await config.says('unset low-stock')).toBe('low-stock is not set in FILE\n');
   expect(config.stored().settings).toEqual({ 'default-env': 'sandbox' });
 });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { bold } from '../../output/terminal.ts';
 import type { Action, CommandTraits, Run } from '../invocation/invocation.ts';
 
-/** Completes a command with the parts that only its own help and its run need. */
+/** Adds to a command the parts that only its own help and its action need. */
 export type Define = (command: Command & { traits: CommandTraits; invalid: unknown }, run: Run) => void;
 
 /**

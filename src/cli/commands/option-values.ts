@@ -57,8 +57,8 @@ async function findPet(invocation: Invocation, text: string, what?: string): Pro
 /**
  * Returns the pets of ids and names, followed by those of bar codes, and an error for each name that no pet has.
  * @param coded the pets of bar codes
- * @throws UsageError for an invalid id, or for a name that several pets have; NotFoundError if all that was given is
- * names that no pet has
+ * @throws UsageError for an invalid id, or for a name that several pets have; NotFoundError if only names
+ * that no pet has were given
  */
 export async function petIdsOf(
   invocation: Invocation,

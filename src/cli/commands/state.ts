@@ -165,7 +165,7 @@ export const defineStateGrant = define({
   examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
   action: async (invocation, { print: role }) => {
     if (role === undefined || role === '') {
-      throw new UsageError('Missing option: --print <role>', { hint: 'petstock state grant --print till1' });
+      throw new UsageError('The option --print <role> is missing', { hint: 'petstock state grant --print till1' });
     }
     const { grantsFor } = await import('../../state/postgres/grants.ts');
     await invocation.results.write(grantsFor(role));

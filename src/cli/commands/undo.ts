@@ -131,8 +131,8 @@ async function whySkipped(state: State, run: RunRecord, service: string | undefi
 
 /**
  * Undoes a run.
- * @throws UsageError if nothing is left to undo, or if the run belongs to another target; ConflictError while the run
- * is running
+ * @throws UsageError if nothing is left to undo, or if the run belongs to another target or service; ConflictError
+ * while the run is running
  */
 async function undoRun(invocation: Invocation, text: string, options: UndoOptions): Promise<void> {
   const run = await requireRun(invocation, text);

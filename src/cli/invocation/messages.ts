@@ -52,7 +52,7 @@ export class Messages {
     if (words !== undefined) await this.quote(words, { always: true });
   }
 
-  /** Prints quoted text, with a bar in front of each line. */
+  /** Prints quoted text, with a bar in front of each line unless messages are a log. */
   async quote(words: string, { always } = { always: false }): Promise<void> {
     if (this.options.quiet && !always) return;
     if (this.options.isLog) return this.#say('quote', singleLine(words));

@@ -24,7 +24,7 @@ export async function networkFor(baseUrl: string, use: NetworkUse): Promise<Tran
   const proxy = resolveProxy(baseUrl, env);
   const caFile = use.settings['ca-file'];
   if (caFile === undefined || !baseUrl.startsWith('https:')) return { proxy };
-  // Loaded late, because it loads TLS.
+  // Loaded late, because Node's TLS module takes a while to load.
   const { authoritiesWith } = await import('../../settings/authorities.ts');
   return { proxy, ca: await authoritiesWith(caFile, env) };
 }

@@ -25,7 +25,7 @@ export class ServiceConnections {
   readonly #connections = new Map<string, Promise<ServiceConnection>>();
   /** When petstock last tried to open the state, by the monotonic clock. */
   #triedAt = 0;
-  /** Whether the result shows the rest of the rate limit, so that stderr need not repeat it. */
+  /** Whether the result shows what is left of the rate limit, so that stderr need not repeat it. */
   hasShownRateLimit = false;
 
   constructor(private readonly options: ServiceConnectionsOptions) {}

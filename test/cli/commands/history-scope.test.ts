@@ -57,7 +57,7 @@ test('shows and prunes the whole history whatever default-env and default-store 
   await shop.exits('config set default-store north', 0);
   expect(names(runs, await shop.json('history list --json'))).toEqual(all);
   expect(await shop.json('history show latest --json')).toMatchObject({ run: runs['south/staging'] });
-  await shop.exits('history prune --keep 0 --yes', 0, '4 runs of all stores and environments removed.');
+  await shop.exits('history prune --keep 0 --yes', 0, 'Removed 4 runs of all stores and environments.');
 });
 
 test.for([

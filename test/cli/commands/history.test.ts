@@ -212,7 +212,11 @@ describe('history export', () => {
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
     const second = await recordRun(shop, [failed, pending(6n)], { env: 'production' });
-    const { stdout } = await shop.exits('history export', 0, 'Not exported, because they have no outcome yet: 1 row.');
+    const { stdout } = await shop.exits(
+      'history export',
+      0,
+      'Not exported, because they have no final outcome yet: 1 row.',
+    );
     expect(jsonLines(stdout)).toMatchObject([
       { run: first, env: 'staging', row: 1, petId: 4, before: 1, after: 2, result: 'applied' },
       { run: first, row: 2, before: 3, after: 4 },
@@ -303,11 +307,11 @@ describe('history prune', () => {
     const pruned = await shop.exits(
       'history prune --before 36h --yes',
       0,
-      '2 runs of all stores and environments removed.',
+      'Removed 2 runs of all stores and environments.',
     );
     expect(pruned.stdout).toBe('');
     expect(await ids(shop)).toEqual(runs.slice(0, 1));
-    await shop.exits('history prune --keep 0 --yes --env staging', 0, '1 run of staging of all stores removed.');
+    await shop.exits('history prune --keep 0 --yes --env staging', 0, 'Removed 1 run of staging of all stores.');
   });
 
   test('history prune keeps the latest runs, and resumable runs with their undos', async () => {

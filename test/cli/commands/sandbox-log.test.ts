@@ -63,7 +63,7 @@ shopTest('warns if a revoked key is given to sandbox serve', async ({ shop }) =>
 
 shopTest('prints a command that shows the key if there is no terminal', async ({ shop }) => {
   const { stdout, stderr } = await served(shop, '');
-  const command = /The key is the sandbox's own: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
+  const command = /The key is the sandbox's own\. To show it: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
   const info = await shop.json(command);
   expect(Object.keys(info)).toEqual(['file', 'key', 'plan', 'pets']);
   expect(info.key).toBe(JSON.parse(stdout).key);

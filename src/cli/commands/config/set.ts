@@ -120,7 +120,7 @@ async function removeSetting(invocation: Invocation, name: SettingName): Promise
   const whose = target.store === undefined ? '' : ` for the store ${target.store}`;
   const changed = await setSetting(target, name, undefined);
   const value = target.store === undefined ? definitionOf(name).defaultValue : undefined;
-  const now = value === undefined ? '' : `; the default is ${value}`;
+  const now = value === undefined ? '' : `. The default is ${value}`;
   const words = changed ? `Removed ${name}${whose} from ${file}${now}` : `${name} is not set${whose} in ${file}`;
   await reportChange(invocation, { ref: { store: target.store, name }, value: null, changed }, words);
 }

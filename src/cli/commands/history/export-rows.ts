@@ -18,7 +18,7 @@ export const defineHistoryExport = define({
   formats: changeFormats,
   operands: { '[file]': 'the file to write (default: stdout)' },
   description:
-    'Writes every row that has an outcome, in the order of the outcomes, each with the properties of its run. The format is NDJSON, unless -o or the ' +
+    'Writes every row that has a final outcome, in the order of the outcomes, each with the properties of its run. The format is NDJSON, unless -o or the ' +
     'name of the file chooses JSON, CSV or TSV. Later rows always have a higher seq: to continue later without a gap, pass the last seq to --after. ' +
     'A row is only repeated if a resume has changed its outcome; run and row identify it. ' +
     'An undo has rows of its own; their field undoes has the id of the undone run. Covers every store and environment, unless --store, --env or their variables name one. Sends nothing.',
@@ -61,7 +61,7 @@ export const defineHistoryExport = define({
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
       const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
-      const left = `Not exported, because they have no outcome yet: ${counted(open, 'row')}.`;
+      const left = `Not exported, because they have no final outcome yet: ${counted(open, 'row')}.`;
       const how = 'To see the unfinished runs: petstock history list --state incomplete';
       if (open > 0) await invocation.messages.note(`${left} ${how}`);
     });

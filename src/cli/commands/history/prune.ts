@@ -40,7 +40,7 @@ export const defineHistoryPrune = define({
       const { removed, kept } = state === undefined ? none : await removeRuns(invocation, state.history, bounds);
       const { env = null, store = null } = namedTarget(invocation);
       await printOutcome(invocation, { env, store, removed, kept });
-      await invocation.messages.note(`${counted(removed, 'run')} of ${namedTargetText(invocation)} removed.`);
+      await invocation.messages.note(`Removed ${counted(removed, 'run')} of ${namedTargetText(invocation)}.`);
     });
   },
 });

@@ -206,6 +206,6 @@ async function warnIfUnclear({ messages }: Invocation, state: State, run: RunRec
  * @param env the environment of all shown runs; undefined if they may differ
  */
 async function shownNames({ results, petNames, config }: Invocation, env: string | undefined) {
-  const isTheirs = config.settings.codes !== undefined || env === 'sandbox';
-  return isTheirs && ['table', 'html'].includes(results.format) ? petNames() : undefined;
+  const mayHaveNames = config.settings.codes !== undefined || env === 'sandbox';
+  return mayHaveNames && ['table', 'html'].includes(results.format) ? petNames() : undefined;
 }

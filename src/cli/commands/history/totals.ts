@@ -148,8 +148,8 @@ async function withKnown({ petNames, config }: Invocation, { petWrites }: State,
       const some = own.slice(from, from + atOnce);
       const stocks = await petWrites.lastKnown(serviceName, some);
       for (const [index, each] of some.entries()) {
-        const isTheirs = config.settings.codes !== undefined || each.env === 'sandbox';
-        known.push({ ...each, name: isTheirs ? names?.get(each.petId) : undefined, now: stocks[index] });
+        const mayHaveNames = config.settings.codes !== undefined || each.env === 'sandbox';
+        known.push({ ...each, name: mayHaveNames ? names?.get(each.petId) : undefined, now: stocks[index] });
       }
     }
   }

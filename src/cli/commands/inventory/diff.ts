@@ -30,7 +30,7 @@ export const defineDiff = define({
   options: diffOptions,
   examples: [
     ['petstock inventory diff staging production'],
-    ['petstock inventory diff north/production south/production', 'of two stores'],
+    ['petstock inventory diff north/production south/production', 'two stores'],
     ['petstock inventory diff stock.csv staging --only quantity', 'what has changed since the export'],
     ['petstock inventory diff staging stock.csv --changes > back.csv', 'a file that restores the export'],
     ['petstock inventory apply back.csv --dry-run'],

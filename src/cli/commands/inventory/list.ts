@@ -85,7 +85,7 @@ export const defineList = define({
   },
 });
 
-/** Maximum number of ids in a heading. A hundred would fill the page. */
+/** Maximum number of ids that a heading lists. */
 const maxNamed = 10;
 
 /** Describes the filters for the heading of a page: `: low; name with "rabbit"`. */

@@ -32,7 +32,7 @@ function secondsText(ms: number): string {
 
 /** A check that takes longer than this many milliseconds was probably delayed by the rate limit. */
 const maxPollMs = 1000;
-/** The longest single sleep in milliseconds, so that petstock notices that the machine was suspended. */
+/** Maximum length of one sleep in milliseconds. Between two, petstock notices that the machine was suspended. */
 const maxSleep = 5000;
 /** Maximum number of missing pets that a warning lists. */
 const maxNamed = 20;

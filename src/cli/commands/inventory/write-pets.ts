@@ -76,7 +76,7 @@ interface Assignment<Pet = bigint> {
   readonly value: number;
 }
 
-const nouns = { set: 'stock', adjust: 'change' };
+const nouns = { set: 'stock', adjust: 'delta' };
 const samples = { set: ['4=12', '4 12', '4=12 5=9'], adjust: ['4=+1', '4 +1', '4=+1 5=-2'] };
 
 /** Runs `set` or `adjust`: one pet as `4 12`, or several as `4=12 5=9` in one run. */

@@ -81,7 +81,7 @@ export const defineExport = define({
       await exportTo(invocation, file, isJson ? jsonOf(storage, stringIds) : csvOf(storage), { force });
       const [orders, records] = [await storage.orders(), await storage.records()];
       if (!isJson && orders.length + records.length > 0) {
-        await invocation.messages.warn('CSV leaves out orders and pet records; --format json has them.');
+        await invocation.messages.warn('CSV leaves out orders and pet records. To write them, too, use --format json.');
       }
     });
   },

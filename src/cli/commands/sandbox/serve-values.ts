@@ -123,7 +123,9 @@ function refuseContradictions(values: Values): void {
     if (isSet(option) && !isSet('adminPort')) refuse(`${flagOf(option)} has no effect without --admin-port`);
   }
   if (isSet('tlsCert') !== isSet('tlsKey')) {
-    refuse(`--tls-cert and --tls-key go together; ${isSet('tlsKey') ? '--tls-cert' : '--tls-key'} is missing`);
+    refuse(
+      `--tls-cert and --tls-key must be used together. ${isSet('tlsKey') ? '--tls-cert' : '--tls-key'} is missing`,
+    );
   }
   const { minQuantity: min, maxQuantity: max } = values;
   if (min !== undefined && max !== undefined && min > max) {
@@ -132,8 +134,8 @@ function refuseContradictions(values: Values): void {
 }
 
 /**
- * Options about the stock, the key, the plan, the limits or the ban rule. Without a file or a database, they never
- * change the sandbox's own file.
+ * Options about the stock, the key, the plan, the limits or the ban rule. With any of them, but without a file or a
+ * database, the server keeps everything in memory.
  */
 const ownOptions: readonly Name[] = [
   ...(['pets', 'seed', 'ids', 'import', 'key', 'keyFile', 'plan', 'limitMinute', 'limitDay'] as const),
@@ -142,10 +144,6 @@ const ownOptions: readonly Name[] = [
 
 type ParsedOptions = Omit<ServiceOptions, 'key' | 'clock' | 'stock' | 'log'>;
 
-/**
- * Converts the values to options of the service. If the stock, the key, the plan, the limits or the ban rule is set
- * without a file or database, everything stays in memory.
- */
 export function serviceOptionsOf(values: Values): ParsedOptions {
   const { port = defaultPort, host, database, pets, seed, ids, plan, windowSeconds, cors, trustProxy } = values;
   const { adminPort, adminHost, adminToken, metricsToken, testControls, tlsCert: cert, tlsKey } = values;

@@ -195,7 +195,7 @@ async function announce({ context, results }: Invocation, service: RunningServic
     await teller.note(whereKeyIs(context.folders.state, key, values));
     if (admin !== null)
       await teller.note(
-        `The administration address is ${admin}. Its token is that of --admin-token; without that option, --json shows the token.`,
+        `The administration address is ${admin}. Its token is that of --admin-token. Without that option, --json shows the token.`,
       );
   }
   if (!results.wantsJson) return;
@@ -206,7 +206,7 @@ function whereKeyIs(stateFolder: string, key: string, values: Values): string {
   if (values.keyFile !== undefined) return `The key is in ${values.keyFile}.`;
   if (values.key !== undefined) return 'The key is the one you gave.';
   return ownKey(stateFolder) === key
-    ? "The key is the sandbox's own: petstock sandbox info --json"
+    ? "The key is the sandbox's own. To show it: petstock sandbox info --json"
     : 'The key is shown with --json.';
 }
 

@@ -122,7 +122,7 @@ function readHeader(where: string, cells: readonly string[], collector: StockCol
   }
   for (const [at, field] of header.entries()) {
     if (field !== undefined && field !== 'delta') continue;
-    collector.problem(where, `the column "${cells[at]}" is not known; the columns are petId, quantity, status`);
+    collector.problem(where, `the column "${cells[at]}" is not known. The columns are petId, quantity, status`);
   }
   return header;
 }

@@ -98,8 +98,8 @@ function unfinished(invocation: Invocation, session: CountSession, mode: CountMo
 }
 
 /**
- * Returns, for example, `k3x9 "aisle 3" (a count of units that came in, with --add)`. The kind is left out if it is a
- * stock-take and the command is one, too.
+ * Returns, for example, `k3x9 "aisle 3" (a count of units that came in, with --add)`. Leaves out the kind if both the
+ * session and the command are stock-takes.
  */
 function nameText(session: CountSession, typed: CountMode): string {
   const { label, mode } = session.head;

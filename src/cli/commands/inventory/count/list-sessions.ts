@@ -89,7 +89,7 @@ function findAny(sessions: CountSessions, text: string): CountSession | DamagedC
 
 /**
  * Returns a view of sessions.
- * @param target the target of the command; a table leaves it out
+ * @param target the target of the command. A table has no column of targets if all sessions are for this one
  */
 function sessionsView(sessions: readonly ListedSession[], target: string): View {
   return {
