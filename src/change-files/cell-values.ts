@@ -1,9 +1,7 @@
-import { isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
+import { fifteenDigitsThenZeros, isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
-/** Matches an id that a spreadsheet has probably rounded: spreadsheets keep 15 digits and fill up with zeros. */
-const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{4,}$/;
 
 /**
  * Returns a number without what spreadsheets add to keep its digits: `="123"`, `'123`, white space. Empty for a blank

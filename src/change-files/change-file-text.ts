@@ -21,9 +21,6 @@ export interface ExportOptions {
   readonly delimiter?: string;
 }
 
-/** Matches text that already has an apostrophe in front of a formula, also in full width. */
-export const alreadyGuarded = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
-
 /**
  * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` reads the same rows from
  * it, whether it is for a spreadsheet or not.
@@ -37,13 +34,13 @@ export async function* changeFileText(
     ...['petId', ...(names ? ['name'] : []), 'status', 'expected', 'quantity'],
     ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
   ];
-  const guard = spreadsheet ? formula : alreadyGuarded;
   // Quotes, line breaks and the delimiter need quotes by RFC 4180. White space at either end needs quotes, too, because
   // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
   const cell = (text = ''): string => {
     // The apostrophe turns a formula into text. `readChanges` removes one apostrophe.
-    const guarded = guard.test(text) ? `'${text}` : text;
+    const isGuarded = formula.test(text) && (spreadsheet || text.startsWith("'"));
+    const guarded = isGuarded ? `'${text}` : text;
     return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
   };
   const head = `${spreadsheet ? '\ufeff' : ''}${columns.join(delimiter)}\n`;

@@ -1,6 +1,6 @@
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
+import { formula } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
-import { alreadyGuarded } from './change-file-text.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
 import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
 import type { ProblemList } from './problems.ts';
@@ -118,7 +118,7 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
   const texts: Partial<Record<Field, string>> = {};
   for (const { field, index } of fields) {
     const text = cells[index] ?? '';
-    const isGuarded = text.startsWith("'") && guardedFields.has(field) && alreadyGuarded.test(text);
+    const isGuarded = text.startsWith("'") && guardedFields.has(field) && formula.test(text);
     texts[field] = isGuarded ? text.slice(1) : text;
   }
   return texts;

@@ -71,7 +71,7 @@ const largestPetId = 2n ** 63n - 1n;
 /** Matches more digits than any int64 has, not counting leading zeros. */
 const tooManyDigits = /^-?0*[1-9]\d{19}/;
 /** Matches a number of at least 18 digits whose digits after the 15th are all zeros: spreadsheets keep 15 digits. */
-const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
+export const fifteenDigitsThenZeros = /^-?[1-9]\d{14}0{3,}$/;
 
 /**
  * Parses a pet id: decimal ASCII digits with an optional minus sign, within int64. Leading zeros are accepted; `-0`, a
