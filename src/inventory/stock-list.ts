@@ -29,22 +29,21 @@ export class StockList {
 
   /** Yields the ids in ascending order. */
   *petIds(): Generator<bigint> {
-    for (let at = 0; at < this.size; at += 1) yield this.#items.petIdAt(this.#indexAt(at));
+    for (let at = 0; at < this.size; at += 1) yield this.#petIdAt(at);
   }
 
   /** The id that is longest when written; 0 if the list is empty. */
   get longestId(): bigint {
-    const [first = 0n, last = 0n] = [0, this.size - 1].map((at) =>
-      this.size === 0 ? undefined : this.#items.petIdAt(this.#indexAt(at)),
-    );
+    if (this.size === 0) return 0n;
+    const [first, last] = [this.#petIdAt(0), this.#petIdAt(this.size - 1)];
     return `${first}`.length > `${last}`.length ? first : last;
   }
 
   /** Returns a pet that occurs twice; undefined if there is none. */
   repeated(): bigint | undefined {
     for (let at = 1; at < this.size; at += 1) {
-      const petId = this.#items.petIdAt(this.#indexAt(at));
-      if (petId === this.#items.petIdAt(this.#indexAt(at - 1))) return petId;
+      const petId = this.#petIdAt(at);
+      if (petId === this.#petIdAt(at - 1)) return petId;
     }
     return undefined;
   }
@@ -86,6 +85,10 @@ export class StockList {
    */
   #indexAt(at: number): number {
     return this.#order?.[at] ?? at;
+  }
+
+  #petIdAt(at: number): bigint {
+    return this.#items.petIdAt(this.#indexAt(at));
   }
 }
 

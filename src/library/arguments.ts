@@ -7,8 +7,8 @@ export type PetIdInput = bigint | number | string;
 export type QuantityInput = number | bigint | string;
 
 /** @throws UsageError if the value is not a pet id, or is a number that may have lost digits */
-export function petIdOf(value: unknown, name = 'petId'): bigint {
-  return integer(value, name, parsePetId);
+export function petIdOf(value: unknown): bigint {
+  return integer(value, 'petId', parsePetId);
 }
 
 /** @throws UsageError if the value is not a safe integer */
