@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList } from 'node:net';
 import { UsageError } from '../shared/errors.ts';
+import { parseSubnet } from '../shared/subnet.ts';
 import { isLoopback } from './key-and-url.ts';
 import { type Environment, type Sourced, variable } from './variables.ts';
 
@@ -66,22 +67,17 @@ function withoutDot(hostname: string): string {
 
 /** Reports whether a host is an address in the range of an entry; undefined if the entry is no address or range. */
 function isInRange(host: string, entry: string): boolean | undefined {
-  const [network = '', prefix, ...more] = entry.split('/').map(withoutBrackets);
-  const family = familyOf(network);
-  const bits = Number(prefix ?? (family === 'ipv4' ? 32 : 128));
-  if (family === undefined || more.length > 0 || !(bits <= (family === 'ipv4' ? 32 : 128))) return undefined;
-  const address = withoutBrackets(host);
-  if (familyOf(address) !== family) return false;
+  const subnet = parseSubnet(withoutBrackets(entry));
+  if (subnet === undefined) return undefined;
+  const { address, bits, family } = subnet;
+  const own = parseSubnet(withoutBrackets(host));
+  if (own?.family !== family) return false;
   const range = new BlockList();
-  range.addSubnet(network, bits, family);
-  return range.check(address, family);
+  range.addSubnet(address, bits, family);
+  return range.check(own.address, family);
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
-  const version = isIP(address);
-  return version === 0 ? undefined : `ipv${version as 4 | 6}`;
-}
-
-function withoutBrackets(address: string): string {
-  return address.replace(/^\[|\]$/g, '');
+/** Removes the brackets around an IPv6 address. */
+function withoutBrackets(text: string): string {
+  return text.replace(/^\[(.*)\](?=\/|$)/, '$1');
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, BlockList, isIP, type Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { parseSubnet } from '../../shared/subnet.ts';
 import { matchedRoute, matchRoute } from '../routes/routes.ts';
 import type { Service } from '../service.ts';
 import { Refusal } from './answer.ts';
@@ -191,7 +192,11 @@ export type ClientAddress = (request: IncomingMessage) => string;
 function clientAddress(trusted: readonly string[]): ClientAddress {
   if (trusted.length === 0) return ofConnection;
   const proxies = new BlockList();
-  for (const network of trusted) addNetwork(proxies, network);
+  for (const network of trusted) {
+    const subnet = parseSubnet(network);
+    if (subnet === undefined) throw new RangeError(`"${network}" is not a network such as 10.0.0.0/8`);
+    proxies.addSubnet(subnet.address, subnet.bits, subnet.family);
+  }
   const isProxy = (address: string) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   return (request) => {
     let address = ofConnection(request);
@@ -216,15 +221,4 @@ function ofConnection({ socket }: IncomingMessage): string {
 function plain(address: string): string {
   const bare = /^\[(.*)\](?::\d+)?$/.exec(address)?.[1] ?? address.replace(/^([\d.]+):\d+$/, '$1');
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '');
-}
-
-function addNetwork(proxies: BlockList, network: string): void {
-  const [address = '', bits, ...more] = network.split('/');
-  const family = isIP(address);
-  const most = family === 6 ? 128 : 32;
-  const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
-  if (family === 0 || more.length > 0 || !(length <= most)) {
-    throw new RangeError(`"${network}" is not a network such as 10.0.0.0/8`);
-  }
-  proxies.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
 }

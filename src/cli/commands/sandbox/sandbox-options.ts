@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { parseQuantity } from '../../../inventory/items.ts';
 import { parseDatabaseUrl } from '../../../shared/database-url.ts';
 import { UsageError } from '../../../shared/errors.ts';
+import { parseSubnet } from '../../../shared/subnet.ts';
 import type { OptionRow } from '../define.ts';
 import { oneOf, required, requireFileName } from '../option-values.ts';
 
@@ -191,9 +191,7 @@ function readDatabase(given: string): string {
 }
 
 function readNetwork(given: string, option: string): string {
-  const [address = '', bits] = given.split('/');
-  const most = isIP(address) === 6 ? 128 : 32;
-  if (isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))) return given;
+  if (parseSubnet(given) !== undefined) return given;
   throw new UsageError(`${option} takes a network such as 10.0.0.0/8, not "${given}"`);
 }
 
