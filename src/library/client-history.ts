@@ -121,7 +121,7 @@ export async function requireRun(
   { state: { history }, serviceName }: HistoryContext,
   text: string,
 ): Promise<RunRecord> {
-  const run = await history.run(await history.find(text));
+  const run = await history.find(text);
   if (run.serviceName === serviceName) return run;
   throw new UsageError(`Run ${run.run} was made at ${run.baseUrl}, not at this service. Nothing was sent`);
 }

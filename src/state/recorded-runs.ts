@@ -48,12 +48,12 @@ export class RecordedRuns {
    * Finds a run by its whole id, or by its last four characters if only one run ends in them.
    * @throws UsageError if the text is not an id or matches several runs; NotFoundError if no run matches
    */
-  async find(wanted: string): Promise<string> {
+  async find(wanted: string): Promise<RunRecord> {
     const id = readRunId(wanted);
     const [condition, value] = 'end' in id ? ['substr(run, length(run) - 3)', id.end] : ['run', id.whole];
     const rows = await this.#rowsWhere(`${condition} = ? ORDER BY run`, value);
     const runs = rows.map(({ run }) => String(run));
-    return onlyRun(wanted, runs);
+    return this.run(onlyRun(wanted, runs));
   }
 
   /**

@@ -461,8 +461,8 @@ export function testState(name: string, newStore: () => Driver): void {
 
       it('finds a run by its id or the last characters of it', async () => {
         const log = await write(ours, 7n);
-        expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toBe(log.run);
-        expect(await theirs.history.find(log.run)).toBe(log.run);
+        expect(await theirs.history.find(log.run.slice(-4).toUpperCase())).toMatchObject({ run: log.run });
+        expect(await theirs.history.find(log.run)).toMatchObject({ run: log.run });
         const missing = '20200101T000000Z-aaaa';
         for (const name of ['nope-', 'zzz~'])
           await expect(theirs.history.find(name)).rejects.toMatchObject({ kind: 'usage' });

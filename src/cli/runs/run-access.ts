@@ -42,7 +42,7 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
     if (state === undefined) {
       throw new NotFoundError(`There is no run ${text} in the history`, { hint: 'petstock history list' });
     }
-    return state.history.run(await state.history.find(text));
+    return state.history.find(text);
   });
 }
 

@@ -65,7 +65,7 @@ export async function findRun(
   const hint = 'petstock history list';
   if (state === undefined) throw new NotFoundError(`The history is empty, so there is no run "${text}"`, { hint });
   const { history } = state;
-  if (text !== 'latest') return { record: await history.run(await history.find(text)), state };
+  if (text !== 'latest') return { record: await history.find(text), state };
   for await (const run of history.runs({ ...namedTarget(invocation), limit: 1 })) return { record: run, state };
   const of = isNarrowed(invocation) ? ` of ${namedTargetText(invocation)}` : '';
   throw new NotFoundError(`There is no run${of} in the history`, { hint });

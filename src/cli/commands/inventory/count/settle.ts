@@ -5,6 +5,7 @@ import { isUnclear } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import type { RunRecord } from '../../../../inventory/run-records.ts';
 import { sumText } from '../../../../output/count-text.ts';
+import { countUnclearRows } from '../../../../runs/plan-undo.ts';
 import { NotFoundError, PetstockError, UsageError } from '../../../../shared/errors.ts';
 import { type FlagValues, petstock, targetWords } from '../../../../shared/hint.ts';
 import { sentence } from '../../../../shared/parsed.ts';
@@ -48,11 +49,11 @@ export async function settle(
   return account.isSettled ? [] : again;
 }
 
-async function unwrittenOf({ connection }: RunAccess, session: SessionContent, run: string) {
-  const { history } = connection.state;
+async function unwrittenOf(access: RunAccess, session: SessionContent, run: string) {
+  const { history } = access.connection.state;
   const again: bigint[] = [];
   const left: ScanRecord[] = [];
-  if (!(await isFinished({ connection }, session, run))) return { again, left };
+  if ((await endedRun(access, session, run)) === undefined) return { again, left };
   for await (const { petId: pet, result, error, delta, after } of history.rows(run, unwritten)) {
     const mayBeWritten = result === 'unknown' || isUnclear({ result, error });
     if (delta === undefined) left.push(record('again', { pet }));
@@ -66,16 +67,16 @@ async function unwrittenOf({ connection }: RunAccess, session: SessionContent, r
 const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
 /**
- * Checks that a run has ended.
- * @returns false if the run is no longer in the history; only a run that has ended can be removed
+ * Returns the run of a session, which must have ended; undefined if it is no longer in the history, because only a run
+ * that has ended can be removed.
  * @throws UsageError if the run is unfinished
  */
-async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session: SessionContent, run: string) {
+async function endedRun({ connection }: RunAccess, session: SessionContent, run: string) {
   const found = await connection.state.history.run(run).catch((error: unknown) => {
     if (error instanceof NotFoundError) return undefined;
     throw error;
   });
-  if (found === undefined || found.state === 'done') return found !== undefined;
+  if (found === undefined || found.state === 'done') return found;
   const message = `Session ${shortOf(session)} was applied, but its run ${run} is not finished. Nothing was sent`;
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
@@ -85,9 +86,8 @@ async function isFinished({ connection }: Pick<RunAccess, 'connection'>, session
  * @throws UsageError if the run is unfinished, or has rows of unknown outcome
  */
 export async function requireFinished(access: RunAccess, session: SessionContent, run: string): Promise<void> {
-  if (!(await isFinished(access, session, run))) return;
-  let unknown = 0;
-  for await (const row of access.connection.state.history.rows(run, ['conflict'])) if (isUnclear(row)) unknown += 1;
+  const ended = await endedRun(access, session, run);
+  const unknown = ended === undefined ? 0 : await countUnclearRows(access.connection.state, ended);
   if (unknown === 0) return;
   const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
   const message = `Session ${shortOf(session)} was applied by run ${run}. It is not known whether ${rows} written. Nothing was sent`;
