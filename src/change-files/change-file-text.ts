@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
+import { type Batches, chunksOf, headed } from '../output/batches.ts';
 import { formula } from '../output/delimited.ts';
-import { type Batches, chunksOf, headed } from '../output/view.ts';
 
 /** One row of an export. Undefined values are left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {

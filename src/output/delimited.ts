@@ -1,14 +1,6 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
-import {
-  chunksOf,
-  headed,
-  itemFields,
-  type Renderer,
-  type RenderOptions,
-  type Row,
-  type Scalar,
-  type View,
-} from './view.ts';
+import { chunksOf, headed } from './batches.ts';
+import { itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
 
 /**
  * Renders CSV: RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula

@@ -1,9 +1,10 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
+import { type Batches, mapBatches } from './batches.ts';
 import { countColumn, differenceColumn, differenceOf, nameColumn, numberColumn as number } from './columns.ts';
 import type { Paint } from './terminal.ts';
-import { type Batches, type Column, mapBatches, plainColumns, type Row, type Scalar, type View } from './view.ts';
+import { type Column, plainColumns, type Row, type Scalar, type View } from './view.ts';
 
 export interface DifferencesOptions {
   /** The names of the sides, for a table. */

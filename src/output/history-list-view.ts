@@ -3,10 +3,11 @@ import { countRows } from '../inventory/change.ts';
 import { counted, grouped } from '../inventory/items.ts';
 import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { targetName } from '../shared/target.ts';
+import { batchesOf } from './batches.ts';
 import { resultWord } from './change-rows.ts';
 import { nameColumn } from './columns.ts';
 import { isoTime, shortTime } from './time.ts';
-import { batchesOf, type Column, type Page, plainColumns, type Row, type View } from './view.ts';
+import { type Column, type Page, plainColumns, type Row, type View } from './view.ts';
 
 export interface HistoryListOptions {
   rows(run: string): AsyncIterable<RecordedRow>;

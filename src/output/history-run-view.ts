@@ -4,11 +4,12 @@ import type { RecordedRow, RunRecord, SettledRow } from '../inventory/run-record
 import { petstock, targetWords } from '../shared/hint.ts';
 import { plainName, singleLine } from '../shared/sanitize.ts';
 import { targetName } from '../shared/target.ts';
+import { batchesOf } from './batches.ts';
 import { problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
 import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './history-list-view.ts';
 import { localMinute } from './time.ts';
-import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
+import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /** Describes a run. `words` contain text of other people, such as names and reasons; the caller has to quote them. */
 export function historyRunFacts(facts: RunRecord) {

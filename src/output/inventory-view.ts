@@ -10,10 +10,11 @@ import {
   type PetStatus,
 } from '../inventory/items.ts';
 import type { Summary, Total } from '../inventory/summary.ts';
+import { mapBatches } from './batches.ts';
 import { countColumn, nameColumn, numberText, shareColumns } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { localMinute } from './time.ts';
-import { type Column, gridOf, inventoryFields, mapBatches, type Page, type Row, type View } from './view.ts';
+import { type Column, gridOf, inventoryFields, type Page, type Row, type View } from './view.ts';
 
 export const namedFields = [...inventoryFields, 'name'] as const;
 type ShownField = (typeof namedFields)[number];

@@ -1,5 +1,6 @@
 import type { ColumnBatches, ItemColumns } from '../inventory/item-columns.ts';
-import { type InventoryField, largestChunk } from './view.ts';
+import { largestChunk } from './batches.ts';
+import type { InventoryField } from './view.ts';
 
 export interface ItemLineFormat {
   /** The cells of a line in their order, each with the text before it. */

@@ -1,15 +1,7 @@
+import { type Batches, chunksOf } from './batches.ts';
 import { exactJson, jsonString, memberJson } from './exact-json.ts';
 import type { ItemLineFormat } from './item-lines.ts';
-import {
-  type Batches,
-  type Column,
-  chunksOf,
-  type InventoryField,
-  itemFields,
-  type RenderOptions,
-  type Row,
-  type View,
-} from './view.ts';
+import { type Column, type InventoryField, itemFields, type RenderOptions, type Row, type View } from './view.ts';
 
 type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 

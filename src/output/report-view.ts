@@ -1,8 +1,9 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
 import { type BulkReport, type BulkRow, countRows, isIdle, isWrong } from '../inventory/change.ts';
+import { batchesOf } from './batches.ts';
 import { problemText, resultCell } from './change-rows.ts';
 import { countColumn, nameColumn, numberColumn as number } from './columns.ts';
-import { batchesOf, type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
+import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
 /**
  * Returns the view of the outcome of each row of a bulk change. JSON is

@@ -1,8 +1,9 @@
+import { chunksOf } from './batches.ts';
 import { type Cells, headerLine, isCramped, type Layout, layOut, layOutLong, lineWriter } from './lanes.ts';
 import { factLines, recordWriter, uncutCells } from './records.ts';
 import { tableCells } from './table-cells.ts';
 import { barred } from './text-width.ts';
-import { type Column, chunksOf, gridOf, type RenderOptions, type Row, type View } from './view.ts';
+import { type Column, gridOf, type RenderOptions, type Row, type View } from './view.ts';
 
 /** A longer table is written at widths measured from its first rows, because cli-table3 would take quadratic time. */
 const measuredRows = 200;

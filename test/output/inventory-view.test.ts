@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import { summarize } from '../../src/inventory/summary.ts';
+import { chosenFields, parseFields } from '../../src/output/fields.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
-import { chosenFields, type Format, inventoryFields, parseFields } from '../../src/output/view.ts';
+import { type Format, inventoryFields } from '../../src/output/view.ts';
 import { batchesOf } from '../inventory/columns.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, render, visible } from './render.ts';

@@ -1,5 +1,6 @@
+import { batchesOf } from '../../output/batches.ts';
 import { exactJson } from '../../output/exact-json.ts';
-import { batchesOf, type Column, type Row, type Scalar, type View } from '../../output/view.ts';
+import type { Column, Row, Scalar, View } from '../../output/view.ts';
 import { FailureError, NotFoundError } from '../../shared/errors.ts';
 import type { Json } from '../../shared/json.ts';
 import type { Invocation } from '../invocation/invocation.ts';

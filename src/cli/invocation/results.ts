@@ -159,7 +159,7 @@ export class Results {
  */
 async function withFields(view: View, values: readonly string[]): Promise<View> {
   if (view.items !== undefined) return view;
-  const { chosenFields } = await import('../../output/view.ts');
+  const { chosenFields } = await import('../../output/fields.ts');
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;
   throw new UsageError(`--fields: ${chosen.problem}.`);

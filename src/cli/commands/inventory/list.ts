@@ -9,8 +9,9 @@ import {
 } from '../../../inventory/items.ts';
 import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
+import { parseFields } from '../../../output/fields.ts';
 import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
-import { inventoryFields, parseFields, withPage } from '../../../output/view.ts';
+import { inventoryFields, withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
 import { collect, define, type OptionsOf, optionRows } from '../define.ts';

@@ -1,7 +1,7 @@
 import { changeFileText } from '../../../change-files/change-file-text.ts';
 import type { BulkRow } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
-import { batchesOf } from '../../../output/view.ts';
+import { batchesOf } from '../../../output/batches.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
