@@ -209,7 +209,7 @@ test('prints a hint with --force that runs even if the file follows --', async (
 });
 
 describe('a file for the sandbox', () => {
-  /** How a file comes to be one that others may have made. */
+  /** What makes a file untrusted, how, and what the error says. */
   const faults: [string, (file: string) => void, RegExp][] = [
     ['others can write to', (file) => fs.chmodSync(file, 0o620), /others can write to it/],
     [

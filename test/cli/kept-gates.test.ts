@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const away = 'postgresql://127.0.0.1:1/pets';
 
-/** A shop whose first GET is refused for 120 s; its state is there already. */
+/** Opens a shop that has a state, and whose first GET gets a 429 with a wait of 120 s. */
 async function shopWithState(env?: Record<string, string>): Promise<Shop> {
   const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=120'] });
   await shop.exits('inventory set 1 5', 0, [], { env });
@@ -30,7 +30,7 @@ const expectGate = async (shop: Shop, env?: Record<string, string>) =>
 
 const refuse = (shop: Shop, env?: Record<string, string>) => shop.exits('inventory list', 6, [], { env });
 
-/** A file in place of the folder, so that nothing can be stored there. */
+/** Replaces the state folder by a file, so that nothing can be stored. */
 async function blockFolder({ folders }: Shop): Promise<void> {
   await rename(folders.state, `${folders.state}.away`);
   await writeFile(folders.state, '');
@@ -96,7 +96,7 @@ test('limits shows a gate that is only in a gate file, and limits clear removes 
 });
 
 describe('a program', () => {
-  /** A folder for what the processes of a machine share, which the library is given by its variable. */
+  /** Sets PETSTOCK_RUNTIME_DIR, which the library reads, to a new folder. */
   async function runtimeFolder(): Promise<string> {
     const runtime = join((await temporaryFolders()).state, '..', 'runtime');
     vi.stubEnv('PETSTOCK_RUNTIME_DIR', runtime);
@@ -179,7 +179,7 @@ describe('gate files of a state that fails', () => {
     const { folder, open, state } = await rig();
     const events: string[] = [];
     Object.defineProperty(state, 'isHung', { get: () => void events.push('state') });
-    // Windows puts a file on the disk only for those who may write to it.
+    // Windows flushes only a file that is open for writing.
     const mode = (descriptor: number) =>
       /flags:\s*\d*(\d)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];
     await withFsync(
@@ -250,7 +250,7 @@ describe('gate files of a state that fails', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('saves gates of other machines in gate files if the state is shared, and its own beside them', async () => {
+  test('saves the gates of other machines from a shared state in gate files, beside its own gates', async () => {
     const { folder, open, state } = await rig();
     const told = { at: 61_000, wall: 60_000, length: 60_000, reason: 'refused' } as const;
     state.known = { ...emptyState(), boot: 'boot-1', gate: told };
@@ -351,7 +351,7 @@ describe('gate files of a state that fails', () => {
 });
 
 describe('a forged gate in the shared state', () => {
-  /** Puts something in the place of a part of the limits of each key, by another version of its row. */
+  /** Overwrites a part of the stored limits of each key, and raises the version of the row. */
   const write = (url: string, facts: string) =>
     runSql(url, `UPDATE petstock.limits SET version = version + 1, state = (state::jsonb || '${facts}'::jsonb)::text`);
   const gateFor = (ms: number) => {
@@ -359,7 +359,7 @@ describe('a forged gate in the shared state', () => {
     return JSON.stringify({ gate: { at, wall: at, length: Math.min(ms, 60_000), reason: 'refused' } });
   };
 
-  /** A machine that has met the gate; `other` is one more with the same state. */
+  /** Opens a shop whose shared state has these facts. `other` is the environment of a second machine. */
   async function machineWith(facts: string) {
     const url = await temporaryDatabase();
     const shop = await openShop();

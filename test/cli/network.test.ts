@@ -43,14 +43,14 @@ const atConnection = 'WebAssembly.Instance(): Out of memory: Cannot allocate Was
 const later = 'Array buffer allocation failed';
 
 test.for([
-  ['inventory list', atConnection, 1, short],
-  ['inventory list', later, 1, short],
-  ['inventory list', 'Invalid array length', 1, 'This is a bug in petstock'],
+  ['inventory list', 1, 'memory runs out at the first connection', atConnection, short],
+  ['inventory list', 1, 'memory runs out later', later, short],
+  ['inventory list', 1, 'an array length is invalid', 'Invalid array length', 'This is a bug in petstock'],
   // It was certainly not sent.
-  ['inventory set 4 12 --read-first', atConnection, 1, short],
-  ['inventory set 4 12', atConnection, 1, short],
-  ['inventory set 4 12', later, 8, 'It is not known whether'],
-] as const)('%s with the memory error "%s" exits with %i: %s', async ([command, message, code, said], { shop }) => {
+  ['inventory set 4 12 --read-first', 1, 'memory runs out at the first connection', atConnection, short],
+  ['inventory set 4 12', 1, 'memory runs out at the first connection', atConnection, short],
+  ['inventory set 4 12', 8, 'memory runs out later', later, 'It is not known whether'],
+] as const)('%s exits with %i if %s', async ([command, code, , message, said], { shop }) => {
   const around = async () => {
     throw new RangeError(message);
   };
@@ -103,7 +103,7 @@ test.for([
   for (const command of ['inventory list', 'inventory set 1 5']) expect(await shop.refused(command)).toContain(words);
 });
 
-/** Puts a link in the place of a file, through a folder of all users. */
+/** Replaces a file by a link that leads to it through a folder that others can write to. */
 function linkFromShared(file: string): void {
   const shared = join(dirname(file), 'shared');
   mkdirSync(shared);
@@ -180,11 +180,11 @@ describe('a proxy', () => {
   test('reports a write as not sent if a proxy refuses the connection', async () => {
     const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
-    // Nor is a read, which would be tried again after another fault.
+    // A read is not sent again, as it is after other faults.
     expect((await shop.run('inventory list')).stderr).not.toContain('trying again');
     expect(stderr).not.toMatch(/s3cret|not known whether/);
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0 });
-    // Neither is tried again.
+    // Neither the write nor the read was sent again.
     expect(proxy.asked).toHaveLength(2);
   });
 

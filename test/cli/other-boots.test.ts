@@ -22,9 +22,9 @@ test('adds up adjusts of one pet from several containers', async ({ shop }) => {
 const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 
 test.for([
-  ['a container with another boot', container],
-  ['a container with another host name', sameBoot],
-] as const)('lists a run of %s as running, and waits for its request after a kill', async ([, other], { shop }) => {
+  ['another boot', container],
+  ['another host name', sameBoot],
+] as const)('a container with %s finds a run of its host, and waits for its request', async ([, other], { shop }) => {
   const { host, clock } = other(shop);
   let sentAt = 0;
   await useState(shop, async ({ history }) => {
@@ -33,7 +33,7 @@ test.for([
     sentAt = shop.clock.monotonic();
     await log.intend([{ row: 1, petId: 4n, inFlightUntil: sentAt + 30_000 }], undefined);
     expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);
-    /** While one process of it waits, those of others go on. */
+    /** Lets the other processes continue while one waits. */
     const sleep = async (ms: number) => {
       await shop.clock.sleep(ms);
       shop.clock.expireDeadlines(5000);

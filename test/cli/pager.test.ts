@@ -6,10 +6,10 @@ import { openShop, openShopAnswering, type ShopRunOptions, test } from '../suppo
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Too low by one for 24 pets, a header and the prompt. */
+/** One row less than 24 pets, a header and the prompt need. */
 const screen = { terminal: 80, rows: 25 };
 
-/** 24 pets and a header. */
+/** Lists 24 pets and a header, with and without a pager. */
 async function list(options: ShopRunOptions & { readonly pager?: TestPagerOptions } = {}, flags = '') {
   const shop = await openShop();
   const pager = createTestPager(options.pager);
@@ -23,7 +23,7 @@ async function list(options: ShopRunOptions & { readonly pager?: TestPagerOption
 const itemsOf = (pets: number) =>
   Array.from({ length: pets }, (_, id) => `{"petId":${id},"quantity":7,"status":"available"}`).join(',');
 
-/** A list of this many pets from a server without a rate limit. */
+/** Lists this many pets from a server without a rate limit. */
 async function longList(pets: number, options: ShopRunOptions) {
   const shop = await openShopAnswering(200, `[${itemsOf(pets)}]`);
   return shop.run('inventory list --color never', { ...screen, ...options });
@@ -58,7 +58,7 @@ test.each<[string, ShopRunOptions, string]>([
   ['PAGER empty', { env: { PAGER: '' } }, ''],
   ['TERM=dumb', { env: { TERM: 'dumb' } }, ''],
   ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
-  ['nobody at the keyboard', { terminals: ['stdout', 'stderr'] }, ''],
+  ['a stdin that is not a terminal', { terminals: ['stdout', 'stderr'] }, ''],
 ])('does not start a pager with %s', async (_why, options, flags) => {
   const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
@@ -103,7 +103,7 @@ test('ends a list without an error if the pager is closed before the response en
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(10_000)}`);
   });
   const env = { PETSTOCK_URL_STAGING: await listening(server) };
-  // Only after the last output: a pager that is written to would be found closed anyway.
+  // Closes only after the last output, because a write would notice a closed pager anyway.
   const pager = createTestPager({ onRead: (text) => text.includes(' 8100 ') && setImmediate(() => pager.leave()) });
   const { openPager } = pager;
   expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({

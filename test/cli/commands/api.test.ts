@@ -9,7 +9,7 @@ import type { Action } from '../../support/scripted-service.ts';
 import { changeFile, errorJson } from '../../support/shop.ts';
 import { test } from '../../support/till.ts';
 
-test('prints the body of api unchanged, after the status and headers with -i', async ({ shop }) => {
+test('prints the response body of api with exact ids, after the status and headers with -i', async ({ shop }) => {
   const plain = await shop.exits('api GET /inventory', 0);
   expect(plain.sent).toEqual(['GET /v1/inventory']);
   expect(plain.stdout).toContain('{"petId":9223372036854775807,"quantity":');
@@ -49,7 +49,7 @@ test('refuses invalid or reserved headers in api -H before sending anything', as
     expect(await shop.refused(['api', 'GET', '/inventory', '-H', header]), header).not.toContain('psk_other');
 });
 
-test.runIf(canMakeFifos)('stops on Ctrl-C while it reads a pipe that nobody writes to', async ({ shop }) => {
+test.runIf(canMakeFifos)('exits with 130 on Ctrl-C while it reads a pipe that nobody writes to', async ({ shop }) => {
   const pipe = join(shop.folders.state, '..', 'pipe');
   execFileSync('mkfifo', [pipe]);
   onTestFinished(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)));

@@ -42,7 +42,7 @@ plain('prints the target before a question even with --quiet, and exits with 2 w
   }
 });
 
-/** Applies a file to production, where these words are typed in turn. @returns the questions, and what was written */
+/** Applies a file to production and types these words in turn. @returns the questions, and the writes that were sent */
 async function applyTyping(shop: Shop, quantity: number, code: number, ...words: readonly string[]) {
   const env = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
   const asked: string[] = [];
@@ -62,7 +62,7 @@ test('asks once more if "production" is mistyped', async ({ shop }) => {
   expect(asked.at(-1)).toMatch(/^"no!" is not production/);
 });
 
-test('writes several pets in production only if "production" is typed, and stops at n', async ({ shop }) => {
+test('writes several pets in production only if "production" is typed, and cancels at once on n', async ({ shop }) => {
   for (const word of ['y', 'yes', 'productio', 'production!', 'staging', 'north/production', ''])
     expect((await applyTyping(shop, 12, 2, word, word)).written, word).toEqual([]);
   for (const word of ['n', 'No', ' NO ']) expect((await applyTyping(shop, 12, 2, word)).asked, word).toHaveLength(1);

@@ -28,7 +28,7 @@ describe('an error with --json', () => {
     'inventory list --limit x --json',
     'inventory list --nope -o json',
     'sandbox serve --port x --json',
-  ])('prints only a JSON error for %s', async (command, { shop }) => {
+  ])('prints the error of %s as JSON', async (command, { shop }) => {
     expect(errorJson(await shop.refused(command)).error.kind).toBe('usage');
   });
 
@@ -183,7 +183,7 @@ test.for<readonly [command: string, meant: string]>([
   // It may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
   ['config set-ky anykeyofletters', 'config set-key --help'],
-])('suggests the intended command after %j, and keeps the typed words', async ([command, meant], { shop }) => {
+])('suggests the intended command after %j', async ([command, meant], { shop }) => {
   expect(await shop.refused(command)).toMatch(new RegExp(`\nHint: petstock ${meant.replaceAll('+', '\\+')}\n$`));
 });
 
@@ -216,7 +216,7 @@ test("makes the sandbox's key file private again, and warns", async ({ shop }) =
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('limits clear reports that nothing was cleared, and history prune does not mention sending', async ({ shop }) => {
+test('does not report "Nothing was sent" if limits clear or history prune is not confirmed', async ({ shop }) => {
   await shop.run('inventory list');
   await shop.exits('limits clear', 2, 'Nothing was cleared. To confirm in advance, add --yes');
   await shop.run('inventory set 4 1');
@@ -281,7 +281,7 @@ test('prints the rate limit only once in status', async ({ shop }) => {
   expect((await shop.run('status --json')).stderr).toContain('Rate limit: ');
 });
 
-/** A service with a fault, the command that is run against it, and the class of its error. */
+/** The name of the exit code, the command, and the fault of the service. */
 const cases: readonly (readonly [exit: ExitCodeName, command: string, fault: string])[] = [
   ['ok', 'inventory list', ''],
   ['ok', '--version', ''],
@@ -304,26 +304,23 @@ const cases: readonly (readonly [exit: ExitCodeName, command: string, fault: str
   ['rejected', 'inventory list', '*:status=403'],
 ];
 
-test.each(cases)(
-  'exits with the code for %s: %s (fault "%s", with and without --json)',
-  async (exit, command, fault) => {
-    const code = exitCodes[exit];
-    for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
-      const shop = await openShop(fault === '' ? {} : { faults: [fault] });
-      // A request that hangs runs out of time.
-      const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
-      const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
-      if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
-      expect(stdout).toBe('');
-      expect(stderr).not.toMatch(/defect|^ {4}at /m);
-      if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
-      else {
-        const [about, message] = [expect.any(String), expect.any(String)];
-        expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
-      }
+test.each(cases)('exits with the code for %s: %s (fault "%s")', async (exit, command, fault) => {
+  const code = exitCodes[exit];
+  for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
+    const shop = await openShop(fault === '' ? {} : { faults: [fault] });
+    // A request that hangs runs out of time.
+    const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
+    const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
+    if (exit === 'ok') return expect(stderr).not.toContain('Error: ');
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/defect|^ {4}at /m);
+    if (flag === '') expect(stderr).toMatch(/^Error: .+$/m);
+    else {
+      const [about, message] = [expect.any(String), expect.any(String)];
+      expect(errorJson(stderr).error).toMatchObject({ code: about, message, kind: exit, exitCode: code });
     }
-  },
-);
+  }
+});
 
 test('prints the report of a partial run on stdout, and an error with its run id on stderr', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });

@@ -2,7 +2,7 @@ import { describe, expect, test as plain } from 'vitest';
 import { exitCodes, signalExitCodes } from '../../../src/shared/errors.ts';
 import { changeFile, errorJson, test } from '../../support/shop.ts';
 
-/** A command line for each exit code that needs no signal; one row of `FILE` is a conflict, another is not. */
+/** A command line for each exit code. One row of `FILE` is a conflict, the other is not. */
 const seen: readonly (readonly [
   code: keyof typeof exitCodes,
   command: string,

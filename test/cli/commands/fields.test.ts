@@ -46,7 +46,7 @@ test.for([
   expect(await shop.refused(`${command} --fields colour`)).toContain('"colour" is not a field: the fields are');
 });
 
-test('lists all pets of a run with --pets all, and 20 with a hint otherwise', async ({ shop }) => {
+test('prints all pets of a run in history list with --pets all, and otherwise 20 and a hint', async ({ shop }) => {
   await recordRun(shop, rows);
   const some = await shop.run('history list --json');
   expect(JSON.parse(some.stdout)[0].pets).toHaveLength(20);
@@ -56,7 +56,7 @@ test('lists all pets of a run with --pets all, and 20 with a hint otherwise', as
   expect(all.stderr).toBe('');
 });
 
-test('filters the runs of history list by their exact reference and user', async ({ shop }) => {
+test('filters history list by exact reference and by user', async ({ shop }) => {
   await recordRun(shop, rows);
   const by = async (option: string) => (await shop.json(`history list --json ${option}`)).length;
   expect([await by('--ref N-881'), await by('--ref N-8'), await by('--user anna'), await by('--user bob')]).toEqual([
@@ -90,7 +90,9 @@ test.for([
   expect([code, stdout.replace(/\d{8}T\d{6}Z-\w{4}/, '$run')]).toEqual([0, text]);
 });
 
-test('prints ids as strings in reports and the history, and apply reads string and number ids', async ({ shop }) => {
+test('prints ids as strings in reports and the history with --string-ids, and apply reads both forms', async ({
+  shop,
+}) => {
   const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {

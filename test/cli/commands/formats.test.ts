@@ -27,13 +27,12 @@ function tsvRecords(text: string): readonly string[][] {
         .map((line) => line.split('\t'));
 }
 
-/** The rows of a JSON output: of a report, of a list, or one. */
+/** Returns the rows of a JSON report or list, or the one object. */
 function rowsOf(stdout: string): readonly Value[] {
   const value = JSON.parse(stdout);
   return Array.isArray(value) ? value : 'rows' in value && Array.isArray(value.rows) ? value.rows : [value];
 }
 
-/** Text that a spreadsheet would run as a formula has an apostrophe in CSV. */
 const cellOf = (value: unknown): string => (value === null || value === undefined ? '' : `${value}`);
 
 const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
@@ -110,12 +109,11 @@ test('prints the scalar fields of JSON as CSV columns with the same numbers', as
   expect(compared).toBeGreaterThan(40);
 });
 
-// The usual format is no order: a command that lacks it uses its own.
 test.for([
-  ['the variable', { PETSTOCK_OUTPUT: 'json' }, undefined],
-  ['the setting', {}, 'config set output json'],
+  ['PETSTOCK_OUTPUT', { PETSTOCK_OUTPUT: 'json' }, undefined],
+  ['the setting output', {}, 'config set output json'],
 ] as const)(
-  'uses the format from %s if a command supports it, and its own default otherwise',
+  "uses the format from %s if the command supports it, and otherwise the command's default",
   async ([, env, before], { shop }) => {
     if (before !== undefined) await shop.exits(before, 0);
     const { stdout } = await shop.exits('inventory get 4', 0, [], { env });
@@ -129,7 +127,7 @@ test.for([
   },
 );
 
-test('refuses html in PETSTOCK_OUTPUT with the same error as -o html', async ({ shop }) => {
+test('refuses html from PETSTOCK_OUTPUT like -o html in commands without that format', async ({ shop }) => {
   const env = { PETSTOCK_OUTPUT: 'html' };
   for (const command of ['inventory get 4', 'completion bash']) {
     expect(await shop.refused(command, { env })).toBe(await shop.refused(`${command} -o html`));
@@ -139,7 +137,7 @@ test('refuses html in PETSTOCK_OUTPUT with the same error as -o html', async ({ 
   expect((await shop.run('inventory get 4 -o tsv', { env })).stdout).toMatch(/^4\t/);
 });
 
-test('takes the format from a file name, and refuses a different -o', async ({ shop }) => {
+test('takes the format of an export from the file name, and refuses a different -o', async ({ shop }) => {
   await shop.exits('inventory adjust 4 +1', 0);
   const file = (name: string) => join(dirname(shop.folders.state), name);
   const first = async (name: string) => {

@@ -17,7 +17,7 @@ function verbs(outlines: readonly Outline[], nouns = ''): [path: string, outline
   );
 }
 
-plain.each(verbs(commandOutlines))('describes the operands of "%s" in its outline', async (_path, outline) => {
+plain.each(verbs(commandOutlines))('declares and describes the operands of "%s"', async (_path, outline) => {
   const command = new PetstockCommand(outline.usage.split(' ')[0]);
   (await outline.load())(command, run);
   const told = command.registeredArguments.map((operand) => {

@@ -54,7 +54,9 @@ test('discards a run with unknown rows, and warns about them', async ({ shop }) 
   await shop.exits('history prune --keep 0 --yes', 0, /Removed 1 run/);
 });
 
-test('refuses to discard a finished or missing run, and keeps a run after a no', async ({ shop }) => {
+test('refuses to discard a finished or missing run, and leaves a run unfinished if the user declines', async ({
+  shop,
+}) => {
   const done = await recordRun(shop, [applied]);
   await shop.refused(`history discard ${done}`);
   await shop.exits('history discard zzzz', 9);
@@ -80,7 +82,7 @@ test('refuses the file of a discarded run without --again if its deltas may have
   await till.exits(`${apply} --yes --again`, 0);
 });
 
-test('applies a file of quantities again without --again after a discard', async ({ shop }) => {
+test('applies a file of quantities again without --again after its run is discarded and undone', async ({ shop }) => {
   const apply = `inventory apply ${changeFile(shop, 'petId,quantity\n1,7\n2,7\n')} --concurrency 1 --yes`;
   shop.service.setFaults(['PATCH /inventory/2:status=401']);
   await shop.exits(apply, 8);

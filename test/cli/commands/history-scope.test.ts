@@ -6,7 +6,7 @@ import { confirming, jsonLines, openShop, type Shop, shopOf, test } from '../../
 const applied = { petId: 4n, before: 1, after: 2, result: 'applied' } as const;
 const pending = { ...applied, result: 'pending' } as const;
 
-/** A run of each place, oldest first. */
+/** Records a run of each target, oldest first. */
 async function everyPlace(shop: Shop): Promise<Readonly<Record<string, string>>> {
   const places = [
     ['staging', {}],

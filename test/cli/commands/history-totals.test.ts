@@ -108,7 +108,7 @@ test.for([
   [36, { in: 0, out: 3 }],
   [47, { in: 8, out: 0 }],
 ] as const)(
-  'counts only the actual difference in history totals if an undo stored %i',
+  'counts the actual difference in history totals if the service stored %i for an undo to 39',
   async ([quantity, sums], { shop }) => {
     const row = { petId: 4n, before: 39, after: 44, result: 'applied' } as const;
     const undoes = await recordRun(shop, [{ ...row, petId: 3n, before: 1, after: 90 }, row]);
@@ -148,7 +148,7 @@ test('counts the undo of unknown rows as unknown in history totals, and cancels 
   ]);
 });
 
-test('leaves conflicts, other periods and other environments out of history totals', async ({ shop }) => {
+test('leaves conflicts out of history totals, and rows outside the given period or environment', async ({ shop }) => {
   await shop.run(['inventory', 'apply', changeFile(shop, 'petId,quantity,expected\n4,1,2\n5,9,1\n'), '--yes']);
   expect(await totalsOf(shop)).toEqual([{ ...none, petId: 5, in: 8, now: 9 }]);
   await shop.run('--env sandbox inventory adjust 4 -1');

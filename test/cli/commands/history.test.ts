@@ -21,7 +21,7 @@ test('shows and undoes a run of the year 10000 by its id', async ({ shop }) => {
 });
 
 describe('history list', () => {
-  test('lists the units, user and reference of each run, and the environment only if it differs', async () => {
+  test('history list shows units, user and reference of each run, and environments only if they differ', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
     await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
@@ -104,7 +104,7 @@ describe('history list', () => {
   });
 
   test('filters the history by pet, date, state and environment', async ({ shop }) => {
-    // The last minute of the day.
+    // The last minute of the local day, New York time.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.advance(3 * 24 * 3600_000);
@@ -121,7 +121,7 @@ describe('history list', () => {
     await shop.refused('history list --limit few');
   });
 
-  test('accepts day names, which begin at local midnight, and periods in --since and --until', async ({ shop }) => {
+  test('accepts day names in --since and --until, and a period such as 1w in --since', async ({ shop }) => {
     // The clock is set to Thursday, 15 January 2026, noon UTC.
     const runs: string[] = [];
     shop.clock.step(-7 * 24 * 3600_000);
@@ -179,7 +179,7 @@ describe('history show', () => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
       const home = join(shop.folders.state, '..');
-      // But for what SQLite and the rate limit keep there.
+      // Leaves out the files of SQLite and of the rate limit.
       const files = () =>
         readdirSync(home, { recursive: true, encoding: 'utf8' })
           .filter((name) => !/^state(?:\/state\.db.*)?$|^runtime/.test(name))
@@ -314,7 +314,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, 'Removed 1 run of staging of all stores.');
   });
 
-  test('history prune keeps the latest runs, and resumable runs with their undos', async () => {
+  test('history prune keeps the latest runs with --keep, and all runs since the oldest resumable one', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));
@@ -367,7 +367,7 @@ describe('history prune', () => {
     expect(await bytes()).toBeLessThan(full / 4);
   });
 
-  test('prunes after a run with the setting keep-history', async () => {
+  test('prunes runs older than the setting keep-history after a write', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
     await shop.exits('inventory adjust 4 +1', 0);

@@ -96,7 +96,7 @@ test('uses only existing options in the hosting guide, the unit and the manifest
   }
 });
 
-test('uses only existing metrics in alerts.yaml', async () => {
+test('alerts.yaml uses only existing metrics, and has an alert for a service that is down', async () => {
   const service = await startService({ file: ':memory:', clock: Date, adminPort: 0 });
   onTestFinished(() => service.close());
   await fetch(`${service.url}/inventory`, { headers: { Authorization: `Bearer ${service.key}` } });

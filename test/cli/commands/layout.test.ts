@@ -81,7 +81,7 @@ test('begins the error after Ctrl-C on a new line on a terminal', async ({ shop 
   expect(stderr).not.toContain('\n\n');
 });
 
-/** Runs in far more than the time-out of a test if the layout is quadratic. */
+/** Prints a response. Takes far longer than the time-out of a test if the layout is quadratic. */
 async function laidOut(command: string, body: unknown, terminal?: number) {
   const shop = await openShopAnswering(200, JSON.stringify(body));
   return (await shop.exits(command, 0, [], { terminal })).stdout;

@@ -46,7 +46,7 @@ describe('a 429', () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
-    // Another key is another matter.
+    // Another key is not blocked.
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_somebody' };
     expect((await shop.exits('inventory get 1', 4, [], { env })).sent).toHaveLength(1);
     shop.clock.advance(3700_000);
@@ -73,7 +73,7 @@ describe('a 429', () => {
     expect((await shop.run('inventory get 1')).stderr).toMatch(/^Rate limited: continuing in 4[0-2] s /);
   });
 
-  // Either a clock is wrong or the value is: 120 s after a clock a day behind, or seconds instead of a date.
+  // The clock of the service is a day behind, or the value is in seconds from now instead of a time.
   test.for([
     ['Retry-After', { 'retry-after': 'Wed, 14 Jan 2026 12:02:20 GMT' }],
     ['X-RateLimit-Reset', { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '300' }],
@@ -85,8 +85,8 @@ describe('a 429', () => {
 
   test.for([
     ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
-    ['until a date by our clock, with a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
-    ['until a date by its own Date, with our clock an hour ahead', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
+    ['with a Retry-After by our clock, a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
+    ['with a Retry-After by its Date, which is an hour behind', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
   ] as const)('blocks the key for at least 120 s after a 429 %s', async ([_what, how], { till }) => {
     const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
     const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
@@ -107,7 +107,7 @@ describe('a 429', () => {
   test('gets no 429 from two backends whose clocks are 4 s apart', async () => {
     const till = await openTill({ limit: { limit: 21, seconds: 60 } });
     let answered = 0;
-    /** Every other one is ahead. */
+    // The Date of every other response is 4 s ahead.
     till.service.always('PATCH', (exchange) => {
       answered += 1;
       exchange.commit();
@@ -170,7 +170,7 @@ test.for([
   await shop.exits(`inventory ${command}`, 0, said, { terminal });
 });
 
-/** A shop that has asked once. */
+/** Opens a shop that has sent one request. */
 async function asked(options: ShopOptions = twoAMinute): Promise<Shop> {
   const shop = await openShop(options);
   await shop.run('inventory get 1');

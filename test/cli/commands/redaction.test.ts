@@ -18,7 +18,7 @@ const forms: readonly (readonly [name: string, json: string])[] = [
   ['in small letters', key.toLowerCase()],
 ];
 
-/** Neither half of the key is in a text, in any of the forms. */
+/** Checks that a text contains neither half of the key in any of the forms. */
 function expectNoKey(text: string): void {
   for (const [, json] of forms) {
     for (const half of [json.slice(0, json.length / 2), json.slice(json.length / 2)]) {
@@ -42,7 +42,7 @@ test.each(forms)('hides a key that the service repeats %s', async (_name, json) 
     [400, 'inventory set 1 5'],
     [400, 'api GET /x --debug'],
   ] as const;
-  // All pass the same guard, which test/cli/untrusted.property.test.ts asks about any mixture of forms.
+  // All pass the same guard, which test/cli/untrusted.property.test.ts tests with any mixture of forms.
   for (const [status, command] of json === key ? all : all.slice(0, 2)) {
     const shop = await openShopWithKey(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
     const shown = await shop.run(command, { terminal: 80 });
@@ -102,7 +102,7 @@ test('keeps the key out of all output and the state, whether accepted, refused o
       const { stdout, stderr } = await takes.run(command, { stdin, env: withoutKey });
       output += stdout + stderr;
     };
-    // Stored for the service, and from a variable.
+    // Uses the stored key, and then a key from a variable.
     await run(`config set-key --env staging --debug --url ${service.url}`, {}, secret);
     for (const command of commands) await run(`${command} --debug`, { PETSTOCK_URL_STAGING: service.url });
     await run('api POST /inventory --debug', { PETSTOCK_API_KEY: secret, PETSTOCK_URL_STAGING: service.url });
@@ -134,7 +134,7 @@ test.each([
   }
 });
 
-test('prints the body of api to a pipe unredacted', async () => {
+test('prints the body of api unredacted to a pipe, and redacted on a terminal', async () => {
   const shop = await openShopWithKey(200, `"${key}"`);
   expect((await shop.run('api GET /x')).stdout).toBe(`"${key}"`);
   expect((await shop.run('api GET /x', { terminal: 80 })).stdout).toBe('"[key]"\n');

@@ -157,14 +157,14 @@ test('serves, fills and resets a stock in PostgreSQL', {
     await shop.exits(`sandbox reset --yes ${at}`, 0);
     expect(JSON.parse((await get(url, given)).text)).toHaveLength(24);
   });
-  // With one address of several servers, an absent one is skipped.
+  // In an address with several servers, an absent server is skipped.
   const folder = /host=([^&]+)/.exec(database)?.[1] ?? '';
   const list = `${database.replace(folder, `/nowhere,${folder}`)}&target_session_attrs=read-write`;
   await shop.exits(`sandbox export --database ${list} -o csv`, 0);
   await served(shop, `--database ${list} --key ${given}`, async ({ url }) => {
     expect((await get(url, given)).status).toBe(200);
   });
-  // No command has put a key there: it has the one that it was served with.
+  // The database has only the key that it was served with.
   const [only, ...more] = await shop.json(`sandbox keys list --json ${at}`);
   expect(more).toEqual([]);
   await shop.exits(`sandbox keys revoke ${only.id} ${at}`, 0);

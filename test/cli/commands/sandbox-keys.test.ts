@@ -129,7 +129,7 @@ describe('the plan of the sandbox key', () => {
     await shop.run('-e sandbox inventory adjust 1 +1');
     await shop.exits('sandbox reset', 0);
     expect(await info(shop)).toMatchObject({ plan: 'business', pets: 24, key });
-    // The first stock is taken for no older answer of the service.
+    // The restored stock must not be mistaken for an outdated response.
     const adjusted = await shop.exits('-e sandbox inventory adjust 1 +2', 0, 'Rate limit: 998 of 1000 left');
     expect(adjusted.stdout).toMatch(/^1\t14\tavailable\t12\t/);
     expect(await printed(shop, 'sandbox keys list')).toContainEqual(expect.objectContaining({ id, plan: 'free' }));

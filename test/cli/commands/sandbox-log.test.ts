@@ -61,7 +61,7 @@ shopTest('warns if a revoked key is given to sandbox serve', async ({ shop }) =>
   expect(stderr).toContain('Warning: The key was revoked. Requests with it get a 401');
 });
 
-shopTest('prints a command that shows the key if there is no terminal', async ({ shop }) => {
+shopTest('sandbox serve prints a command that shows the key if there is no terminal', async ({ shop }) => {
   const { stdout, stderr } = await served(shop, '');
   const command = /The key is the sandbox's own\. To show it: petstock (.*)\n/.exec(stderr)?.[1] ?? '';
   const info = await shop.json(command);

@@ -159,7 +159,7 @@ describe('the key of sandbox serve', () => {
     expect(again.stderr).not.toContain('Warning');
   });
 
-  test('prints the key to paste only if stderr is a terminal', async ({ shop }) => {
+  test('prints export commands with the key only if stderr is a terminal', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -210,7 +210,7 @@ describe('options from variables', () => {
     const options = `--database ${await temporaryDatabase()} --key ${given} --address-limit 9 --plan free`;
     expect((await served(shop, options, look, { env })).code).toBe(0);
     expect([existsSync(env.PETSTOCK_SERVE_FILE), existsSync(env.PETSTOCK_SERVE_KEY_FILE)]).toEqual([false, false]);
-    // One source that names both is still refused, and what is off excludes nothing.
+    // Two conflicting variables are still refused, and an option that is false conflicts with none.
     const both = { PETSTOCK_SERVE_KEY: given, PETSTOCK_SERVE_KEY_FILE: env.PETSTOCK_SERVE_KEY_FILE };
     expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('--key and --key-file');
     const off = { PETSTOCK_SERVE_ADDRESS_LIMIT: '9', PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'false' };
@@ -291,7 +291,7 @@ describe('the file of sandbox serve', () => {
   });
 
   test.skipIf(process.platform === 'win32')('refuses a device as a key or certificate file', async ({ shop }) => {
-    // A pipe without a writer would be waited for, and no signal would end that.
+    // It would wait for the writer of a pipe, and no signal would end that wait.
     for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
       expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
     }

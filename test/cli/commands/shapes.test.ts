@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { apply, changeFile, errorJson, jsonLines, test } from '../../support/shop.ts';
 
-/** The sentences of the contract about JSON, each through the command line. */
+/** The contract about JSON output, tested through the command line. */
 describe('JSON', () => {
   test('counts only the rows to write as planned in a dry run', async ({ shop }) => {
     const { report, code } = await apply(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n6,14,\n', ['--dry-run']);
@@ -54,19 +54,16 @@ describe('JSON', () => {
     ['config get max-zero', 1, 'failure'],
     ['api GET /nothing', 9, 'not-found'],
     ['api PATCH /inventory/4 --data {}', 10, 'rejected'],
-  ] as const)(
-    'prints only a JSON error for %s, with exit code %i and kind %s',
-    async ([command, code, kind], { shop }) => {
-      const { stdout, stderr } = await shop.exits(`${command} --json`, code);
-      expect(stdout).toBe('');
-      expect(errorJson(stderr).error).toMatchObject({
-        kind,
-        exitCode: code,
-        code: expect.any(String),
-        message: expect.any(String),
-      });
-    },
-  );
+  ] as const)('prints a JSON error for %s, with exit code %i and kind %s', async ([command, code, kind], { shop }) => {
+    const { stdout, stderr } = await shop.exits(`${command} --json`, code);
+    expect(stdout).toBe('');
+    expect(errorJson(stderr).error).toMatchObject({
+      kind,
+      exitCode: code,
+      code: expect.any(String),
+      message: expect.any(String),
+    });
+  });
 });
 
 test('sorts stores by name in config list', async ({ shop }) => {

@@ -63,7 +63,6 @@ test.for([
 });
 
 test('status reads only the beginning of an endless list', async ({ shop }) => {
-  // Items without an end.
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('[{"petId":0,"quantity":3,"status":"sold"}');
     const more = ',{"petId":7,"quantity":3,"status":"available"}'.repeat(1000);

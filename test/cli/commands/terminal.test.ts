@@ -6,7 +6,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 /** Sets the window's title, fills the clipboard, moves up a line, reverses text. */
 const hostile = 'a\x1b]0;title\x07b\x1b]52;c;ZXZpbA==\x07c\x1b[1Ad\x9b2Je\u202ef\u2066g\u061ch\rI\bJ\x7fK';
-/** All that may be in what a terminal gets, but for paint and the drawing of a line. */
+/** Text whose only control characters are tabs, line feeds and styles. */
 const allowed =
   /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
 
@@ -31,7 +31,7 @@ test.each([
   }
 });
 
-test('prints nothing harmful to a terminal with --debug', async () => {
+test('prints nothing harmful in the stack trace of a parse error with --debug', async () => {
   const twice = String.raw`{"a":1,"\u001b]52;c;ZXZpbA==\u0007":1,"\u001b]52;c;ZXZpbA==\u0007":2}`;
   const shop = await openShopAnswering(200, twice);
   for (const terminals of [undefined, ['stderr'] as const]) {

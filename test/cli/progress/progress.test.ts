@@ -221,7 +221,7 @@ describe('progress without a terminal', () => {
     await clock.sleep(60_000);
     progress.waiting(60_000, 'refused');
     await progress.stop();
-    // The tests are in New York.
+    // The time zone of the tests is New York.
     expect(notes).toEqual([
       'Waiting for the rate limit: 40 s, until 07:01:00. 58 of 1,200 done, 2 failed, about 20 min left.',
       'Waiting for the rate limit: 1 min, until 07:02:21. 58 of 1,200 done, 2 failed, about 20 min left.',

@@ -15,7 +15,7 @@ import {
 import { type Action, tenEach } from '../../support/scripted-service.ts';
 import { openTill, type Till, test } from '../../support/till.ts';
 
-/** A stranger adds to a pet the moment that the till waits for the rate limit. */
+/** Returns a listener of stderr that adds to a pet, as another client, once the till waits for the rate limit. */
 function whileWaiting(till: Till, petId: number, units: number) {
   let isDone = false;
   return (text: string): void => {
@@ -78,7 +78,7 @@ describe('a delta for a changed stock', () => {
 });
 
 test.for<[string, Action]>([
-  ['carried out, and its answer is lost', commitThenDrop],
+  ['carried out, and its response is lost', commitThenDrop],
   ['lost on its way', drop],
   ['carried out, and answered with a 499', commitThenAnswer(499)],
   ['answered with a 503', answers(503)],
@@ -127,7 +127,7 @@ test.for([
   },
 );
 
-/** Each applies a file of its own that ends in the same pet. */
+/** Applies eight files at once, each with a pet of its own and pet 9. */
 async function eightTills(till: Till<Clock>, optionsOf: (index: number) => Partial<RunOptions>): Promise<void> {
   const apply = (index: number) => {
     const file = till.file(`till-${index}.csv`, `petId,delta\n${index + 1},2\n9,1\n`);
@@ -238,7 +238,7 @@ describe('an outdated stock', () => {
   test.for([
     ['the wall clock is set ahead', 60_000, undefined],
     ['the wall clock is set back', -hours, undefined],
-    ['another machine with a wrong clock asks', 0, 'box'],
+    ['another machine with a wrong clock reads it', 0, 'box'],
   ] as const)('rereads an outdated stock even if %s', async ([_what, step, host], { till }) => {
     await till.exits('inventory adjust 1 +1', 0);
     till.clock.step(step);
@@ -344,25 +344,22 @@ describe('a file that is applied again', () => {
 });
 
 test.for([
-  ['inventory adjust 4 +10', 'inventory adjust 4 -2', 'adjust 4 -10'],
-  ['inventory adjust 4 +10', 'api PATCH /inventory/4 --data {"quantity":7}', 'adjust 4 -10'],
-  ['inventory adjust 5=+3 8=-4 7=+1 --yes', 'inventory adjust 5=-1 8=-1 --yes', 'adjust 5=-3 8=+4'],
-  // Somebody has set the stock since, or it was set in the first place.
-  ['inventory adjust 4 +10', 'inventory set 4 12', undefined],
-  ['inventory set 4 3 --read-first', 'inventory adjust 4 +1', undefined],
-] as const)(
-  'suggests an adjust instead of undoing %s after %s, unless either is a set',
-  async ([write, later, adjust], { shop }) => {
-    const { run } = await shop.json(`${write} --json`);
-    await shop.run(later);
-    const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
-    if (adjust === undefined) expect(hint).not.toContain('adjust');
-    else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
-  },
-);
+  ['adjust 4 +10', 'inventory adjust 4 -2', 'adjust 4 -10'],
+  ['adjust 4 +10', 'api PATCH /inventory/4 --data {"quantity":7}', 'adjust 4 -10'],
+  ['adjust 5=+3 8=-4 7=+1', 'inventory adjust 5=-1 8=-1 --yes', 'adjust 5=-3 8=+4'],
+  // The stock was set by a later run, or by the run itself.
+  ['adjust 4 +10', 'inventory set 4 12', undefined],
+  ['set 4 3 --read-first', 'inventory adjust 4 +1', undefined],
+] as const)('undo suggests an adjust unless a set is involved: %s; %s', async ([write, later, adjust], { shop }) => {
+  const { run } = await shop.json(`inventory ${write} --yes --json`);
+  await shop.run(later);
+  const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();
+  if (adjust === undefined) expect(hint).not.toContain('adjust');
+  else expect(hint).toBe(`petstock inventory ${adjust} --env staging`);
+});
 
 describe('a read that breaks off', () => {
-  /** With few places left, each request of ours stands for one of theirs. @param others requests that they have sent since we saw the limit */
+  /** Opens a till that has seen the limit. @param others requests that other clients have sent since */
   const beside = async (others: number, limit: number) => {
     const till = await openTill({ stock: tenEach(3), limit: { limit, seconds: 60 } });
     await till.run('inventory list');

@@ -63,7 +63,7 @@ test('removes the notes about unsent rows of a run that another machine has resu
   const till = await openTill({ stock: tenEach(rows) });
   await killed(till);
   const current = notesIn(till);
-  // As of a run that another machine has resumed.
+  // Notes of a run that another machine has resumed.
   writeFileSync(join(till.folders.state, 'leaving-0000'), 'another\n1\n', { mode: 0o600 });
   await till.exits(`inventory apply ${till.file('b.csv', 'petId,quantity\n7,1\n8,1\n')} --yes`, 0);
   expect(notesIn(till)).toEqual(current);

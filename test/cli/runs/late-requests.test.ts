@@ -25,7 +25,7 @@ describe('a resume after a killed process', () => {
   test.for([
     ['Ctrl-C while a request may still arrive', ' --yes', 130, 'Interrupted. Nothing more was sent'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
-    ['a no', '', 2, 'othing more was written'],
+    ['the answer no', '', 2, 'othing more was written'],
   ] as const)(
     'does not claim that nothing was written if a resume is stopped by %s',
     async ([_by, flags, exit, told], { till }) => {
@@ -47,7 +47,7 @@ test.for<[string, number]>([
   ['inventory adjust 1 +1', 12],
   ['undo --last --yes', 10],
 ])(
-  '%s waits only once for the unanswered request of a killed command in a container',
+  '%s succeeds after waiting for the unanswered request of a killed command in a container',
   async ([command, stock], { till }) => {
     const box = { host: 'box', clock: { ...till.clock, boot: () => 'box' } };
     const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
@@ -79,7 +79,7 @@ test('reports a set as unknown after a committed 503, a 429 and Ctrl-C', async (
 });
 
 describe('a write that the stock does not show', () => {
-  /** The service carries out the first write long after it was given up. */
+  /** The service accepts a write, and carries it out later. */
   const accepted = answers(202, {}, '{"petId":1,"quantity":50,"status":"available"}');
 
   test.each<[what: string, first: Action, others: Action, exit: number]>([

@@ -10,7 +10,7 @@ async function killedApply(action: Action, text: string) {
   return { till, run, stock: () => [1, 2, 3, 4].map(till.service.stockOf) };
 }
 
-/** Runs commands that all end well. */
+/** Runs commands, each of which must exit with 0. */
 async function all(till: Till, ...commands: readonly string[]): Promise<void> {
   for (const command of commands) expect(await till.run(command), command).toMatchObject({ code: 0 });
 }
@@ -51,7 +51,7 @@ describe('--resume after later writes', () => {
     [0, 'inventory apply all.csv --yes', 11],
     [0, 'inventory set 1 50; undo --last --yes', 10],
   ] as const)(
-    'does not add a delta again on resume %i ms after an adjust took it back, nor in a later %s',
+    'does not add a delta again on resume %i ms after an adjust reversed it, nor in a later %s',
     async ([ms, commands, stock]) => {
       const till = await openTill({ stock: tenEach(60) });
       const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
@@ -90,7 +90,7 @@ describe('--resume after later writes', () => {
 });
 
 describe('history prune', () => {
-  /** An apply whose first request waits for its answer. */
+  /** Starts an apply whose first request waits for its response. */
   async function heldApply() {
     const till = await openTill({ stock: tenEach(30) });
     const first = hold();
@@ -223,7 +223,7 @@ test.for([
 test.each([
   ['set 1 50 --expect 10', 7, 8],
   ['adjust 1 -1', 0, 7],
-])('does not wait for the rate limit between its read and its write: %s', async (command, code, stock) => {
+])('reads the stock again after a wait for the rate limit: %s', async (command, code, stock) => {
   // One request is left, so that a command that only then learns of the limit waits after its read.
   const till = await openTill({ limit: { limit: 60, seconds: 60, left: 1 } });
   const sale = andThen(normally, () => till.service.sell(1, 2));

@@ -6,7 +6,7 @@ import { stateCopies } from './state-copies.ts';
 const keep = (till: Till) => stateCopies(till)('', '.older');
 const setBack = (till: Till) => stateCopies(till)('.older', '');
 
-/** Adds a delivery. The state is kept when this request is met, and set back to that once all was written. Returns the session. */
+/** Counts a delivery, copies the state at this request, and restores the copy at the end. @returns the session */
 async function delivered(till: Till, request: string): Promise<string> {
   await till.exits('inventory set 3 11', 0);
   till.service.next(request, (exchange) => {
@@ -89,7 +89,7 @@ test('refuses to apply a file of deltas again after an older state is restored a
   await till.exits('inventory set 3 12', 0, 'earlier copy');
   await till.exits(apply, 7, 'not known whether');
   requireOnce(till);
-  // Another file has certainly not been applied, and whoever has looked at the stock knows it of this one.
+  // Another file is applied at once. This file is applied on the second attempt: the user has been warned.
   await till.exits(`inventory apply ${till.file('b.csv', 'petId,delta\n3,5\n')} --yes`, 0);
   await till.exits(apply, 0);
 });

@@ -14,17 +14,17 @@ const rowsOfFile = 4;
 /** The fate of one request; the run ends if it is killed, or refused with --fail-fast. */
 const ends = { hang, commitThenHang, drop, commitThenDrop, refused: answers(400), normally } as const;
 type End = keyof typeof ends;
-/** Nothing of the run leaves behind these: what others change then is overwritten by nothing. */
+/** The run sends nothing after these, so it does not overwrite what others change then. */
 const isLast: ReadonlySet<End> = new Set(['hang', 'commitThenHang', 'refused']);
 
 const move = fc.constantFrom('keep' as const, 'set back' as const);
 const place = {
   at: fc.nat(rowsOfFile - 1),
-  // Behind a refusal rows are owed that nobody has sent.
+  // A refusal leaves rows unsent.
   end: fc.constantFrom('normally', 'refused', 'refused', ...(Object.keys(ends) as End[])),
   /** While the last request of a run is in flight, someone changes the other pets of its file by the same amount. */
   isEqual: fc.boolean(),
-  /** While it is on its way the state is copied, or that copy is put in its place. */
+  /** While that request is in flight, the state is copied, or the copy is restored. */
   meanwhile: fc.option(move, { nil: undefined, freq: 2 }),
 };
 const apply = fc.record({ kind: fc.constant('apply' as const), file: fc.nat(files - 1), ...place });
@@ -41,7 +41,7 @@ const order = fc.oneof(
 type Order = typeof order extends fc.Arbitrary<infer Value> ? Value : never;
 type Place = Pick<Extract<Order, { kind: 'resume' }>, keyof typeof place>;
 
-/** In each history a copy is put back that lacks a resume at least, and is resumed itself. */
+/** In each history, a copy that lacks at least one resume is restored, and a run in it is resumed. */
 const some = fc.array(order, { maxLength: 2 });
 const history = fc
   .tuple(apply, some, some, resume, some, some, resume)
@@ -79,7 +79,7 @@ class World {
     }
   }
 
-  /** A row whose request was answered, or never left, is applied only if it was written. */
+  /** Checks that a row is reported as applied only if it was written, unless its request got no response. */
   async judge(): Promise<void> {
     for (const { run, command } of await this.till.history()) {
       if (command !== 'inventory apply') continue;
@@ -106,7 +106,7 @@ class World {
     if (run !== undefined) await this.#runWith(`inventory apply --resume ${run}`, place);
   }
 
-  /** Looks and dry runs write nothing. */
+  /** Checks that `history show` and dry runs write nothing. */
   async #look(): Promise<void> {
     const before = pets.map(this.till.service.stockOf);
     for (const run of await this.#runs()) {
@@ -120,7 +120,7 @@ class World {
     return (await this.till.history()).flatMap(({ run, command }) => (command === 'inventory apply' ? [run] : []));
   }
 
-  /** Runs a command of which the write at this place meets its end. A request that hangs is the last of its process. */
+  /** Runs a command whose write number `at` gets this `end`. A request that hangs is the last of its process. */
   async #runWith(command: string, { at, end, isEqual, meanwhile }: Place): Promise<void> {
     const { service, run } = this.till;
     let die = () => {};
@@ -153,7 +153,7 @@ class World {
     }
   }
 
-  /** Copies the state, or puts that copy in its place. */
+  /** Copies the state, or restores that copy. */
   #move(kind: 'keep' | 'set back'): void {
     const parts = ['', '-wal', '-shm'].map((part) => join(this.till.folders.state, `state.db${part}`));
     const [from, to] = kind === 'keep' ? ['', '.older'] : ['.older', ''];

@@ -24,14 +24,14 @@ interface Kept {
 
 const tables = ['limits', 'presence', 'services', 'line', 'leases', 'sightings', 'pruned', 'sequence', 'runs', 'rows'];
 
-/** Another file takes the place of the state's. */
+/** Restores the state by replacing its file. */
 async function withFile(): Promise<Kept> {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   return { till, keep: async () => copy('', '.older'), setBack: async () => copy('.older', '') };
 }
 
-/** The tables of the state are written over, as `sqlite3 .restore` does it. */
+/** Restores the state by overwriting its tables, as `sqlite3 .restore` does. */
 async function inPlace(): Promise<Kept> {
   const till = await openTill({ stock: tenEach(rows) });
   const execute = (sqlOf: (table: string) => string) => {
@@ -46,7 +46,7 @@ async function inPlace(): Promise<Kept> {
   };
 }
 
-/** The same happens with a database server that is restored from a backup. */
+/** Restores the state on a database server, as from a backup. */
 async function onServer(): Promise<Kept> {
   const url = await temporaryDatabase();
   const till = await openTill({ stock: tenEach(rows) }, createSystemClock(process.hrtime.bigint), {
@@ -75,7 +75,7 @@ const ways: readonly (readonly [string, () => Promise<Kept>])[] = [
   ['a database that is set back', onServer],
 ];
 
-/** Begins a run whose first row is refused: the others are owed. @returns its id */
+/** Begins a run whose first row is refused, so that the others stay unsent. @returns its id */
 async function begun({ service, run, file, history }: Till<Clock>, text: string): Promise<string | undefined> {
   service.next('PATCH', answers(400));
   await run(`inventory apply ${file('a.csv', text)} --yes --concurrency 1 --fail-fast --timeout 1`);
@@ -108,7 +108,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     const { till, keep, setBack } = await open();
     const run = await begun(till, fives);
     await keep();
-    // Before the answer: a state that is set back beside the run may be so only behind its end.
+    // Restores before the response, because otherwise the run might end first.
     till.service.next('PATCH', normally, normally, async (exchange) => {
       await setBack();
       await normally(exchange);

@@ -6,7 +6,7 @@ import { tenEach } from '../../support/scripted-service.ts';
 import { stateSql } from '../../support/state-sql.ts';
 import { openTill, type Till } from '../../support/till.ts';
 
-// They wait in real time, on a machine that may be busy.
+// The commands wait in real time, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Commands that wait for each other share a running clock. */

@@ -35,7 +35,7 @@ test('warns in a script if adjust or set makes a stock negative', async ({ shop 
   }
 });
 
-test('omits the warning about a negative stock if it stays or rises', async ({ shop }) => {
+test('omits the warning about a negative stock if the stock stays the same or rises', async ({ shop }) => {
   await shop.run('inventory set 4 -5');
   for (const delta of ['0', '+2']) {
     const { stderr } = await shop.exits(`inventory adjust 4 ${delta}`, 0);

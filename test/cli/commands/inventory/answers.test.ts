@@ -44,7 +44,7 @@ shopTest.for([
   ['set 5 12', four, /^$/, 'It is not known whether the stock of pet 5 was set to 12'],
   ['set 4 13', four, /^4\t12\tavailable\t\t/, 'Error: The service set the stock of pet 4 to 12, not to 13.\n'],
 ] as const)('inventory %s exits with 8 after the response %s', async ([words, body, printed, told], { shop }) => {
-  // Nor can the stock be read back from it.
+  // Reading the stock back returns the same body, which is not a list.
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { code, stdout, stderr } = await shop.run(`inventory ${words}`, { env });
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.stringMatching(printed) });
@@ -82,7 +82,7 @@ test.for<
   ],
   ['an adjust', 'adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
   [
-    'a file whose row was written',
+    'a row of a file after writing it',
     bulk,
     committedMoved,
     [8, 'GET PATCH GET'],
@@ -90,7 +90,7 @@ test.for<
     '',
   ],
   [
-    'a file whose row was not written',
+    'a row of a file without writing it',
     bulk,
     moved,
     [1, 'GET PATCH GET'],

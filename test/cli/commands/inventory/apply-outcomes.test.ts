@@ -13,7 +13,7 @@ describe('a row with an unknown outcome', () => {
     ['reset', 2],
     ['status=503', 1],
     ['status=500', 1],
-  ])("rereads and resends an unknown row after %s once it can't be in flight any more", async (fault, looks) => {
+  ])('rereads the stock of an unknown row after the fault %s, and then resends the row', async (fault, looks) => {
     const shop = await openShop({ faults: [`PATCH /inventory/5:first=1:${fault}`] });
     const result = await apply(shop, 'petId,quantity\n5,7\n');
     expect(result).toMatchObject({ code: 0, report: { counts: { applied: 1 } } });
@@ -159,7 +159,7 @@ test('keeps the exit code on --resume if the only row of the run was refused', a
   expect(await resume(shop, report.run)).toMatchObject({ code: 10, requests: [] });
 });
 
-test('names a finished run on --resume, and does not send anything', async ({ shop }) => {
+test('reports on --resume that all rows of a finished run were written, and sends nothing', async ({ shop }) => {
   const { report } = await apply(shop, 'petId,quantity\n5,7\n');
   const again = await resume(shop, report.run);
   expect(again).toMatchObject({ code: 0, requests: [], report: { run: report.run, counts: { applied: 1 } } });

@@ -88,7 +88,7 @@ test('prints the first 20 of many faults on a terminal, and up to 1000 elsewhere
   expect(error.faults).toHaveLength(400);
   const few = await shop.run(`inventory apply ${changeFile(shop, lines(21))}`, { terminal: 200 });
   expect(few.stderr.match(/^│ line /gm)).toHaveLength(21);
-  // More than are kept.
+  // More faults than are kept.
   const many = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
   expect(await shop.refused(`inventory apply ${many}`)).toMatch(
     / has 2,799 errors \(the first 1,000 are listed\). Nothing was sent\.\n(?:│ line .*\n){1000}$/,

@@ -58,7 +58,7 @@ describe('apply before anything is written', () => {
     ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
     ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
   ] as const)(
-    'reports a fault in JSON by line, or by item if the file has only one line: %j',
+    'reports a fault in JSON by line, or by item if several items share a line: %j',
     async ([text, told], { shop }) => {
       const file = changeFile(shop, text, 'changes.json');
       const result = await shop.run(`inventory apply ${file} --yes`);

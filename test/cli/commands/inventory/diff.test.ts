@@ -8,7 +8,7 @@ const someOfStaging =
   '{"petId":4,"quantity":39,"status":"available"}\n{"petId":9007199254740993,"quantity":0,"status":"sold"}\n' +
   '{"petId":5,"quantity":1,"status":"available"}\n';
 
-/** A shop with a second environment, and files. */
+/** Opens a shop whose production is a second service; `file` writes a file and returns its name. */
 async function openShops() {
   const shop = await openShop();
   const other = await startService({ file: ':memory:', clock: shop.clock });
@@ -105,13 +105,15 @@ test("diff --changes prints a change file, and warns about what the file can't c
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
 
-test('makes two environments equal by applying the output of diff --changes', { timeout: 60_000 }, async ({ shop }) => {
+test('makes the quantities of two environments equal by applying diff --changes', { timeout: 60_000 }, async ({
+  shop,
+}) => {
   const quantities = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 30 })), {
     maxLength: 8,
   });
   await fc.assert(
     fc.asyncProperty(quantities, async (wanted) => {
-      // The ids of runs have the second in them.
+      // The second is part of a run's id.
       for (const [petId, quantity] of wanted) {
         shop.clock.advance(1000);
         await shop.run(`inventory set ${petId} ${quantity} --env production`);

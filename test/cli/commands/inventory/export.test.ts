@@ -20,7 +20,7 @@ describe('export to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test("export overwrites someone else's file only after a yes or with --force", async ({ shop }) => {
+  test('export overwrites a file that petstock did not write only after a yes or with --force', async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
@@ -129,7 +129,7 @@ test.for([
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
 ] as const)(
-  'export --spreadsheet in %j%s separates cells with "%s", and apply reads the file',
+  'export --spreadsheet in %j%s separates cells with "%s", as apply reads them',
   async ([env, options, delimiter], { shop }) => {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);
@@ -144,7 +144,7 @@ const twice = [
   '{"petId":-5,"quantity":4,"status":"sold"}',
   '{"petId":1,"quantity":9,"status":"sold"}',
 ] as const;
-/** Spelled otherwise than petstock would: it is read, and not copied. */
+/** Swaps two fields, so that the item is parsed instead of copied. */
 const turned = (item: string) => item.replace(/("petId":\d+),("quantity":\d+)/, '$2,$1');
 
 test.for([

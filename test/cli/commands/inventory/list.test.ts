@@ -84,7 +84,7 @@ test.for([
   ['--pet 5 --min-quantity 100', 0, '', ''],
   ['--pet 4,20 --limit 1', 0, '4\t39\tavailable\n', ''],
 ] as const)(
-  'list %s prints the pets that exist, and exits with %i',
+  'list %s prints the existing pets that match, and exits with %i',
   async ([options, code, stdout, told], { shop }) => {
     const result = await shop.run(`inventory list ${options}`);
     expect(result).toMatchObject({ code, stdout, sent: ['GET /v1/inventory'] });

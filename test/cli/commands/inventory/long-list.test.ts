@@ -40,10 +40,10 @@ describe('a response that breaks off', () => {
     ['list --sort quantity', 1, /^$/],
     ['list --summary', 1, /^$/],
     ['list --limit 9990', 1, /\n$/],
-    // The pet may be there once more behind the break.
+    // The pet may appear again after the break.
     ['get 17', 1, /^$/],
     ['get 9999', 1, /^$/],
-    // The last that was asked for was before it.
+    // The last requested pet comes before the break.
     ['list --limit 2', 0, /^0\t.*\n1\t.*\n$/],
   ])('%s exits with %i if the response breaks off', async (command, code, printed) => {
     const { stderr, ...result } = await run(cut, `inventory ${command}`);
@@ -64,7 +64,7 @@ test('marks pets at 0 as out of stock unless they are sold, in a short and a lon
     for (const [index, line] of lines.entries()) {
       expect(line.includes('out of stock')).toBe(index % 3 === 0 && index % 2 === 1);
     }
-    // Rows that are not shown count too.
+    // The status counts even if its column is not shown.
     const noStatus = await run(`[${items.join(',')}]`, 'inventory list --fields petId,quantity', 80);
     expect(noStatus.stdout.match(/out of stock/g)).toHaveLength(stdout.match(/out of stock/g)?.length ?? 0);
   }

@@ -35,14 +35,14 @@ test('--failed-out and --to never replace a file that the command reads', async 
     ['4\n', 'count --new --to FILE --force'],
   ] as const) {
     const file = changeFile(shop, text, 'own.csv');
-    // Codes are no input of stdin.
+    // The codes file is read besides stdin.
     const stdin = command.includes('--codes') ? { stdin: '55\n' } : { stdin: text, stdinDescriptor: opened(file) };
     expect(await shop.refused(`inventory ${command.replaceAll('FILE', file)}`, stdin)).toMatch(refused);
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
 });
 
-test('replaces a file that petstock wrote, even if it is the input, until someone edits the file', async () => {
+test('--failed-out replaces the input of apply if petstock wrote the file and nobody has edited it', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=2:status=400'] });
   const failed = join(shop.folders.state, '..', 'failed.csv');
   const apply = (file: string) => `inventory apply ${file} --yes --failed-out ${failed}`;

@@ -36,22 +36,19 @@ test('recognizes a repeated file even after a later run that wrote nothing', asy
 
 test.each([
   ['at its first request', 1, { other: 0, code: 2, stderr: expect.stringMatching(onceMore) }],
-  ['after it has read the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
-])(
-  'adds deltas only once if another process applies the file while this one is delayed %s',
-  async (_when, at, ends) => {
-    let [requests, other] = [0, -1];
-    const { code, stderr } = await shop.run(apply, {
-      around: async (send) => {
-        requests += 1;
-        if (requests === at) other = (await shop.run(apply)).code;
-        return send();
-      },
-    });
-    expect(await added()).toEqual([1, 1, 1]);
-    expect({ other, code, stderr }).toEqual(ends);
-  },
-);
+  ['after reading the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
+])('adds deltas once if another process applies the file while this one waits %s', async (_when, at, ends) => {
+  let [requests, other] = [0, -1];
+  const { code, stderr } = await shop.run(apply, {
+    around: async (send) => {
+      requests += 1;
+      if (requests === at) other = (await shop.run(apply)).code;
+      return send();
+    },
+  });
+  expect(await added()).toEqual([1, 1, 1]);
+  expect({ other, code, stderr }).toEqual(ends);
+});
 
 test('adds deltas only once if another process applies the file while the question is open', async () => {
   const confirm = async () => (await shop.run(apply)).code === 0;

@@ -50,11 +50,14 @@ test.for([
   ['4 12 --expect 38', 7, [get], 'Error: The stock of pet 4 is 39, not 38. Nothing was written.\n'],
   ['4242 1 --expect 0', 9, [get], 'Error: There is no pet 4242 in staging'],
   ['2 1 --expect 0', 0, [get, 'PATCH /v1/inventory/2 {"quantity":1}'], ''],
-] as const)('set %s exits with %i', async ([words, code, sent, told], { shop }) => {
-  const result = await shop.run(`inventory set ${words}`);
-  expect(result).toMatchObject({ code, sent, ...(code !== 0 && { stdout: '' }) });
-  expect(result.stderr).toContain(told);
-});
+] as const)(
+  'set %s compares the stock before writing, and exits with %i',
+  async ([words, code, sent, told], { shop }) => {
+    const result = await shop.run(`inventory set ${words}`);
+    expect(result).toMatchObject({ code, sent, ...(code !== 0 && { stdout: '' }) });
+    expect(result.stderr).toContain(told);
+  },
+);
 
 const person = { terminal: 80, env: { NO_COLOR: '1' } };
 

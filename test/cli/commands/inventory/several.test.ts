@@ -71,7 +71,7 @@ test.for([
   expect(result.stderr).toContain(told);
 });
 
-test('set with one petId=quantity sends one request, and prints the run', async ({ shop }) => {
+test('set with one petId=quantity sends one request, and prints a report', async ({ shop }) => {
   const result = await shop.run('inventory set 4=-2 --json');
   expect(result).toMatchObject({ code: 0, sent: ['PATCH /v1/inventory/4 {"quantity":-2}'] });
   expect(JSON.parse(result.stdout)).toMatchObject({

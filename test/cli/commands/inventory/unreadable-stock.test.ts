@@ -5,14 +5,14 @@ import type { Action, ScriptedService } from '../../../support/scripted-service.
 import { errorJson, withReport } from '../../../support/shop.ts';
 import { openTill, type Till, test } from '../../../support/till.ts';
 
-/** Pets 1, 2 and 3 with 10 each; of pet 2 the service gives what the test says. */
+/** Opens a till with 10 each of pets 1, 2 and 3, whose list shows `given` as the quantity of pet 2. */
 async function tillWith(given: string): Promise<Till> {
   const till = await openTill();
   till.service.always('GET /inventory', listing(till.service, given));
   return till;
 }
 
-/** The list as it is, but for the quantity of pet 2. */
+/** Answers with the stock, but with `given` as the quantity of pet 2. */
 function listing({ stockOf }: Pick<ScriptedService, 'stockOf'>, given: string): Action {
   const item = (petId: number, quantity: unknown) => `{"petId":${petId},"quantity":${quantity},"status":"available"}`;
   return ({ answer }) => answer(200, `[${item(1, stockOf(1))},${item(2, given)},${item(3, stockOf(3))}]`);
@@ -27,7 +27,7 @@ const spellings = [
   ['1e-400', 'not an integer'],
 ] as const;
 
-test.for(spellings)('lists the other pets if a stock is %s, and reports that stock as %s', async ([given, fault]) => {
+test.for(spellings)('lists and writes other pets if a stock is %s, and reports it as %s', async ([given, fault]) => {
   const { run, service } = await tillWith(given);
   const words = `is ${given}, which is ${fault}`;
   const result = await run('inventory list');
@@ -35,7 +35,7 @@ test.for(spellings)('lists the other pets if a stock is %s, and reports that sto
   expect(result.stderr).toContain(
     `Error: Pet 2 is left out: "quantity" in the response ${words}.\nHint: petstock api GET /inventory --env staging\n`,
   );
-  // It is no ground for a write, and hinders no other.
+  // No write is based on it, and the other pets can be written.
   expect(await run('inventory adjust 2 +1')).toMatchObject({ code: 1, stdout: '' });
   expect(await run('inventory set 2 5 --expect 3')).toMatchObject({ code: 1, stdout: '' });
   expect(service.seen('PATCH')).toEqual([]);
@@ -61,7 +61,7 @@ const words = `is ${given}, which is out of range`;
 test('get prints the other pets, and reports an unreadable stock instead of a missing pet', async () => {
   const { run, exits } = await tillWith(given);
   expect(await run('inventory get 3')).toMatchObject({ code: 0, stdout: '3\t10\tavailable\n' });
-  // Nor is `status` about the stock.
+  // `status` ignores the stock.
   expect(await run('status')).toMatchObject({ code: 0 });
   const both = await exits('inventory get 2 3 --json', 1);
   expect(JSON.parse(both.stdout)).toHaveLength(1);
@@ -83,7 +83,7 @@ test('reports both an unreadable stock and a missing pet', async () => {
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 
-test('leaves out up to 1000 pets with an unreadable stock, and rejects a response with more', async ({
+test('leaves out 25 pets with an unreadable stock, but rejects a response with 1001 of them', async ({
   till: { service, run, exits },
 }) => {
   service.next('GET', ({ answer }) => answer(200, unreadable(25)));

@@ -64,7 +64,7 @@ test.each([
   expect((await watch(`--for 15 ${format}`, sells)).stdout).toBe(expected);
 });
 
-test('watch prints only the header if nothing changes', async () => {
+test('watch prints nothing but a CSV header if nothing changes', async () => {
   const header = 'at,petId,before,after,status,change,statusBefore\n';
   expect(await watch('--for 15 -o csv')).toMatchObject({ code: 0, stdout: header });
   expect(await watch('--for 15 --first -o csv')).toMatchObject({ code: 3, stdout: header });
@@ -129,7 +129,7 @@ test('watch exits with 0 on Ctrl-C', async () => {
 });
 
 describe('watch through failures', () => {
-  /** Checks for which this is true get this status, or no response if it is 0; at the last of them one pet is sold. */
+  /** Answers checks `from` to `to` with this status, or drops them if it is 0. Sells one unit at check `to`. */
   const fault =
     (from: number, to: number, status: number, body = ''): Before =>
     (look, service) => {
@@ -142,7 +142,7 @@ describe('watch through failures', () => {
     ['a 503', 503, ''],
     ['a 500', 500, ''],
     ['a 403', 403, ''],
-    ['an answer that is no list', 200, '<html>'],
+    ['a response that is not a list', 200, '<html>'],
     ['half a list', 200, '[{"petId":1,"quantity":3,"status":"available"},'],
     ['a pet twice', 200, `[${Array(2).fill('{"petId":1,"quantity":3,"status":"sold"}').join()}]`],
     ['a connection that breaks', 0, ''],
@@ -180,7 +180,6 @@ describe('watch through failures', () => {
     const refusal: Before = (look, service) => {
       if (look === 2) service.next('GET', ({ answer }) => answer(429, '', { 'Retry-After': '100' }));
     };
-    // The watch itself waits until 115 s if the governor may not; the governor would admit a little later.
     expect((await watch('--for 150 --max-wait 0', refusal)).times).toEqual([0, 15, 145, 150]);
   });
 });

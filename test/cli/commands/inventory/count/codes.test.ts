@@ -162,9 +162,7 @@ test('offers once to add assigned codes to the codes file, and knows them in the
   expect(next.asked).toHaveLength(1);
 });
 
-test('leaves the codes file unchanged after a no, and writes the count even if the file became invalid', async ({
-  shop,
-}) => {
+test('keeps the codes file if the user declines, and writes the count if the file became invalid', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

@@ -1,6 +1,6 @@
 import { type Shop, type ShopRunOptions, withReport } from '../../../../support/shop.ts';
 
-/** Counts what is given as lines, off a terminal. @returns what `withReport` does, and what was `written`: `['4 {"quantity":2}']` */
+/** Runs `inventory count` with these lines on stdin. @returns what `withReport` does, and `written`: `['4 {"quantity":2}']` */
 export async function count(shop: Shop, lines: string, args = '--yes --json', options: ShopRunOptions = {}) {
   const words = args === '' ? [] : args.split(' ');
   const result = await shop.run(['inventory', 'count', ...words], { stdin: lines, ...options });
@@ -16,13 +16,13 @@ export const person: ShopRunOptions = {
   prompts: { confirm: async () => true, text: async () => 'production' },
 };
 
-/** The only session of the shop that is not discarded, by its last four characters. */
+/** Returns the last four characters of the oldest session's id. */
 export async function sessionIn(shop: Pick<Shop, 'json'>): Promise<string> {
   const [name = ''] = await sessionsIn(shop);
   return name;
 }
 
-/** The sessions of the shop by their last four characters, the oldest first. */
+/** Returns the last four characters of each session's id, oldest first. */
 export async function sessionsIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   const listed: { session: string }[] = await shop.json('inventory count --list --closed --json');
   return listed.map(({ session }) => session.slice(-4)).reverse();
@@ -34,7 +34,7 @@ export async function begun(shop: Shop, ...sessions: readonly string[]): Promise
   return sessionsIn(shop);
 }
 
-/** The states of all sessions of the shop, in order. */
+/** Returns the states of all sessions, sorted by name. */
 export async function statesIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   const listed: { state: string }[] = await shop.json('inventory count --list --closed --json');
   return listed.map(({ state }) => state).sort();

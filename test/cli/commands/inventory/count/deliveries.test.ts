@@ -14,7 +14,9 @@ test('adds scanned units to the stock with --add, and subtracts them with --take
     await shop.refused(`inventory count ${flags} --yes`, { stdin: '4\n' });
 });
 
-test('names the kind of count at the prompt, and does not list pets that were not scanned', async ({ shop }) => {
+test('names the kind of count at the prompt with --add or --take, and does not list unscanned pets', async ({
+  shop,
+}) => {
   const { stderr } = await count(shop, '4 x3\ndone\n', '--add', person);
   expect(stderr).toContain('It is a count of units that came in, with --add. Scan');
   expect(stderr).toContain('3 units in, 1 pet > ');
@@ -30,7 +32,7 @@ test('writes deltas to the --to file, and apply adds them', async ({ shop }) => 
   expect((await stockOf(shop)).get('4')).toBe(36);
 });
 
-test('resumes a session only as its own kind, and does not merge two kinds', async ({ shop }) => {
+test('resumes a counting session only as its own kind, and does not merge two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
   const kind = /Session \w{4} \(a count of units that came in, with --add\) of \S+( by \S+)? is not finished/;

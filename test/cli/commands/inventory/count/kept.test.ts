@@ -109,7 +109,7 @@ test('refuses units that an unfinished run already has, even if the local folder
   const confirm = vi.fn(async (_question: string) => false);
   await count(shop, '4 x2\n5 x3\ndone\n', '--add', { ...person, prompts: { confirm } });
   expect(confirm.mock.calls.join()).toContain(`AGAIN? Run ${run.slice(-4)} is unfinished and has the same units`);
-  // A delivery of its own, of which one pet is in both.
+  // Another delivery, which shares one pet with the run.
   const other = await count(shop, '5 x1\n6\n', '--add --new --yes');
   expect(other).toMatchObject({ code: 0 });
   expect(other.stderr.replace(/\s+/g, ' ')).toContain(
@@ -121,7 +121,7 @@ test('refuses units that an unfinished run already has, even if the local folder
   expect(['4', '5', '6'].map((pet) => (now.get(pet) ?? 0) - (before.get(pet) ?? 0))).toEqual([4, 7, 1]);
 });
 
-test('refuses units that an unfinished run already has, even if a newer run has the same pets', async () => {
+test('refuses units that an unfinished run already has, even if a newer run has one of the pets', async () => {
   const shop = await openShop();
   shop.service.setFaults(['PATCH /inventory/5:status=401']);
   expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes --concurrency 1')).code).toBe(8);

@@ -85,7 +85,7 @@ test('keeps codes such as SHELF*12A apart, and reads no quantity from them', asy
   for (const text of ['SHELF*12A', 'ABC x-200', '*ABC*']) expect(stderr).toContain(`${text}: 1 kept apart`);
 });
 
-test('ignores a mistaken line at a terminal with a bell, and lists it again at the end', async ({ shop }) => {
+test('rings the bell for a mistaken line at a terminal, ignores it, and lists it at the end', async ({ shop }) => {
   await withNames(shop);
   const { asked, prompts } = confirming(true);
   const { code, stderr, written } = await count(shop, '4\n= 4\n4 x0\n-\ndone\n', '', { ...person, prompts });

@@ -57,7 +57,7 @@ test('prints the sum in plain lines with TERM=dumb', async ({ shop }) => {
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('keeps the session after a no, and offers to resume the session in the next count', async ({ shop }) => {
+test('keeps the session if the user declines, and offers to resume it in the next count', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
@@ -73,9 +73,7 @@ test('keeps the session after a no, and offers to resume the session in the next
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });
 
-test('shows help after quit, exit or help at the prompt, unless quit is a code, but not in a pipe', async ({
-  shop,
-}) => {
+test('shows help if quit, exit or help is typed at a terminal, unless the word is a code', async ({ shop }) => {
   const typed = await count(shop, '4\nquit\nEXIT\nhelp\n?\ndone\n', '', person);
   expect(typed.code).toBe(0);
   expect(typed.stderr.match(/42 x3 to count 3, done to end, help for more\n/g)).toHaveLength(1);
@@ -98,7 +96,7 @@ test('reports an unknown code that is dropped', async ({ shop }) => {
   expect(stderr).not.toContain('0 kept apart');
 });
 
-test('redraws typed keys at the prompt, and keeps them apart from fast scans', async ({ shop }) => {
+test('redraws the prompt after each key, and once for several lines that arrive together', async ({ shop }) => {
   const keys = ['4', '2', '\x7f', '\r5\r\r4', '\x1b[A\x15', '\x1b[200~8\r\x1b[201~', '\x04'];
   const { code, stderr } = await count(shop, '', '--dry-run', { ...person, keys });
   expect(code).toBe(0);
@@ -125,7 +123,7 @@ test('asks to recount a pet from zero if its stock changes during the count', as
     }
     return answer;
   };
-  // Typed after the count has been continued.
+  // The last two are typed after the request to count again.
   const keys = ['4\r4\r5\r', '\x04', '4\r', '\x04'].values() as unknown as string[];
   const { code, stderr, written } = await count(shop, '', '', { ...person, around, keys });
   expect(stderr).toContain('4: 39 → 37 while you counted: count it again\n');

@@ -44,7 +44,7 @@ test.for([
   ]);
 });
 
-test('repeats the options of a script in the hint, except the label of another session', async ({ shop }) => {
+test('repeats the options of a script in the hint, except --label', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const options = '--all --to out.csv --reason audit --ref N-1 --max-zero 9';
   const refused = await shop.refused(`inventory count --label two ${options}`, { stdin: '5\n' });
@@ -139,7 +139,7 @@ test('refuses a session in another store, and suggests its own store', async ({ 
   expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('lists other unfinished sessions, and begins a new one after a no', async ({ shop }) => {
+test('lists other unfinished sessions, and begins a new one if the user does not resume one', async ({ shop }) => {
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
