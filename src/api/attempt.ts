@@ -138,7 +138,7 @@ async function resultOfResponse<T>(
   use: (response: ReceivedResponse) => Promise<T>,
 ): Promise<AttemptResult<T>> {
   const { status } = response;
-  if (isRedirect(response)) return { kind: 'moved', status, url: redirectTarget(request, response, baseUrl) };
+  if (redirectStatuses.has(status)) return { kind: 'moved', status, url: redirectTarget(request, response, baseUrl) };
   if (status !== 429 && !isOfGateway(status)) return { kind: 'done', value: await use(response) };
   const error = await errorOf(response, retryAfter);
   if (status === 429) return { kind: 'refused', error: error.with({ notCarriedOut: true, cause: undefined }) };
@@ -174,10 +174,6 @@ function certificateFailure(url: string, failure: NetworkFailure): CertificateEr
 }
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-function isRedirect({ status }: Pick<ReceivedResponse, 'status'>): boolean {
-  return redirectStatuses.has(status);
-}
 
 /**
  * Returns the target of a redirect, an absolute URL below the base URL.

@@ -137,12 +137,9 @@ function readItem(value: Json, operation: Operation, where: string): InventoryIt
   }
   const shown = number.length > maxNumber ? `${number.slice(0, maxNumber)}…` : number;
   const nearest = Number(number);
-  return { petId, status, number: shown, nearest, problem: isFraction(nearest) ? 'not an integer' : 'out of range' };
-}
-
-/** Reports whether a number that is not a safe integer has a fraction; beyond 2^53 it counts as an integer. */
-function isFraction(value: number): boolean {
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+  // A number beyond 2^53 counts as an integer.
+  const problem = Math.abs(nearest) <= Number.MAX_SAFE_INTEGER ? 'not an integer' : 'out of range';
+  return { petId, status, number: shown, nearest, problem };
 }
 
 function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {

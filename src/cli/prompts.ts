@@ -48,7 +48,7 @@ export function createPrompts(streams: PromptStreams): Prompts {
         output.write('\n');
       }
     },
-    confirm: async (question) => isYes(await text(`${question} (y/N)`)),
+    confirm: async (question) => /^y(es)?$/i.test((await text(`${question} (y/N)`)).trim()),
     text,
   };
 }
@@ -65,16 +65,8 @@ function setRawMode(input: PromptStreams['input'], mode: boolean): void {
   }
 }
 
-function isYes(answer: string): boolean {
-  return /^y(es)?$/i.test(answer.trim());
-}
-
 /** The message if Ctrl-C ends a question before the command has changed anything. */
 export const interruptedAsking = 'Interrupted. Nothing was changed';
-
-function interruptedQuestion(): InterruptedError {
-  return new InterruptedError(interruptedAsking);
-}
 
 /** Reads until the input contains an answer. Text typed after the answer is left for the next question. */
 function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Buffer) => Answer): Promise<string> {
@@ -89,7 +81,7 @@ function answered({ input, output, signal }: PromptStreams, answerOf: (typed: Bu
       // The next message must start on a new line. After Ctrl-C, `guardedContext` starts one; a password prompt ends
       // its own line.
       if (answerOf === firstLine && signal?.aborted !== true) output.write('\n');
-      reject(interruptedQuestion());
+      reject(new InterruptedError(interruptedAsking));
     };
     const take = (chunk: Buffer) => {
       typed = Buffer.concat([typed, chunk]);

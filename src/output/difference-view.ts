@@ -3,8 +3,7 @@ import type { Difference } from '../inventory/stock-list.ts';
 import { singleLine } from '../shared/sanitize.ts';
 import { type Batches, mapBatches } from './batches.ts';
 import { countColumn, differenceColumn, differenceOf, nameColumn, numberColumn as number } from './columns.ts';
-import type { Paint } from './terminal.ts';
-import { type Column, plainColumns, type Row, type Scalar, type View } from './view.ts';
+import { type Column, plainColumns, type Row, type View } from './view.ts';
 
 export interface DifferencesOptions {
   /** The names of the sides, for a table. */
@@ -82,9 +81,11 @@ export function statusText({ left, right }: Difference): string {
 const differenceStyles = { added: 'green', removed: 'red', changed: 'yellow' } as const;
 
 function tableColumns(left: string, right: string): readonly Column[] {
+  const cell: Column['cell'] = (value, _row, paint) =>
+    paint[differenceStyles[value as Difference['change']]](`${value}`);
   return [
     number('petId', 'Pet ID'),
-    { field: 'change', title: 'Change', whole: true, cell: changeCell },
+    { field: 'change', title: 'Change', whole: true, cell },
     countColumn('left', sideTitle(left)),
     countColumn('right', sideTitle(right)),
     differenceColumn('By'),
@@ -99,7 +100,3 @@ function sideTitle(name: string): string {
 }
 
 const maxTitle = 16;
-
-function changeCell(value: Scalar, _row: Row, paint: Paint): string {
-  return paint[differenceStyles[value as Difference['change']]](`${value}`);
-}

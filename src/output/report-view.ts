@@ -39,18 +39,13 @@ export function bulkReportView(
 
 function rowJson(row: BulkRow) {
   const { line, petId, before = null, after = null, quantity, error } = row;
-  return { line, petId, before, after, result: resultOf(row), quantity, error };
+  // A row that was not edited differs from an unchanged row only in the counts.
+  const result = row.result === 'notEdited' ? 'unchanged' : row.result;
+  return { line, petId, before, after, result, quantity, error };
 }
 
 function toRow(row: BulkRow): Row {
   return { ...rowJson(row), error: row.error?.message ?? null, quantity: row.quantity ?? null };
-}
-
-/**
- * Returns the result that a report shows. A row that was not edited differs from an unchanged row only in the counts.
- */
-function resultOf({ result }: BulkRow): string {
-  return result === 'notEdited' ? 'unchanged' : result;
 }
 
 const error: Column = { field: 'error', title: 'Error', foreign: 'words', under: true };

@@ -33,10 +33,6 @@ export function driverOptions(server: DatabaseServer, ssl: ConnectionOptions | f
   } satisfies ClientConfig;
 }
 
-function isSocket({ host }: DatabaseHost): boolean {
-  return host.startsWith('/');
-}
-
 /**
  * Returns the TLS options of a server, with libpq's meaning of sslmode: `require` encrypts without verifying the
  * certificate, unless an authority is named. `prefer` continues without TLS if the server has none (`mayGoWithout`).
@@ -45,7 +41,7 @@ function isSocket({ host }: DatabaseHost): boolean {
  */
 export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   const { mode, authority, certificate, key } = server.tls;
-  if (mode === 'disable' || isSocket(server)) return false;
+  if (mode === 'disable' || server.host.startsWith('/')) return false;
   const ca = authority === undefined || mode === 'prefer' ? undefined : readPem(authority);
   return {
     rejectUnauthorized: mode.startsWith('verify') || ca !== undefined,

@@ -25,7 +25,7 @@ export function redactorOf(secrets: Iterable<string>): (text: string) => string 
   let any: RegExp | undefined;
   return (text) => {
     if (isClearOf(kept, text)) return text;
-    any ??= new RegExp(kept.map(patternOf).join('|'), 'gi');
+    any ??= new RegExp(kept.map((secret) => [...secret].map(formsOf).join(invisible)).join('|'), 'gi');
     return text.replace(any, mask);
   };
 }
@@ -38,10 +38,6 @@ function isClearOf(secrets: readonly string[], text: string): boolean {
   if (/[%&\\]|u[0-9a-f]{4}/i.test(text)) return false;
   const shown = text.replace(everyTaken, '').toLowerCase();
   return !secrets.some((secret) => shown.includes(secret.replace(everyTaken, '').toLowerCase()));
-}
-
-function patternOf(secret: string): string {
-  return [...secret].map(formsOf).join(invisible);
 }
 
 /** The named HTML entities of characters, as alternatives of a pattern. */

@@ -40,11 +40,8 @@ export function partsOf(texts: readonly string[]): string[] {
 export async function petIdOf(invocation: Invocation, text: string, what?: string): Promise<bigint> {
   const found = await findPet(invocation, text, what);
   if (typeof found === 'bigint') return found;
-  throw nothingSent(found);
-}
-
-function nothingSent({ message, question, ...details }: UnknownName): UsageError {
-  return new UsageError(`${message} Nothing was sent.${question}`, details);
+  const { message, question, ...details } = found;
+  throw new UsageError(`${message} Nothing was sent.${question}`, details);
 }
 
 async function findPet(invocation: Invocation, text: string, what?: string): Promise<bigint | UnknownName> {

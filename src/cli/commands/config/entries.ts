@@ -108,17 +108,13 @@ export function fullName({ store, name }: EntryRef): string {
   return store === undefined ? name : `${store}/${name}`;
 }
 
-interface EntryChange {
-  readonly ref: EntryRef;
-  /** The new value, formatted as in `config list`; null if it was removed. */
-  readonly value: Scalar;
-  readonly changed: boolean;
-}
-
-/** Reports a stored or removed value as a sentence on stderr, and as a record on stdout if a format was given. */
+/**
+ * Reports a stored or removed value as a sentence on stderr, and as a record on stdout if a format was given.
+ * @param change `value` is the new value, formatted as in `config list`; null if it was removed
+ */
 export async function reportChange(
   { messages, results }: Invocation,
-  { ref, value, changed }: EntryChange,
+  { ref, value, changed }: { readonly ref: EntryRef; readonly value: Scalar; readonly changed: boolean },
   sentence: string,
 ): Promise<void> {
   await messages.note(sentence);

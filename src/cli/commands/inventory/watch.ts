@@ -44,7 +44,9 @@ export const defineWatch = define({
     if (interval < minInterval) throw new UsageError(`--interval takes ${minInterval} seconds or more`);
     const duration = secondsOf('--for', flags.for);
     const { low = false, first = false, now = false } = flags;
-    await runWatch(invocation, formatOf(invocation), {
+    const { results, context } = invocation;
+    const format = results.isFormatNamed || context.stdout.isTerminal ? results.format : 'ndjson';
+    await runWatch(invocation, format, {
       ...{ interval: interval * 1000, duration: duration && duration * 1000, low, first, now },
       petIds: await chosenPets(invocation, flags),
       statuses: listOf(flags.status, '--status', parsePetStatus),
@@ -63,10 +65,6 @@ function secondsOf(option: string, text: string | undefined): number | undefined
   if (text === undefined) return undefined;
   if (/^\d{1,7}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
   throw new UsageError(`${option} takes a number of seconds, such as 15, not "${text}"`);
-}
-
-function formatOf({ results, context }: Invocation): Format {
-  return results.isFormatNamed || context.stdout.isTerminal ? results.format : 'ndjson';
 }
 
 /**

@@ -56,7 +56,8 @@ async function newestUnfinished(
   const [first] = newest === undefined ? open : [newest];
   if (first === undefined) return [];
   const when = localTime(first.head.at, context.clock.now());
-  const what = `Session ${nameText(first, mode)} of ${when}${byText(first)} is not finished`;
+  const by = first.head.user === undefined ? '' : ` by ${singleLine(first.head.user)}`;
+  const what = `Session ${nameText(first, mode)} of ${when}${by} is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) throw unfinished(invocation, first, mode, what);
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {
@@ -105,10 +106,6 @@ function nameText(session: CountSession, typed: CountMode): string {
   const { label, mode } = session.head;
   const named = label === undefined ? '' : ` ${quoted(label)}`;
   return `${shortOf(session)}${named}${mode === 'count' && typed === 'count' ? '' : ` (${modeName(mode)})`}`;
-}
-
-function byText({ head }: CountSession): string {
-  return head.user === undefined ? '' : ` by ${singleLine(head.user)}`;
 }
 
 /**
