@@ -121,7 +121,12 @@ export async function connect(
         onRetry: ({ reason, attempt, of }) =>
           messages.delayed(`${reason}, trying again (${attempt} of ${of})`, attempt),
       });
-      const close = () => closeAll([() => governor.flush(), () => state.close(), closeRest]);
+      // Each step runs even if the one before it fails, because open connections would keep the process from ending.
+      const close = () =>
+        governor
+          .flush()
+          .finally(() => state.close())
+          .finally(closeRest);
       return {
         ...known,
         client,
@@ -168,16 +173,6 @@ function transportFor({ context, globals, messages }: ConnectOptions, network: T
   const log = (line: string) => void messages.debug(stripControls(line));
   const shown = globals.debug === undefined ? opened : debugTransport(opened, clock, log, globals.debug);
   return watchAnswers(shown, clock, (line) => messages.slow(line));
-}
-
-/**
- * Calls all functions in order, even if one fails, because open connections would keep the process from ending.
- * @throws the first error
- */
-async function closeAll(closings: readonly (() => Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const close of closings) await close().catch((error: unknown) => failures.push(error));
-  if (failures.length > 0) throw failures[0];
 }
 
 async function sandboxEndpoint({ context, messages }: ConnectOptions): Promise<Endpoint> {
