@@ -2,6 +2,7 @@ import { type BarCodes, barCodesText } from '../inventory/bar-codes.ts';
 import type { Clock } from '../shared/clock.ts';
 import { ConflictError, NotFoundError, UsageError } from '../shared/errors.ts';
 import type { Processes } from '../shared/processes.ts';
+import { idAt } from '../state/run-ids.ts';
 import type { SqliteConnection } from '../state/sqlite/connection.ts';
 import { mergedOf } from './account.ts';
 import { OpenCountSession } from './open-count-session.ts';
@@ -178,12 +179,10 @@ export class CountSessions {
 
   /** Returns an id whose last four characters no other session has. */
   #newId(at: number): string {
-    const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
-    const first = Math.floor(this.system.random() * 36 ** 4);
-    for (let number = first; ; number = (number + 1) % 36 ** 4) {
-      const suffix = number.toString(36).padStart(4, '0');
-      const taken = this.connection.get('SELECT 1 FROM counts WHERE substr(session, -4) = ?', suffix);
-      if (taken === undefined) return `${time}-${suffix}`;
+    for (let number = Math.floor(this.system.random() * 36 ** 4); ; number += 1) {
+      const id = idAt(at, number);
+      const taken = this.connection.get('SELECT 1 FROM counts WHERE substr(session, -4) = ?', id.slice(-4));
+      if (taken === undefined) return id;
     }
   }
 

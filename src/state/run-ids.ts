@@ -13,9 +13,13 @@ const hint = 'petstock history list';
  * @param attempt 0 to 6; each gives another id, in case an id is taken
  */
 export function runIdAt(at: number, random: number, attempt: number): string {
+  return idAt(at, Math.floor((random + attempt / 7) * 36 ** 4));
+}
+
+/** Returns an id made of the time and four characters that stand for a number. */
+export function idAt(at: number, number: number): string {
   const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
-  const suffix = Math.floor((random + attempt / 7) * 36 ** 4) % 36 ** 4;
-  return `${time}-${suffix.toString(36).padStart(4, '0')}`;
+  return `${time}-${(number % 36 ** 4).toString(36).padStart(4, '0')}`;
 }
 
 /**
