@@ -25,10 +25,10 @@ import { type HistoryFilter, type HistoryRun, historyOf } from './client-history
 import type { ClientDependencies, LimitState, PetstoreClientOptions } from './client-options.ts';
 import { LazyConnection, type LibraryConnection } from './open-connection.ts';
 import { type PlainJson, type PlainOptions, plainJson } from './plain-json.ts';
-import type { ChangeInput } from './runs.ts';
 import {
   type ApplyOptions,
   applyChanges,
+  type ChangeInput,
   type RunOperation,
   type RunReport,
   resumeRun,

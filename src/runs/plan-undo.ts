@@ -1,5 +1,4 @@
-import type { BulkRow } from '../inventory/change.ts';
-import { isUnclear } from '../inventory/change.ts';
+import { type BulkRow, isUnclear } from '../inventory/change.ts';
 import { absenceText, counted } from '../inventory/items.ts';
 import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';

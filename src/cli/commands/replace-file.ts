@@ -160,7 +160,7 @@ export async function writeReplaceable(
  * Notes a hash of a file that petstock has written, so that the file may be replaced without a question as long as it
  * is unchanged. Does nothing for a pipe. Ignores errors.
  */
-export async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
+async function rememberWritten({ context }: Invocation, file: string): Promise<void> {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return;
   const folder = join(context.folders.state, notesFolder);
   try {

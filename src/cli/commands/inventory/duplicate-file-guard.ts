@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Change } from '../../../inventory/change.ts';
-import { isUnclear } from '../../../inventory/change.ts';
+import { type Change, isUnclear } from '../../../inventory/change.ts';
+import { compareIds } from '../../../inventory/item-columns.ts';
 import type { RunRecord } from '../../../inventory/run-records.ts';
 import { localTime } from '../../../output/time.ts';
 import { ConflictError, UsageError } from '../../../shared/errors.ts';
@@ -28,7 +28,7 @@ export function earlierHashOf(changes: readonly Change[]): string {
 }
 
 function hashOf(version: string, changes: readonly Change[], cellsOf: (change: Change) => readonly unknown[]): string {
-  const sorted = changes.toSorted((left, right) => (left.petId < right.petId ? -1 : left.petId > right.petId ? 1 : 0));
+  const sorted = changes.toSorted((left, right) => compareIds(left.petId, right.petId));
   const hash = createHash('sha256').update(`${version}\n`);
   for (const change of sorted) hash.update(`${JSON.stringify(cellsOf(change))}\n`);
   return hash.digest('hex');

@@ -4,11 +4,10 @@ import { changeFileText, type ExportRow } from '../../../change-files/change-fil
 import { type BulkRow, isUnclear, owedDelta } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
 import { batchesOf } from '../../../output/batches.ts';
-import { writeFileAtomically } from '../../../shared/atomic-file.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
-import { confirmReplacing, isOneOf, type ReplacingOptions, rememberWritten, requireCsvName } from '../replace-file.ts';
+import { confirmReplacing, isOneOf, type ReplacingOptions, requireCsvName, writeReplaceable } from '../replace-file.ts';
 
 /** Writes rows to a change file; without rows, the file is empty. */
 export type WriteRows = (rows: readonly BulkRow[]) => Promise<void>;
@@ -33,20 +32,6 @@ export async function requireChangeFile(
 }
 
 /**
- * Returns a function that writes the change file of an option.
- * @throws the errors of `requireChangeFile`
- */
-export async function openChangeFile(
-  invocation: Invocation,
-  option: string,
-  file: string,
-  replacing: ReplacingOptions,
-): Promise<WriteRows> {
-  await requireChangeFile(invocation, option, file, replacing);
-  return (rows) => writeFileAtomically(file, rows.length === 0 ? [] : changeText(rows));
-}
-
-/**
  * Opens the file of `--failed-out`, which receives the rows that were not written, in the format of `apply`. Each row
  * expects the stock that it depended on, so it becomes a conflict again if that stock has changed. A delta depends on
  * no stock, so it is left out if it may have been written, or if a resume would send it.
@@ -55,12 +40,9 @@ export async function openChangeFile(
  */
 export async function openFailedOut(invocation: Invocation, file: string | undefined, replacing: ReplacingOptions) {
   if (file === undefined) return undefined;
-  const writeFileRows = await openChangeFile(invocation, '--failed-out', file, replacing);
+  await requireChangeFile(invocation, '--failed-out', file, replacing);
   // The next command may replace this file without asking, because the history has its rows, too.
-  const write: WriteRows = async (rows) => {
-    await writeFileRows(rows);
-    await rememberWritten(invocation, file);
-  };
+  const write: WriteRows = (rows) => writeReplaceable(invocation, file, fileText(rows));
   const isFile = () => statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return {
     /**
@@ -86,6 +68,11 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
 /** Reports whether a row was not written and will not be sent again by its run. */
 function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? !isUnclear(row) : row.result === 'failed' && !isPending(row);
+}
+
+/** Returns the content of a change file; without rows, the file is empty. */
+export function fileText(rows: readonly BulkRow[]): AsyncIterable<string> | readonly string[] {
+  return rows.length === 0 ? [] : changeText(rows);
 }
 
 /** Returns rows as the text of a change file, in which units of a delivery are deltas. */

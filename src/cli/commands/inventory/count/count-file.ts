@@ -1,10 +1,11 @@
 import type { BulkRow } from '../../../../inventory/change.ts';
 import { counted, grouped } from '../../../../inventory/items.ts';
 import { requireWithinGuards } from '../../../../runs/execute.ts';
+import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { changeText, openChangeFile, type WriteRows } from '../failed-out.ts';
+import { changeText, fileText, requireChangeFile, type WriteRows } from '../failed-out.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
@@ -25,7 +26,8 @@ export async function changeFileWriter(
     };
   }
   const inputs = codes === undefined ? ['-'] : ['-', codes];
-  return openChangeFile(invocation, '--to', to, { force, inputs });
+  await requireChangeFile(invocation, '--to', to, { force, inputs });
+  return (rows) => writeFileAtomically(to, fileText(rows));
 }
 
 /** Writes a count to the file of `--to`, and prints how to apply it. */
