@@ -85,7 +85,7 @@ export class OpenCountSession implements SessionContent {
       );
     }
     connection.durable(() => {
-      if (!this.#touch()) throw new ConflictError(`Session ${name} was taken over by another process`);
+      if (!this.#touch()) throw new ConflictError(`Session ${name} was taken over or finished by another process`);
       work(connection);
     });
   }

@@ -103,7 +103,7 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
   const error = runErrorOf(end);
   if (error === undefined || planned === 0) return error;
   const would = `${counted(planned, 'change')} would be written`;
-  const message = `${[would, ...lackingText(report)].join('; ')}. Nothing was written: this is a dry run`;
+  const message = `${[would, ...lackingText(report, true)].join('; ')}. Nothing was written: this is a dry run`;
   return new PartialError(message, { hint: petstock`inventory list ${targetWords(target)}` });
 }
 
@@ -129,7 +129,7 @@ function unsentError(end: RunErrorContext, hint: string | undefined): PetstockEr
   const [only] = conflicts;
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
-  const lacking = `${lackingText(end.report).join()}, because the stock is not the expected one`;
+  const lacking = `${lackingText(end.report, true).join()}, because the stock is not the expected one`;
   return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
 }
 
@@ -208,13 +208,15 @@ function isErrorOf({ message }: Pick<RowError, 'message'>, cause: unknown): bool
 
 /**
  * Returns a list with a text like `2 failed, 1 is a conflict, 3 were not attempted`; empty if there is nothing to say.
+ * @param hasNoun whether the text begins like `2 rows failed`
  */
-function lackingText(report: BulkReport): string[] {
+function lackingText(report: BulkReport, hasNoun = false): string[] {
   const { failed, conflict, notAttempted } = countRows(report.rows);
   const parts: string[] = [];
-  if (failed > 0) parts.push(`${grouped(failed)} failed`);
-  if (conflict > 0) parts.push(conflict === 1 ? '1 is a conflict' : `${grouped(conflict)} are conflicts`);
-  if (notAttempted > 0) parts.push(`${grouped(notAttempted)} ${was(notAttempted)} not attempted`);
+  const number = (count: number) => (hasNoun && parts.length === 0 ? counted(count, 'row') : grouped(count));
+  if (failed > 0) parts.push(`${number(failed)} failed`);
+  if (conflict > 0) parts.push(`${number(conflict)} ${conflict === 1 ? 'is a conflict' : 'are conflicts'}`);
+  if (notAttempted > 0) parts.push(`${number(notAttempted)} ${was(notAttempted)} not attempted`);
   return parts.length === 0 ? [] : [parts.join(', ')];
 }
 

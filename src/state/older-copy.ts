@@ -101,8 +101,7 @@ export async function onCurrentState<Result>(
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
 /**
- * Call this if the state lacks later writes. Does nothing for content that may be repeated, such as a file that only
- * sets quantities.
+ * Call this if the state lacks later writes.
  * @throws RepetitionError for a file of deltas, a count or an undo, because it may already have been carried out
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {
@@ -110,7 +109,7 @@ export function refuseRepetition({ database }: StateContext, content: RunContent
   if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
   const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
   throw new RepetitionError(
-    `${database.name} was replaced by an earlier copy or a new state. It is not known whether ${what} was already ${done}. Nothing was written. Check the stock. If it was not ${done}, run the command again`,
+    `${database.name} was replaced by an earlier copy or a new state. It is not known whether ${what} was already ${done}. Nothing was written. Check the stock. If ${what} was not ${done}, run the command again`,
     { hint: 'petstock history list' },
   );
 }

@@ -3,7 +3,9 @@ import { petstock } from '../shared/hint.ts';
 import type { StateDatabase } from './state-database.ts';
 
 export function stillRunning(run: string, by: string): ConflictError {
-  return new ConflictError(`Run ${run} is still running in ${by}`, { hint: petstock`history show ${run}` });
+  return new ConflictError(`Run ${run} is still running in ${by}. Nothing was sent`, {
+    hint: petstock`history show ${run}`,
+  });
 }
 
 export function wasDiscarded(run: string): ConflictError {

@@ -58,7 +58,7 @@ async function writeInRounds(rows: Iterable<RowWrite>, options: WriteOptions, ou
     const [hopeless, hopeful] = separateHopeless(busy, busyWaits, options);
     givenUp.push(...hopeless);
     if (options.failFast) requireNoneGivenUp(givenUp);
-    // A row that depends on the stock is read again: this process may have been suspended since the last read.
+    // The stock of a row that depends on it is read again: this process may have been suspended since the last read.
     const back = toResend.map((queued) => (dependsOnStock(queued) ? requireReread(queued) : queued));
     busyWaits = await waitForOthers(hopeful, busyWaits, options);
     queue = [...back, ...queue, ...superseded, ...hopeful.map(rereadIfBlocked)];
@@ -198,7 +198,7 @@ function writerOf({ run }: BusyRow): string {
 /** @throws ConflictError if rows were given up; they were not attempted */
 function requireNoneGivenUp([first, ...others]: readonly BusyRow[]): void {
   if (first === undefined) return;
-  const more =
-    others.length === 0 ? '' : `, and ${others.length} more ${others.length === 1 ? 'is' : 'are'} being written`;
+  const { length } = others;
+  const more = length === 0 ? '' : `, and ${length} more ${length === 1 ? 'pet is' : 'pets are'} being written`;
   throw new ConflictError(`${writerOf(first)} is still writing pet ${first.queued.petId}${more}`);
 }

@@ -50,7 +50,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
   gone.add(1);
   const taken = two.take(session);
   expect(accountOf(taken).tally.units).toBe(2);
-  expect(() => session.append([add(4n)])).toThrow(/was taken over by another process/);
+  expect(() => session.append([add(4n)])).toThrow(/was taken over or finished by another process/);
   taken.close();
   const again = one.take(session);
   again.append([add(5n)]);

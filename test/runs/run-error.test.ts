@@ -53,14 +53,14 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new UnavailableError('no state'), run: null },
   ],
   [
-    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
     show,
     [row('conflict'), row('conflict')],
     {},
   ],
   ['conflict: Nothing was written: pet 4: moved', show, [row('conflict', failure('moved'))], {}],
   [
-    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
     show,
     [row('conflict', failure('moved')), row('conflict', failure('gone'))],
     {},
@@ -78,7 +78,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { progress: progress() },
   ],
   [
-    'conflict: Nothing more was written: 1 is a conflict, because the stock is not the expected one',
+    'conflict: Nothing more was written: 1 row is a conflict, because the stock is not the expected one',
     list,
     [row('conflict')],
     { isResumed: true, run: null },
@@ -289,7 +289,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new FailureError('no', { status: 418 }), isSingle: true, ...unanswered },
   ],
   [
-    'conflict: Nothing was written: 2 are conflicts, because the stock is not the expected one',
+    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
     show,
     [row('conflict', { before: undefined }), row('conflict')],
     {},
