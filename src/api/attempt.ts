@@ -70,8 +70,8 @@ export async function attempt<T>(
     if (error instanceof PermitExpiredError) return { kind: 'expired', error };
     const isUpgrade = error instanceof NetworkFailure && error.isUpgrade;
     const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft && !isUpgrade };
-    const isForeign = isUpgrade || (error instanceof NetworkFailure && error.isForeign);
-    const isGarbled = hasArrived && noted === undefined && !isForeign;
+    const isOtherProtocol = isUpgrade || (error instanceof NetworkFailure && error.isNotHttp);
+    const isGarbled = hasArrived && noted === undefined && !isOtherProtocol;
     const asked = isGarbled ? garbledResponse : proxyRefusal(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);

@@ -57,7 +57,7 @@ export class NetworkFailure extends Error {
   }
 
   /** Whether the response is not HTTP at all. */
-  get isForeign(): boolean {
+  get isNotHttp(): boolean {
     const { name, message = '' } = (this.cause ?? {}) as Partial<Error>;
     return name === 'HTTPParserError' && message.includes('Expected HTTP/');
   }

@@ -58,6 +58,8 @@ export interface PlannedRow {
  * an outcome).
  */
 export const recordedResults = ['pending', 'applied', 'unchanged', 'failed', 'conflict', 'differs', 'unknown'] as const;
+/** Results of a row that changed the stock, or may have. */
+export const possibleWrites: readonly RecordedResult[] = ['applied', 'differs', 'unknown'];
 export type RecordedResult = (typeof recordedResults)[number];
 
 export interface RecordedRow extends Omit<PlannedRow, 'outcome'> {

@@ -1,5 +1,5 @@
 import { isUnclear } from './change.ts';
-import type { RecordedResult, RecordedRow, RunRecord } from './run-records.ts';
+import { possibleWrites, type RecordedRow, type RunRecord } from './run-records.ts';
 
 /** The changes in the stock of one pet over some period. */
 export interface PetTotals {
@@ -37,7 +37,7 @@ export class Totals {
 
   /** Adds a row, unless it certainly was not written or changed nothing. */
   add(run: RunRecord, row: RecordedRow, { isCount, cancelledChange }: RowKind): void {
-    if (!mayBeWritten.includes(row.result) && !isUnclear(row)) return;
+    if (!possibleWrites.includes(row.result) && !isUnclear(row)) return;
     const change = changeOf(row);
     if (change === 0n) return;
     const totals = this.#of(run, row.petId);
@@ -63,8 +63,6 @@ export class Totals {
     return totals;
   }
 }
-
-export const mayBeWritten: readonly RecordedResult[] = ['applied', 'differs', 'unknown'];
 
 /** Returns how a row that may have been written changed the stock; undefined if that is not known. */
 export function changeOf({ result, before, after, quantity = after }: RecordedRow): bigint | undefined {

@@ -3,7 +3,7 @@ import type { Counted, CountMode, CountStep, Tally } from '../inventory/count/ta
 import { counted, grouped } from '../inventory/items.ts';
 import { isPlainName, singleLine } from '../shared/sanitize.ts';
 import type { Paint } from './terminal.ts';
-import { barred, foreignName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
+import { barred, barredName, padEnd, truncate, visibleWidth, wrap } from './text-width.ts';
 
 export type CountSum = Pick<Tally, 'units' | 'pets' | 'unknownUnits' | 'scans'>;
 
@@ -212,7 +212,7 @@ export function petLine(what: Counted, rest: string, names: PetNames, width: num
   const name = petName(what, names);
   if (name === undefined) return withCode(id, rest, width);
   if (isPlainName(name)) return withCode(`${id} ${name}`, rest, width);
-  return truncate(`${id}${rest}  ${foreignName(name)}`, width);
+  return truncate(`${id}${rest}  ${barredName(name)}`, width);
 }
 
 function changeText({ before, after }: CountStep): string {
@@ -226,5 +226,5 @@ function changeText({ before, after }: CountStep): string {
  * never is. A code that is not a plain name gets a bar in front.
  */
 function withCode(code: string, rest: string, width: number): string {
-  return truncate(foreignName(code), Math.max(4, width - visibleWidth(rest))) + rest;
+  return truncate(barredName(code), Math.max(4, width - visibleWidth(rest))) + rest;
 }

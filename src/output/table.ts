@@ -17,8 +17,8 @@ const measuredRows = 200;
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
   if (view.columns.length === 0) return;
-  if (view.isForeign && options.width !== undefined) {
-    yield* foreignTable({ ...view, isForeign: false, table: {} }, { ...options, width: options.width - 2 });
+  if (view.isServiceText && options.width !== undefined) {
+    yield* barredTable({ ...view, isServiceText: false, table: {} }, { ...options, width: options.width - 2 });
   } else yield* rowTable(view, options);
 }
 
@@ -30,7 +30,7 @@ export async function tableLines(view: View, options: RenderOptions): Promise<st
 }
 
 /** Renders a table of untrusted content: a bar in front of each line shows that it is not petstock's. */
-async function* foreignTable(view: View, options: RenderOptions): AsyncGenerator<string> {
+async function* barredTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   for await (const piece of table(view, options)) {
     yield barred(piece.replace(/\n$/, '')).join('\n').concat('\n');
   }

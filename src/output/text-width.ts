@@ -113,7 +113,7 @@ export const bar = '│ ';
  * Returns a name from outside for the end of a line, untruncated, with a bar in front if it could be mistaken for
  * petstock's words.
  */
-export function foreignName(name: string): string {
+export function barredName(name: string): string {
   return isPlainName(name) ? name : bar + singleLine(name);
 }
 

@@ -75,7 +75,7 @@ export interface View extends Grid {
   /** Whether the text is useless when truncated, so that a narrow terminal shows a row with a line for each field. */
   readonly isWordy?: boolean;
   /** Whether all of the text is the service's, so that a table on a terminal has a bar in front of each line. */
-  readonly isForeign?: boolean;
+  readonly isServiceText?: boolean;
   /**
    * Whether each row is a name, its value, and perhaps a remark. They are wrapped if they don't fit next to each other.
    */

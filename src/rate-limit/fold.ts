@@ -1,7 +1,7 @@
 import { waitAfterRefusal, withJitter } from './backoff.ts';
 import { disagreement, guess, narrow } from './clock-offset.ts';
 import {
-  believable,
+  boundedGate,
   type Gate,
   hasEnded,
   type InFlight,
@@ -217,7 +217,7 @@ function closeGateForOutage(state: KeyState, { at, wall, retryAfter = 0, random 
 }
 
 function raiseGate(state: KeyState, gate: Gate): void {
-  const raised = believable(gate);
+  const raised = boundedGate(gate);
   state.halfOpen = true;
   if (raised.at > state.gate.at) state.gate = raised;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.ts';
 import { makePrivateFolder, readPrivateFile } from '../shared/private-files.ts';
 import { awaitLock, takeLock } from '../shared/sqlite-engine.ts';
 import { fold } from './fold.ts';
-import { believable, emptyState, type Gate, type KeyState } from './key-state.ts';
+import { boundedGate, emptyState, type Gate, type KeyState } from './key-state.ts';
 
 /**
  * `gate`: the service asked this machine to wait. `told`: another machine wrote the gate into the shared state. The two
@@ -180,7 +180,7 @@ function parse(text = ''): Omit<GateCopy, 'kind'> | undefined {
   const { boot, bootedAt = Number.NaN, env, at, wall, length, reason, life } = JSON.parse(text) as Copy;
   const areNumbers = [at, wall, length].every(Number.isFinite);
   if (!areNumbers || typeof boot !== 'string' || typeof env !== 'string') return undefined;
-  return { life, state: { ...emptyState(), boot, bootedAt, env, gate: believable({ at, wall, length, reason }) } };
+  return { life, state: { ...emptyState(), boot, bootedAt, env, gate: boundedGate({ at, wall, length, reason }) } };
 }
 
 /** Returns undefined if `work` throws: a copy that can't be used counts as missing. */

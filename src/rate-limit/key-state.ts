@@ -141,7 +141,7 @@ export function decodeState(json: string): KeyState {
     }),
   ];
   if (parts.includes(false)) throw new Error('the limits are damaged');
-  return { ...state, gate: believable(state.gate) };
+  return { ...state, gate: boundedGate(state.gate) };
 }
 
 /** The farthest that a `Date` can be from 1970, in milliseconds. */
@@ -153,7 +153,7 @@ function areNumbers<Name extends string>(facts: Readonly<Record<Name, unknown>>,
 }
 
 /** Returns the gate, shortened to the maximum length. */
-export function believable(gate: Gate): Gate {
+export function boundedGate(gate: Gate): Gate {
   const excess = gate.length - maxGateMs;
   return excess <= 0 ? gate : { ...gate, at: gate.at - excess, wall: gate.wall - excess, length: maxGateMs };
 }

@@ -1,6 +1,6 @@
 import { type BulkRow, isUnclear } from '../inventory/change.ts';
 import { absenceText, counted } from '../inventory/items.ts';
-import type { LaterWrite, RecordedRow, RunRecord } from '../inventory/run-records.ts';
+import { type LaterWrite, possibleWrites, type RecordedRow, type RunRecord } from '../inventory/run-records.ts';
 import { UsageError } from '../shared/errors.ts';
 import { petstock } from '../shared/hint.ts';
 import type { State } from '../state/state.ts';
@@ -105,7 +105,7 @@ export async function planUndo(
 
 /** Yields the rows that were or may have been written and are not undone yet, a page at a time. */
 async function* undoableRows({ history }: Recorded, { run }: RunRecord): AsyncGenerator<readonly RecordedRow[], void> {
-  for await (const rows of history.pages(run, ['applied', 'differs', 'unknown'])) {
+  for await (const rows of history.pages(run, possibleWrites)) {
     yield rows.filter(({ undoneBy }) => undoneBy === undefined);
   }
 }

@@ -1,4 +1,4 @@
-import type { RecordedResult, RunRecord } from '../inventory/run-records.ts';
+import { possibleWrites, type RecordedResult, type RunRecord } from '../inventory/run-records.ts';
 import type { ProcessIdentity } from '../shared/processes.ts';
 import type { Busy, Outcome } from './intents-and-outcomes.ts';
 
@@ -16,9 +16,6 @@ import type { Busy, Outcome } from './intents-and-outcomes.ts';
 
 /** How long the lease of a process lasts, and the age at which it is renewed, in milliseconds. */
 export const processLease = { lasts: 15_000, renewedAfter: 5000 } as const;
-
-/** Results of a row that changed the stock, or may have. */
-export const possibleWrites = ['applied', 'differs', 'unknown'] as const satisfies readonly RecordedResult[];
 
 /** A process that is registered as writing. */
 export interface Holder {
@@ -104,7 +101,7 @@ export function supersededBy(
   | { readonly run: string | undefined; readonly command: string; readonly inFlightUntil?: number | undefined }
   | undefined {
   const newest = writers.toSorted((a, b) => b.touched - a.touched);
-  const isPossible = ({ result }: ConcurrentWrite) => (possibleWrites as readonly string[]).includes(result);
+  const isPossible = ({ result }: ConcurrentWrite) => possibleWrites.includes(result);
   const later = newest.find((writer) => writer.touched > since.sequence && isPossible(writer));
   const arriving = ({ result, inFlightUntil }: ConcurrentWrite) =>
     result === 'unknown' && (inFlightUntil ?? 0) > since.at;
@@ -127,7 +124,7 @@ export function nextResult(
   const isAnswer = outcome === 'applied' || outcome === 'differs';
   if (isTakenOver && (known !== 'unknown' || !isAnswer)) return undefined;
   const became = outcome === 'void' ? 'pending' : outcome;
-  // An unknown outcome is written again, because the process can't tell whether it was saved.
+  // A row is unknown from its intent on, so an unknown outcome is written, too: it adds the error.
   return became === known && became !== 'unknown' ? undefined : became;
 }
 

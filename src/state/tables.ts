@@ -1,6 +1,5 @@
-import { recordedResults } from '../inventory/run-records.ts';
+import { possibleWrites, recordedResults } from '../inventory/run-records.ts';
 import { FailureError } from '../shared/errors.ts';
-import { possibleWrites } from './decide.ts';
 import { uniqueName } from './state-database.ts';
 
 /**
@@ -124,7 +123,7 @@ CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown
 
 -- Sequence: the number of its plan or last intent. Touched: the same, or that of its outcome. Token: the call that wrote its last intent.
 -- Expires: when its request can no longer be in flight; once written, when all replicas of the service show it.
--- Run: negative if the run was removed and the row is kept because it is recent.
+-- Run: negative if the run was removed and the row is kept to recognize the stock of a lagging replica.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,
   row integer NOT NULL,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordedResults } from '../../src/inventory/run-records.ts';
+import { possibleWrites, recordedResults } from '../../src/inventory/run-records.ts';
 import {
   blockedBy,
   type ConcurrentWrite,
@@ -8,7 +8,6 @@ import {
   type Lease,
   nextResult,
   type PrunableRun,
-  possibleWrites,
   removableRuns,
   supersededBy,
 } from '../../src/state/decide.ts';
@@ -78,8 +77,7 @@ property(
   (writers, pruned, sequence, at) => {
     const overtaken = supersededBy(writers, pruned, { sequence, at });
     const counts = ({ result: became, touched, inFlightUntil }: ConcurrentWrite) =>
-      (touched > sequence && (possibleWrites as readonly string[]).includes(became)) ||
-      (became === 'unknown' && (inFlightUntil ?? 0) > at);
+      (touched > sequence && possibleWrites.includes(became)) || (became === 'unknown' && (inFlightUntil ?? 0) > at);
     expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
     // Knowing more never makes a write go through.
     const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, inFlightUntil: undefined } as const;

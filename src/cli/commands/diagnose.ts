@@ -13,7 +13,7 @@ import type { State } from '../../state/state.ts';
 import { installedCompletion } from '../completion/installed.ts';
 import type { Context } from '../context.ts';
 import type { Invocation } from '../invocation/invocation.ts';
-import type { SeenHead } from '../invocation/network.ts';
+import type { ResponseDate } from '../invocation/network.ts';
 import { sharedStateOf, withExistingState } from '../invocation/state-access.ts';
 
 /**
@@ -21,7 +21,7 @@ import { sharedStateOf, withExistingState } from '../invocation/state-access.ts'
  * values may be secret. In JSON, null stands for an unknown or absent value.
  * @param head the `Date` of the latest response; undefined if none had one
  */
-export async function diagnose(invocation: Invocation, head: SeenHead | undefined) {
+export async function diagnose(invocation: Invocation, head: ResponseDate | undefined) {
   const { env, folders } = invocation.context;
   const json = {
     program: programFacts(),
@@ -161,7 +161,7 @@ function stateText({ engine, schema, runs, sound }: Awaited<ReturnType<typeof st
  * Returns how many seconds this machine's clock is ahead of the service's, and the possible error: a `Date` has whole
  * seconds, and was written some time between request and response. Undefined if the `Date` is not valid.
  */
-function clockFacts({ date, sentAt, receivedAt }: SeenHead) {
+function clockFacts({ date, sentAt, receivedAt }: ResponseDate) {
   const service = parseHttpDate(date, receivedAt);
   if (service === undefined) return undefined;
   const [least, most] = [sentAt - (service + 1000), receivedAt - service];

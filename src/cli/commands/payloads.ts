@@ -73,7 +73,7 @@ export function payloadView(value: unknown): View | undefined {
   );
   return {
     shape: Array.isArray(value) ? 'list' : 'one',
-    isForeign: true,
+    isServiceText: true,
     columns,
     rows: batchesOf(() => objects, rowOf),
     json: value,

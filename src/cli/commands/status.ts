@@ -49,7 +49,7 @@ export const defineStatus = define({
 async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
   const { diagnose } = await import('./diagnose.ts');
   const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
-  return diagnose(invocation, connection?.seenHead());
+  return diagnose(invocation, connection?.latestDate());
 }
 
 type Details = Awaited<ReturnType<typeof detailsOf>>;

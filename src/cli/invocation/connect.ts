@@ -25,7 +25,7 @@ import type { Context } from '../context.ts';
 import { withoutKeys } from '../typed-keys.ts';
 import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
-import { debugTransport, networkFor, type SeenHead, watchAnswers } from './network.ts';
+import { debugTransport, networkFor, type ResponseDate, watchAnswers } from './network.ts';
 import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
@@ -49,7 +49,7 @@ export interface ServiceConnection extends RunContext {
   /** The key, masked except for its last 4 characters. */
   readonly maskedKey: string;
   /** Returns the `Date` of the latest response that had one; undefined if none had. */
-  seenHead(): SeenHead | undefined;
+  latestDate(): ResponseDate | undefined;
   /** Reports whether a request other than a GET was sent, so that something may have changed. */
   hasSentWrite(): boolean;
   /**

@@ -49,7 +49,7 @@ const slowAfter = 1000;
 /**
  * The `Date` of a response, and this machine's wall clock before and after it, in milliseconds since the Unix epoch.
  */
-export interface SeenHead {
+export interface ResponseDate {
   readonly date: string;
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -60,7 +60,7 @@ export interface SeenHead {
  * @param onSlow receives a message if a response takes longer than a second
  */
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
-  let seen: SeenHead | undefined;
+  let seen: ResponseDate | undefined;
   let hasSentWrite = false;
   const watched: Transport = async (request) => {
     hasSentWrite ||= request.method !== 'GET';
@@ -75,7 +75,7 @@ export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: 
       deadline.clear();
     }
   };
-  return { transport: watched, seenHead: () => seen, hasSentWrite: () => hasSentWrite };
+  return { transport: watched, latestDate: () => seen, hasSentWrite: () => hasSentWrite };
 }
 
 function waitingText({ method, url }: HttpRequest): string {

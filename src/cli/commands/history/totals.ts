@@ -1,6 +1,6 @@
 import { counted } from '../../../inventory/items.ts';
-import type { RecordedRow, RunRecord } from '../../../inventory/run-records.ts';
-import { changeOf, mayBeWritten, type PetTotals, type RowKind, Totals } from '../../../inventory/totals.ts';
+import { possibleWrites, type RecordedRow, type RunRecord } from '../../../inventory/run-records.ts';
+import { changeOf, type PetTotals, type RowKind, Totals } from '../../../inventory/totals.ts';
 import { localMinute } from '../../../output/time.ts';
 import { type ShownTotals, totalsView } from '../../../output/totals-view.ts';
 import { withPage } from '../../../output/view.ts';
@@ -120,7 +120,7 @@ async function readUndoneRows(history: History, undone: string, period: Period, 
   try {
     const run = await history.run(undone);
     const before = await undoneRows(history, run, period, known);
-    for await (const row of history.rows(undone, mayBeWritten)) {
+    for await (const row of history.rows(undone, possibleWrites)) {
       const { isCount, cancelledChange } = kindOf(run, row, before);
       // The undo of an undo cancels nothing: it makes the change again.
       const change = cancelledChange === 0n ? changeOf(row) : cancelledChange && 0n;
