@@ -101,7 +101,7 @@ const releaseForNow = (lock: PetLock) => lock.release().catch(() => {});
 
 async function waitForLock({ clock, interrupted, onDelay }: RunContext, petId: bigint, lock: PetLock): Promise<void> {
   const began = clock.monotonic();
-  let isSaid = false;
+  let isReported = false;
   for (let pause = busyWait.first; ; pause = Math.min(pause * 2, busyWait.most)) {
     const busy = await lock.tryAcquire();
     if (busy === undefined) return;
@@ -110,8 +110,8 @@ async function waitForLock({ clock, interrupted, onDelay }: RunContext, petId: b
     if (at - began > maxBusyWait && (busy.until ?? 0) < at) {
       throw new ConflictError(`Pet ${petId} has been locked by ${by} for ${maxBusyWait / 1000} s. Nothing was written`);
     }
-    if (at - began > 1000 && !isSaid) {
-      isSaid = true;
+    if (at - began > 1000 && !isReported) {
+      isReported = true;
       const seconds = Math.ceil(((busy.until ?? at) - at) / 1000);
       await onDelay(
         seconds > 0

@@ -93,9 +93,9 @@ export class History extends RecordedRuns {
           return await this.#log({ token: taken.token, serviceName }, run);
         }
         const { by, ends } = taken;
-        // The process is alive: it does not belong to another boot, or its lease was renewed meanwhile.
+        // The process is alive: it can't be of an earlier boot or a container, or its lease was renewed meanwhile.
         if (ends === undefined || ends > (expected ?? ends)) throw stillRunning(run, by);
-        await waitForProcess(this.context, run, { ends, isSaid: expected !== undefined });
+        await waitForProcess(this.context, run, { ends, isReported: expected !== undefined });
         expected = ends;
       }
     } finally {
@@ -179,7 +179,7 @@ export class History extends RecordedRuns {
     await this.remove(runs, { isBrief: true });
   }
 
-  /** Flushes the logs of this process. They are not ended: their runs may be resumed. */
+  /** Flushes the logs of this process, without ending them. */
   async flush(): Promise<void> {
     for (const log of this.#open) await log.flush();
   }

@@ -57,7 +57,7 @@ export class Pets {
   ): Promise<number | undefined> {
     const { database } = this.#context;
     const find = () => readWithoutLock(database, (at) => this.#lastArrival(at, service, petIds, except));
-    // A process that ended between two queries had released its leases before, so only the second result counts.
+    // A process that ended during the first search has released its leases, so only the second result counts.
     const until = (await find()) === undefined ? undefined : await find();
     return until === undefined ? undefined : database.time.localLatest(until);
   }
@@ -139,8 +139,8 @@ export class PetLock {
     return busy?.until === undefined ? busy : { ...busy, until: database.time.localLatest(busy.until) };
   }
 
-  /** Ends this lock without writing anything. Call this once a run has taken its lease over. */
-  passToRun(): void {
+  /** Marks this lock as ended, without writing anything. Call this once a run has taken its lease over. */
+  markEnded(): void {
     this.#isTaken = false;
     this.#context.presence.release(this.#outstanding);
   }
@@ -151,7 +151,7 @@ export class PetLock {
     const sql = `DELETE FROM petstock.leases WHERE pet_id = ? AND service = ${serviceByName} AND owner = ?`;
     const writes = [deleteTicket(this.owner), statement(sql, this.petId, this.#service, this.owner)];
     await writeOnly(this.#context.database, this.#service, () => writes);
-    this.passToRun();
+    this.markEnded();
   }
 
   /** Takes the lease of the pet for this lock, or joins the queue and returns who blocks the pet. */

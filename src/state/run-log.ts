@@ -18,7 +18,7 @@ type Rest = Partial<Pick<LogAppend, 'intents' | 'since'>> & {
   /** The lock on the pet of the only intent, if the caller holds one. */
   readonly lock?: PetLock | undefined;
   /** Whether this process releases the run, so that another one can take it over. */
-  readonly leaves?: boolean;
+  readonly releasesRun?: boolean;
 };
 
 /**
@@ -142,7 +142,7 @@ export class RunLog {
   async end(): Promise<void> {
     if (this.#standing.kind === 'ended') return;
     try {
-      if (this.hasBegun) await this.#turns.take(() => this.#writeOut({ leaves: true }));
+      if (this.hasBegun) await this.#turns.take(() => this.#writeOut({ releasesRun: true }));
       this.#notes.end();
     } finally {
       await this.#recover().catch(() => {});
@@ -171,7 +171,7 @@ export class RunLog {
   }
 
   /** Runs one transaction of this log, and returns the grants of `intents`. */
-  async #write(kind: Durability, { leaves = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
+  async #write(kind: Durability, { releasesRun = false, intents = [], since, lock }: Rest): Promise<readonly Grant[]> {
     const { database, presence, notes } = this.#context;
     const { time, generation } = database;
     const outcomes = this.#buffer.take(generation);
@@ -188,7 +188,7 @@ export class RunLog {
         // The latest possible time, by which no request can be in flight.
         intents: intents.map((intent) => ({ ...intent, inFlightUntil: time.latest(intent.inFlightUntil) })),
         since: since && { sequence: since.sequence, at: time.earliest(since.at) },
-        leaving: leaves ? this.#outstanding : undefined,
+        leaving: releasesRun ? this.#outstanding : undefined,
       };
       return appendToLog(this.#context, at, given);
     };
@@ -217,7 +217,7 @@ export class RunLog {
       if (rebased !== undefined) this.#known.rebased.set(row, rebased);
     }
     this.#buffer.drop(rowNumbers(granted));
-    if (granted.length > 0) lock?.passToRun();
+    if (granted.length > 0) lock?.markEnded();
     const row = granted.at(-1)?.row;
     const intent = row === undefined ? confirmed.intent : { row, call };
     this.#confirmed = { state: drawnIn.state, highest: Math.max(confirmed.highest, last), intent };

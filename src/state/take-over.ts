@@ -11,7 +11,7 @@ export type TakenOver = { readonly token: string } | { readonly by: string; read
 /**
  * Takes a run over, unless a live process is writing it.
  * @returns the token of the run; or the live process that writes it, with `LivingProcess.otherBootLeaseEnd`
- * @throws NotFoundError if there is no such run, ConflictError if it was discarded, OlderCopyError
+ * @throws NotFoundError if there is no such run, ConflictError if it was discarded, OlderCopyError for an older copy
  */
 export function* takeRun(context: StateContext, at: TransactionContext, run: string): TransactionSteps<TakenOver> {
   const { presence } = context;
@@ -37,10 +37,10 @@ export function* takeRun(context: StateContext, at: TransactionContext, run: str
 export async function waitForProcess(
   { clock, database, interrupted, warn }: StateContext,
   run: string,
-  { ends, isSaid }: { readonly ends: number; readonly isSaid: boolean },
+  { ends, isReported }: { readonly ends: number; readonly isReported: boolean },
 ): Promise<void> {
   const rest = Math.max(0, database.time.localLatest(ends) - clock.monotonic());
-  if (!isSaid) {
+  if (!isReported) {
     warn(
       `Run ${run} was last written before this machine was started, or in a container. Waiting up to ${Math.ceil(rest / 1000)} s to be sure that its process has ended`,
     );

@@ -87,7 +87,7 @@ export class SimulatedDatabase {
       new PostgresStateDatabase(connection, client.clock, undefined),
       client.clock,
     );
-    connection.onNotice = () => limits.heard();
+    connection.onNotice = () => limits.invalidate();
     return limits;
   }
 

@@ -16,8 +16,8 @@ export interface OpenPostgresOptions extends StateOptions {
 /**
  * Opens the state that several machines share, in the schema `petstock` of a database, and creates the schema if it is
  * missing.
- * @throws UnavailableError if the database can't be reached, FailureError if it can't be used or was written by a later
- * version of petstock, UsageError for an invalid URL
+ * @throws UnavailableError if the database can't be reached or an older version of petstock is using it, FailureError
+ * if it can't be used, UsageError for an invalid URL
  */
 export async function openPostgres(options: OpenPostgresOptions, open: OpenWire = openWire): Promise<State> {
   return postgresState(await connect(options, open, makeTables), options);
@@ -53,7 +53,7 @@ function postgresState(connection: PostgresConnection, options: OpenPostgresOpti
   const { clock, outageTimeout, warn } = options;
   const database = new PostgresStateDatabase(connection, clock, outageTimeout);
   const limits = new PostgresLimits(connection, database, clock);
-  connection.onNotice = () => limits.heard();
+  connection.onNotice = () => limits.invalidate();
   connection.onWait = () =>
     warn?.(`${database.name} can't be reached. petstock waits for it and sends nothing meanwhile`);
   const queryWithoutTimeout = async (sql: string) =>

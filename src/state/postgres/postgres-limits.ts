@@ -84,7 +84,7 @@ export class PostgresLimits extends StoredLimits {
   }
 
   /** Marks all known limits as doubtful until they are read again: another process may have set or cleared a gate. */
-  heard(): void {
+  invalidate(): void {
     this.#notices += 1;
     this.#refreshNow();
   }
