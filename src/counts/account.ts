@@ -27,7 +27,7 @@ export class Account {
   constructor(
     private readonly codes: BarCodes,
     private readonly petOf: PetOf,
-    /** Pets whose units any run has taken. Later scans of their ids still mean these pets. */
+    /** Pets whose units a run or file was given. Later scans of their ids still mean these pets. */
     private readonly given: ReadonlySet<bigint>,
   ) {}
 

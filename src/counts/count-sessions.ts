@@ -64,7 +64,8 @@ export class CountSessions {
 
   /**
    * Returns a session by its whole id, or by the last four characters.
-   * @throws UsageError if the text is not an id, NotFoundError if there is no such session, DamagedCountSession
+   * @throws UsageError if the text is not an id, NotFoundError if there is no such session, DamagedCountSession if the
+   * session can't be read
    */
   find(text: string): CountSession {
     if (!/^(?:\d{8}(?:\d\d)?T\d{6}Z-)?[0-9a-z]{4}$/i.test(text)) {

@@ -3,7 +3,7 @@ import type { RecordedRow, RunRecord } from '../inventory/run-records.ts';
 import type { Outcome } from '../state/intents-and-outcomes.ts';
 import type { RunLog } from '../state/run-log.ts';
 import { conflictError } from '../writes/classify-failure.ts';
-import type { FinalOutcome, StockSnapshot } from '../writes/row-write.ts';
+import type { StockSnapshot } from '../writes/row-write.ts';
 import { rebase, type UnansweredRow, verdictOn } from '../writes/verdict.ts';
 import type { ResumedRun, RunPlan } from './execute.ts';
 import type { RunContext } from './run-context.ts';
@@ -100,10 +100,13 @@ export function resumeRow(
   return settledRow(recorded, { result: verdict.kind, quantity, error });
 }
 
-function settledRow(recorded: RecordedRow, finalOutcome: FinalOutcome & Pick<BulkRow, 'result'>): ResumedRow {
+function settledRow(
+  recorded: RecordedRow,
+  settled: Omit<Outcome, 'row' | 'petId'> & Pick<BulkRow, 'result'>,
+): ResumedRow {
   const { row, petId } = recorded;
-  const { result, error } = finalOutcome;
-  return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...finalOutcome } };
+  const { result, error } = settled;
+  return { row: bulkRow({ ...recorded, error }, result), outcome: { row, petId, ...settled } };
 }
 
 /**

@@ -54,7 +54,7 @@ export class StockReader {
    * Reads the service's list once, or not at all if no pet is requested. While the stock of a pet is outdated, reads
    * again, up to four times. A pet whose stock stays outdated has no quantity and is in `outdated`, unless a write of
    * unknown outcome may explain its stock. Later writes by other commands are detected before a row is written.
-   * @param seen the recent writes of the pets, if already known
+   * @param seen the read version and recent writes of the pets, if already known
    */
   readonly read = async (
     petIds: ReadonlySet<bigint>,

@@ -50,11 +50,7 @@ export type LogAppendResult =
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
-/**
- * Begins the run if it is new, settles outcomes, takes the leases of rows, and writes the intents of the rows that are
- * granted.
- * @throws OlderCopyError, RepetitionError or DuplicateRunError, if the run is new
- */
+/** @throws the errors of `requireCurrent`, `requireNew` and `beginRun`, if the run is new */
 export function* appendToLog(
   context: StateContext,
   at: TransactionContext,

@@ -39,7 +39,7 @@ const ofPet = 'pet_id = own.pet_id AND service = own.service';
 const isContested = `(CASE WHEN EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND touched > ? AND run <> own.run AND result IN (${possibleResults}))
     OR EXISTS (SELECT 1 FROM petstock.rows WHERE ${ofPet} AND result = 'unknown' AND run <> own.run)
     OR EXISTS (SELECT 1 FROM petstock.pruned WHERE ${ofPet} AND sequence > ?) THEN 1 ELSE 0 END)`;
-/** Selects rows by their key, and whether another write to the pet may matter. That is rare. */
+/** Selects rows by their key, and whether other writes to the pet may matter: only then are those writes loaded. */
 const selectOwn = (stock: string, contested: string) =>
   `SELECT own.row, own.result, own.token, ${stock}${contested} AS is_contested
    FROM petstock.rows AS own WHERE own.run = ${runByToken} AND own.row IN ?*`;
@@ -120,8 +120,7 @@ export function* grantRows(
     const writer = supersededBy(writers, number(pruned.find(({ pet }) => pet === petId)?.sequence), since);
     if (writer === undefined) return { kind: 'granted' };
     const { run: by, command, inFlightUntil = 0 } = writer;
-    // The request of a write of another boot may arrive until its estimated end. Before that, it does not help to read
-    // the stock again.
+    // Before the other request can no longer arrive, it does not help to read the stock again.
     return inFlightUntil > at.now
       ? { kind: 'busy', run: by, until: inFlightUntil }
       : { kind: 'superseded', run: by, command };

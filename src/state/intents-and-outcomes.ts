@@ -17,13 +17,13 @@ export interface Rebased {
   readonly after: number;
 }
 
-/** Another run or process is changing the pet's stock. */
+/** What keeps a pet locked. */
 export interface Busy {
-  /** The run that is writing; undefined for a pet lock, and for a run that has no id yet. */
+  /** The run that has the lease; undefined for a pet lock, and for a run that has no id yet. */
   readonly run: string | undefined;
   /**
-   * When the pet is free at the latest, if only a request of a dead process may still arrive; undefined while the
-   * process is alive.
+   * When the pet is free at the latest, if only a request of a dead process may still arrive, by the same clock as
+   * `Intent.inFlightUntil`; undefined while the process is alive.
    */
   readonly until: number | undefined;
 }

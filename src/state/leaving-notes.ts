@@ -14,7 +14,7 @@ export interface NotesLocation {
 }
 
 /**
- * Whether notes are used. Only Linux itself has an id that changes with every boot; on other systems, notes that a
+ * Whether notes are used. Only Linux provides an id that changes with every boot; on other systems, notes that a
  * power cut has truncated could be mistaken for complete ones.
  */
 const usesNotes = platform() === 'linux';
@@ -27,7 +27,7 @@ function fileOf({ folder, token }: NotesLocation): string | undefined {
 }
 
 /**
- * Notes each row of a run right before it is sent, on Linux and from the first call that intends several rows. Data
+ * Notes each row of a run right before it is sent, on Linux, from the first call that intends several rows. Data
  * that was written to a file survives `kill -9`, so nothing is synced. The notes stay on this machine even with a
  * shared state: writing them to the database would cost a round trip per row.
  */
@@ -70,8 +70,8 @@ export class LeavingNotes {
   }
 
   /**
-   * Removes the notes, also those of an earlier process of the run. Call this once the outcomes of all rows are in the
-   * state.
+   * Removes the notes, also those of an earlier process of the run. Call this once the outcome of every intended row
+   * is in the state.
    */
   end(): void {
     this.#remove(undefined);

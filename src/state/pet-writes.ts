@@ -7,7 +7,6 @@ import { possibleResults } from './tables.ts';
 
 const ofPet = `pet_id = ? AND service = ${serviceByName}`;
 
-/** Selects a row by its key. The writes of other runs are found by pet, because a run may have very many rows. */
 const ofRow = 'FROM petstock.rows WHERE run = (SELECT id FROM petstock.runs WHERE run = ?) AND row = ?';
 const ownSql = `SELECT result, sequence ${ofRow}`;
 const laterSql = `SELECT runs.run, runs.command, runs.undoes, written.row, written.line, written.result, written.quantity,

@@ -17,7 +17,7 @@ import {
 } from './state-database.ts';
 import { number, type Statement, statement } from './statements.ts';
 
-/** How long a process is kept after the end of its lease, in milliseconds: it may only be suspended, and continue. */
+/** How long the row of a process is kept after the end of its lease, in milliseconds: it may only be suspended. */
 const keptFor = 60_000;
 /** How long this boot keeps its notes on other boots (`sightings`): 30 days, in milliseconds. */
 const sightingsFor = 30 * 86_400_000;
@@ -119,7 +119,7 @@ export class Presence {
   }
 
   /**
-   * Runs a transaction in which this process is present, as required before any write.
+   * Runs a transaction in which this process is present, as required to lock a pet, take a run over or send a row.
    * @throws FailureError if nothing may be written with this state
    */
   async hold<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result> {

@@ -78,7 +78,7 @@ export function keepRecent(at: TransactionContext, run: number, host: string): S
 }
 
 /**
- * Returns the recent writes at a service, the oldest first. Some of another boot are missing if there are very many.
+ * Returns the recent writes at a service, the oldest first. Some of other boots are missing if there are very many.
  */
 export function* recentOfService(
   at: TransactionContext,

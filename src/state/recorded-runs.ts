@@ -18,7 +18,8 @@ import { readWithoutLock } from './state-database.ts';
 import { among, type Row, type Statement, statement, type Value } from './statements.ts';
 
 /**
- * Number of rows read at a time. No statement stays open between two pages, because it would block writers and the log.
+ * Number of rows read at a time. No statement stays open between two pages, because it would keep SQLite from emptying
+ * its write-ahead log.
  */
 const page = 500;
 

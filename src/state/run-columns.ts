@@ -117,7 +117,7 @@ const openStates = {
 };
 
 /**
- * Returns the part of a filter that SQL can express. `runs` checks whether a process is writing a run.
+ * Returns the part of a filter that SQL can express. `RecordedRuns.runs` checks whether a process is writing a run.
  * @param table whether times and pets are matched on runs or on single rows
  */
 export function conditionsOf(table: 'runs' | 'rows', filter: RunFilter): Statement {

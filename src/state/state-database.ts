@@ -10,8 +10,8 @@ export type TransactionSteps<Result> = Generator<readonly Statement[], Result, R
 export type TransactionBody<Result> = (at: TransactionContext) => TransactionSteps<Result>;
 
 /**
- * The times and the writes of a transaction. Once its first batch has been answered, the times are exact and were taken
- * under the lock.
+ * The times and the writes of a transaction. In `StateDatabase.transact`, the times are exact and were taken under the
+ * lock once the first batch has been answered.
  */
 export interface TransactionContext {
   /** Milliseconds by the state's clock, comparable only within `boot`. */
@@ -21,7 +21,7 @@ export interface TransactionContext {
   readonly boot: string;
   /** Statements to run at the end of the transaction, in this order. */
   readonly writes: Statement[];
-  /** How many sequence numbers these statements allocate. */
+  /** How many sequence numbers `writes` allocates. */
   allocated: number;
 }
 
@@ -37,7 +37,7 @@ export interface StateTime {
 
 /**
  * - `visible`: visible to every process at once, but a power cut may lose it
- * - `bestEffort`: like `visible`, but a local state abandons it if the lock is not free within a moment
+ * - `bestEffort`: like `visible`, but a local state abandons it if the lock is not free within 50 ms
  * - `durable`: on disk when the promise resolves
  */
 export type Durability = 'visible' | 'bestEffort' | 'durable';
@@ -99,8 +99,8 @@ export function writeOnly(
 export const selectLast = statement('SELECT last, raised, state FROM petstock.sequence');
 
 /**
- * Allocates sequence numbers, in the order of all writes, for the rows written after this. To prevent deadlocks, a
- * transaction locks the counter before its other writes.
+ * Allocates sequence numbers, in the order of all writes, for the rows written after this. To prevent deadlocks, the
+ * statement that locks the counter comes before all others in `writes`.
  */
 export function allocateSequence(at: TransactionContext, numbers: number): void {
   const allocation = statement('UPDATE petstock.sequence SET last = last + ?', numbers);

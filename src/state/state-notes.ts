@@ -69,7 +69,7 @@ export class StateNotes {
       ?.slice(name.length + 1);
   }
 
-  /** Notes that a content was begun in a state. Ignores content that may safely be repeated. */
+  /** Notes that a content was begun in a state. Ignores runs for which `nameOf` has no name. */
   noteBegun(content: RunContent, state: string): void {
     const name = nameOf(content);
     if (name === undefined) return;
@@ -136,8 +136,8 @@ export class StateNotes {
 const isFileName = (state: string) => /^[\w-]{1,64}$/.test(state);
 
 /**
- * Returns the name under which a content is noted; undefined if it may safely be written again, because it sets
- * quantities only. A count or an undo must not be repeated, just like a file of deltas.
+ * Returns the name under which a file of deltas, a count or an undo is noted; undefined for a file that sets quantities
+ * only, because it may safely be repeated, and for a run without a file.
  */
 function nameOf({ serviceName, contentHash, hasDeltas, undoes }: RunContent): string | undefined {
   const content = contentHash ?? (undoes && `undo ${undoes}`);

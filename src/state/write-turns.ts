@@ -36,7 +36,7 @@ export class WriteTurns {
     return turn;
   }
 
-  /** Writes the buffer in the background, 50 ms to 1 s from now. */
+  /** Schedules a background write of the buffer, at most 1 s from now. */
   writeInTime(): void {
     if (!this.#hasEnded) this.#deadline ??= this.#clock.deadline(this.#maxWait, () => this.writeSoon());
   }

@@ -109,7 +109,7 @@ export class OutcomeTracker implements WriteProgress {
       this.settle(write, { result: 'failed', error });
       return;
     }
-    // Once the run has ended, this remains the failure that ended it.
+    // A failure after the end of the run does not replace the one that ended it.
     if (!this.ended) {
       this.lastFailure = cause;
       this.lastFailedPet = write.petId;

@@ -93,8 +93,7 @@ function createSchema(): Statement[] {
 
 /**
  * Sequence numbers allocated before a crash could be allocated again, and a read version may hold one, so the new epoch
- * starts above all of them. The same applies to the versions of limits, by which a process recognizes that its row was
- * not lost.
+ * starts above all of them. The same applies to the versions of limits, by which a process recognizes an unchanged row.
  */
 const beginEpoch: readonly Statement[] = [
   'UPDATE petstock.sequence SET last = last + 1000000, raised = raised + 1000000',

@@ -36,7 +36,7 @@ export class Servers {
   /**
    * Connects to the first server that accepts writes.
    * @throws the error of `OpenWire`; if none of several servers can be reached, one error that lists the reason of
-   * each. A server that can be reached but refuses the connection ends the search
+   * each, or the first error if all timed out. A server that can be reached but refuses the connection ends the search
    */
   async connect(onNotice: () => void): Promise<Wire> {
     const failures = new Map<DatabaseServer, unknown>();

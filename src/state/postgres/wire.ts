@@ -111,10 +111,7 @@ const numbered = rewriting((sql) => {
   return parts.reduce((text, part, index) => `${text}$${index + 1}${part}`, first);
 });
 
-/**
- * Thrown if a write was committed but would be lost with the server; callers that need durability treat it as not
- * written.
- */
+/** Thrown if a write was committed on the primary server only, so that it would be lost with that server. */
 export class NotOnStandbyError extends UnavailableError {
   constructor({ shown }: Pick<DatabaseServer, 'shown'>) {
     super(`The shared state at ${shown} committed a write on its primary server only: the standby did not confirm it`, {

@@ -80,8 +80,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Turns on the write-ahead log of a file, once. SQLite does not wait while another process does the same; a retry
-   * finds it done.
+   * Turns on the write-ahead log of a new or older file. SQLite does not wait while another process does the same, so
+   * this method retries for 5 s.
    */
   useWriteAheadLog(): void {
     for (let attempt = 1; ; attempt += 1) {
@@ -121,7 +121,7 @@ export class SqliteConnection {
   #transaction<Result>(synchronous: 'NORMAL' | 'FULL', work: () => Result): Result {
     return this.#guarded(() => {
       if (this.#synchronous !== synchronous) {
-        // The pragma has no effect inside a transaction.
+        // The pragma fails inside a transaction.
         this.#database.exec(`PRAGMA synchronous = ${synchronous}`);
         this.#synchronous = synchronous;
       }

@@ -28,7 +28,7 @@ export async function isOnNetwork(folder: string, system = realSystem): Promise<
     if (system.platform === 'win32') return isShare(system.realpath(folder));
     const type = system.typeOf(folder);
     if (system.platform !== 'darwin') return remoteTypes.has(type);
-    // The folder is nearly always on the root disk; then no process is started.
+    // The folder nearly always has the same type of file system as `/`; then no process is started.
     return type !== system.typeOf('/') && isRemoteMount(await system.mounts(), system.realpath(folder));
   } catch {
     return false;

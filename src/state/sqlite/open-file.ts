@@ -34,8 +34,8 @@ export class UnusableFolder extends FailureError {}
 
 /**
  * Opens the `state.db` of a folder; creates it if it is missing, and replaces a damaged one unless `readOnly` is set.
- * @throws UnusableFolder; FailureError if another folder would not help; UnavailableError if another process locks it
- * for too long
+ * @throws UnusableFolder if the folder or file can't be opened, read or written; UnavailableError if another process
+ * locks the file for too long; FailureError otherwise
  */
 export async function connectIn(
   folder: string,
@@ -100,8 +100,8 @@ function createFile(file: string): void {
 }
 
 /**
- * Returns the path of a file that exists while a state is being created. A state without tables has lost nothing if
- * this file is beside it: the process that created the state was killed.
+ * Returns the path of a file that exists while a state is being created. If it is beside a state without tables, that
+ * state has lost nothing: it is still being created, or the process that created it was killed.
  */
 const markerOf = (file: string) => `${file}.new`;
 

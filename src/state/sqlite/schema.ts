@@ -30,7 +30,7 @@ export function makeTables(connection: SqliteConnection, clock: Pick<Clock, 'boo
 }
 
 /**
- * @throws UnavailableError while a process of an older version is present, because it uses its own tables until it ends
+ * @throws UnavailableError while a process of an older version is present, because it needs the older tables
  */
 function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot' | 'monotonic'>): void {
   const sql = 'SELECT 1 FROM presence WHERE boot = ? AND expires > ? LIMIT 1';

@@ -178,8 +178,8 @@ export class SqliteStateDatabase implements StateDatabase {
   }
 
   /**
-   * Retries a busy transaction, unless a stopped process may hold the lock. SQLite blocks while it waits, so Ctrl-C
-   * takes effect between the attempts.
+   * Retries a busy transaction, unless a stopped process may hold the lock. SQLite blocks this process while it waits,
+   * so signals are handled only between the attempts.
    */
   #retryWhileBusy<Result>(work: () => Result): Promise<Result> {
     const mayHelp = (error: unknown) =>
