@@ -3,11 +3,6 @@ import { InterruptedError, PetstockError, UsageError } from '../shared/errors.ts
 import { orInterrupted } from '../shared/or-interrupted.ts';
 import { forProgram } from './runs.ts';
 
-interface RunningCall {
-  readonly signal: AbortSignal;
-  end(): void;
-}
-
 /** The calls of one client. The signal of a call and the client's signal abort it, and closing waits for all calls. */
 export class Calls {
   readonly #signal: AbortSignal | undefined;
@@ -24,7 +19,7 @@ export class Calls {
    * Begins a call. The caller must call `end` afterwards.
    * @throws UsageError after `close`; the reason of a signal that is already aborted
    */
-  begin(own: AbortSignal | undefined): RunningCall {
+  begin(own: AbortSignal | undefined) {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
     // AbortSignal.any is not used: on Node 20 each call leaves a reference in the client's signal, and that signal
     // outlives all calls.

@@ -1,10 +1,6 @@
+import type { BulkRow } from '../../inventory/change.ts';
 import type { RecordedRow, RunRecord } from '../../inventory/run-records.ts';
 import type { RunAccess } from './run-access.ts';
-
-interface NewDelta {
-  readonly petId: bigint;
-  readonly delta?: number | undefined;
-}
 
 /** An incomplete run that shares pets with new deltas. */
 export interface OpenRun {
@@ -23,7 +19,7 @@ export interface OpenRun {
  */
 export async function openRunOf(
   { connection: { serviceName, state } }: RunAccess,
-  rows: readonly NewDelta[],
+  rows: readonly Pick<BulkRow, 'petId' | 'delta'>[],
 ): Promise<OpenRun | undefined> {
   const deltas = new Map(rows.flatMap(({ petId, delta }) => (delta ? [[petId, delta]] : [])));
   if (deltas.size === 0) return undefined;

@@ -1,5 +1,5 @@
 import { noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { itemsOf } from '../../../../inventory/item-columns.ts';
+import { compareIds, itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
@@ -59,8 +59,8 @@ function byNameIn(names: ReadonlyMap<bigint, string>) {
   return (one: bigint, other: bigint): number => {
     const [first, second] = [names.get(one), names.get(other)];
     if (first === undefined || second === undefined) {
-      return first === second ? Number(one > other) - Number(one < other) : first === undefined ? 1 : -1;
+      return first === second ? compareIds(one, other) : first === undefined ? 1 : -1;
     }
-    return first.localeCompare(second) || Number(one > other) - Number(one < other);
+    return first.localeCompare(second) || compareIds(one, other);
   };
 }
