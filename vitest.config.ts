@@ -14,9 +14,8 @@ export default defineConfig({
   test: {
     // Transformed files are kept below node_modules for later runs, which saves a fifth of the CPU of the unit tests.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-    // One more worker than there are cores: the end-to-end tests wait most of the time, and the unit tests a fifth of
-    // it.
-    maxWorkers: availableParallelism() + 1,
+    // Two more workers than there are cores, because tests wait a third of the time, end-to-end tests most of it.
+    maxWorkers: availableParallelism() + 2,
     projects: [
       {
         extends: true,
