@@ -33,7 +33,6 @@ export async function makeTables(ask: Ask, shown: string): Promise<string | unde
     if (isOlder && present !== undefined) {
       throw new UnavailableError(
         `An older version of petstock is using the shared state at ${shown}. Try again when it has ended`,
-        { hint: 'petstock state info' },
       );
     }
     const upgrades = isOlder ? upgrade().map((sql) => statement(sql)) : [];

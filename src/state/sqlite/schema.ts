@@ -37,7 +37,6 @@ function requireNoneOlder(connection: SqliteConnection, clock: Pick<Clock, 'boot
   if (connection.get(sql, clock.boot(), clock.monotonic()) === undefined) return;
   throw new UnavailableError(
     `An older version of petstock is using the state in ${connection.file}. Try again when it has ended`,
-    { hint: 'petstock state info' },
   );
 }
 
