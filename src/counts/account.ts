@@ -11,11 +11,11 @@ type PetOf = (code: string) => bigint | undefined;
 export class Account {
   /** Counts still to be written, and units of unknown codes. */
   readonly tally = new Tally();
-  /** Pets whose count was written: units counted since are added on top. */
+  /** Pets whose count was written. Units counted since then are added to the stock. */
   readonly written = new Set<bigint>();
   /** The stock of each pet when its count began, if known. */
   readonly seen = new Map<bigint, number>();
-  /** Units that a run is about to take, by pet. Only the history shows whether that run has begun. */
+  /** Units that a run or file is about to take, by pet. Only the history shows whether the run has begun. */
   readonly handedOver = new Map<bigint, number>();
   /** How many runs and files have taken units. */
   runs = 0;
@@ -27,7 +27,7 @@ export class Account {
   constructor(
     private readonly codes: BarCodes,
     private readonly petOf: PetOf,
-    /** Pets whose units a run or file was given. Later scans of their ids still mean these pets. */
+    /** Pets whose units were given to a run or file. Later scans of their ids still mean these pets. */
     private readonly given: ReadonlySet<bigint>,
   ) {}
 
@@ -82,7 +82,7 @@ export class Account {
 
   /**
    * Returns the pet of a scan. A code takes precedence over an equal id, even if the code became known later, but not
-   * once a run has taken units of that id.
+   * once units of that pet were given to a run or file.
    */
   petOfScan({ code, pet }: ScanRecord): bigint | undefined {
     if (pet === undefined) return this.petOf(code);

@@ -42,8 +42,8 @@ export function dependsOnStock({ delta, expected }: SingleWrite): boolean {
 }
 
 /**
- * Changes the stock of one pet, as a run of its own. The pet is not locked while the user is asked. Afterwards the
- * stock is read again, and if it has changed, the user is asked again.
+ * Changes the stock of one pet, as a run of its own. The pet is not locked while the user is asked. A stock that was
+ * read is then read again, and if it has changed, the user is asked again.
  */
 export async function executeSingleWrite(
   context: RunContext,

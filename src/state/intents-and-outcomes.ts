@@ -19,7 +19,7 @@ export interface Rebased {
 
 /** What keeps a pet locked. */
 export interface Busy {
-  /** The run that has the lease; undefined for a pet lock, and for a run that has no id yet. */
+  /** The run that blocks the pet; undefined for a pet lock, and for a run that has no id yet. */
   readonly run: string | undefined;
   /**
    * When the pet is free at the latest, if only a request of a dead process may still arrive, by the same clock as
@@ -41,7 +41,7 @@ export interface Outcome {
   readonly row: number;
   readonly petId: bigint;
   /**
-   * - `unchanged`: the stock already had the wanted value; nothing was sent
+   * - `unchanged`: the stock already had the wanted value, so the row was not written
    * - `differs`: the service wrote `quantity` instead of the requested value
    * - `unknown`: the row was sent, and it is not known whether it was carried out
    * - `void`: the row is pending again, because it was certainly not carried out, or is a plain set that is sent again

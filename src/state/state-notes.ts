@@ -12,7 +12,7 @@ export const margin = 1_000_000;
 const maxContents = 5000;
 const contentsFile = 'begun-contents';
 
-/** The properties of a run that must not begin twice. */
+/** The properties by which a repeated run is recognized, and its file for messages. */
 export type RunContent = Pick<RunHead, 'serviceName' | 'contentHash' | 'hasDeltas' | 'undoes' | 'file'>;
 
 /**

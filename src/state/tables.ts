@@ -110,7 +110,7 @@ CREATE TABLE petstock.runs (
   undone_by jsonb NOT NULL DEFAULT '[]',
   discarded boolean,
   ${recordedResults.map((result) => `${result} bigint NOT NULL DEFAULT 0`).join()},
-  -- Began: the last number before the run. Sequence: its own number, by which runs are ordered. Touched: that of its last change.
+  -- Began: the last sequence number before the run. Sequence: the run's own, by which runs are ordered. Touched: that of its last change.
   began bigint NOT NULL,
   sequence bigint NOT NULL,
   touched bigint NOT NULL
@@ -122,7 +122,7 @@ CREATE INDEX runs_by_content ON petstock.runs (content_hash, service) WHERE cont
 CREATE INDEX runs_unfinished ON petstock.runs (sequence) WHERE pending + unknown > 0;
 
 -- Sequence: the number of its plan or last intent. Touched: the same, or that of its outcome. Token: the call that wrote its last intent.
--- Expires: when its request can no longer be in flight; once written, when all replicas of the service show it.
+-- Expires: when its request can no longer be in flight; once written, when all replicas of the service should show it.
 -- Run: negative if the run was removed and the row is kept to recognize the stock of a lagging replica.
 CREATE TABLE petstock.rows (
   run bigint NOT NULL,

@@ -1,6 +1,6 @@
 import type { Clock, Deadline } from '../shared/clock.ts';
 
-/** Bounds of the time that outcomes are buffered, in milliseconds: ten times as long as the last write took. */
+/** Outcomes are buffered for ten times as long as the last write took, within these bounds in milliseconds. */
 const minWait = 50;
 const maxWait = 1000;
 
@@ -44,7 +44,7 @@ export class WriteTurns {
   /** Writes the buffer in the background. If that fails, the next awaited write tries again and reports the error. */
   writeSoon(): void {
     this.clearDeadline();
-    // Only one background write is pending at a time, because a slow state would take its full time for each write.
+    // Only one background write is pending at a time, because in a slow state they would pile up.
     if (this.#hasEnded || this.#isInBackground) return;
     this.#isInBackground = true;
     this.take(this.#writeBuffer)

@@ -46,7 +46,7 @@ export function classifyFailure(error: unknown): Failure {
   }
   const meaning = status === undefined ? undefined : statusMeaning(status);
   if (meaning === 'refused') return failure('refused');
-  // The next request would be redirected, too.
+  // The next write would be redirected, too, but the stock can still be read.
   const isReadable = meaning === 'redirect';
   return failure('unknown', { stop: isReadable || error instanceof InterruptedError, isReadable, mayBeInFlight });
 }

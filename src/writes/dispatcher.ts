@@ -68,7 +68,7 @@ export class Dispatcher {
   /** Rows that were taken from the queue and certainly not carried out. */
   readonly toResend: QueuedRow[] = [];
   readonly busy: BusyRow[] = [];
-  /** Rows with a delta whose stock another run has written since it was read. */
+  /** Rows with a delta whose stock another run has written since it was read, or may have. */
   readonly superseded: QueuedRow[] = [];
 
   /**

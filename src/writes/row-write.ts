@@ -120,7 +120,7 @@ export interface WriteOptions {
   /** How many deltas may bring a stock to 0 although the plan did not; undefined if any number may. */
   readonly maxMoreZeros?: number | undefined;
   readonly interrupted: AbortSignal;
-  /** The permit and the pet lock of a single write that has read the stock under them. */
+  /** The permit of a single write that has read the stock, and its pet lock (released if it has waited since). */
   readonly reserved?: { readonly permit: Permit; readonly lock: PetLock } | undefined;
   onSettled(outcome: FinalOutcome): void;
   /** Shows why the run waits or why a row is sent again, as a sentence without its period. */

@@ -28,7 +28,7 @@ export class Servers {
     return this.#servers.length > 1;
   }
 
-  /** Notes that the current server has not responded in time. */
+  /** Skips the current server for 10 s, because it has not responded in time. */
   noteSilence(error: unknown): void {
     if (this.#current !== undefined) this.#skip(this.#current, error);
   }

@@ -59,8 +59,8 @@ async function connect(server: DatabaseServer, onNotice: () => void, ssl: Connec
     isOver = true;
     connection.stream.destroy();
   };
-  // Servers since PostgreSQL 14 report this when a client connects.
   let isStandby = false;
+  // Servers since PostgreSQL 14 report these parameters when a client connects.
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
     if (/^(in_hot_standby|default_transaction_read_only)$/.test(parameterName)) isStandby ||= parameterValue === 'on';
   });
