@@ -196,7 +196,7 @@ describe('a proxy', () => {
       'refused to connect, with status 429. Nothing was written. Requests are possible again in 1 min',
     ],
     ['503 Down\r\nRetry-After: 200', 5, 'Requests are possible again in 202 s. Nothing was written'],
-  ] as const)('sends nothing to a proxy in the next command after its response %j', async ([refusal, code, words]) => {
+  ] as const)('sends the proxy nothing in the next command after its %j', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );
@@ -233,7 +233,7 @@ describe('the choice of a proxy', () => {
     ['https://127.0.0.1:4010/v1', { HTTPS_PROXY: proxy }, undefined],
     ['https://localhost./v1', { HTTPS_PROXY: proxy }, undefined],
     ['http://[::1]:4010/v1', { HTTP_PROXY: proxy }, undefined],
-  ])('finds the variable with the proxy for %s in %j: %s', (url, env, source) => {
+  ])('finds the proxy for %s in %j: %s', (url, env, source) => {
     const found = resolveProxy(url, env);
     expect(found?.source).toBe(source);
     if (source !== undefined) expect(found?.shown).toBe(proxy);

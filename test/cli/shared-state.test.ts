@@ -105,12 +105,12 @@ test('creates the tables even if five commands start at once, and warns in state
   expect(Math.abs(info.clockAhead)).toBeGreaterThan(1000);
 });
 
-test('state check reports a damaged local file of stock-takes', async ({ shared: { run, exits, folders } }) => {
+test('state check reports a damaged local file of counting sessions', async ({ shared: { run, exits, folders } }) => {
   await run('inventory count --new --yes -q', { stdin: '4\n' });
   expect(await run('state check')).toMatchObject({ code: 0, stderr: 'The state is sound.\n' });
   const file = join(folders.state, 'state.db');
   const cut = readFileSync(file).subarray(0, 4000);
-  // Another file: SQLite may write to the one that was open once its statements are collected.
+  // Creates a new file, because SQLite may still write to the old one when its statements are collected.
   for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(join(folders.state, name), { force: true });
   writeFileSync(file, cut, { mode: 0o600 });
   const { stdout } = await exits('state check --json', 1, file);
@@ -154,7 +154,7 @@ test('interprets sslmode as libpq does, and refuses an authority file that other
   expect(requests).toEqual([]);
 });
 
-test('adjusts a stock even if the database cuts digits off by default', async ({ shared }) => {
+test('adjusts a stock even if the database truncates floating-point digits by default', async ({ shared }) => {
   const set = 'ALTER DATABASE %I SET extra_float_digits = -15';
   const statement = `DO $$ BEGIN EXECUTE format('${set}', current_database()); END $$`;
   await runSql(shared.env.PETSTOCK_STATE_URL ?? '', statement);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { changeFile, type Shop, test } from '../support/shop.ts';
 
-/** Puts a state there that 0.2.0 has left: files of deltas were applied to pets 1 and 2, and to 3 and 4 of 3 to 8, and then it was killed. */
+/** Creates the state of a killed 0.2.0, which had applied deltas to pets 1 to 4 of two files with pets 1 to 8. */
 async function leaveState({ folders, service }: Shop): Promise<void> {
   mkdirSync(folders.state, { recursive: true, mode: 0o700 });
   const text = readFileSync(join(import.meta.dirname, '../support/state-0.2.0.sql'), 'utf8');

@@ -23,10 +23,10 @@ test.for([
   ['a file to write', ['inventory', 'export', secret]],
   ['a run', ['history', 'show', secret]],
   ['a path', ['api', 'GET', other, '--data', secret]],
-  ['what a variable holds', ['inventory', 'get', 'plainkeys3cret']],
+  ['the value of a variable', ['inventory', 'get', 'plainkeys3cret']],
   ['an operand after --', ['inventory', 'apply', '--', `--ref=${other}`]],
   ['the word after --ref if that is the reason', ['inventory', 'set', '--reason', '--ref', other]],
-] as const)('refuses a key on the command line without printing the key: %s', async ([_name, args], { shop }) => {
+] as const)('refuses a key on the command line without printing it: %s', async ([_name, args], { shop }) => {
   expect(await shop.refused(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } })).not.toMatch(/s3cret|ABCD|h7Qk/);
 });
 
@@ -76,7 +76,7 @@ test.for([
   expect(stderr).not.toMatch(/no key|not shown|config set-key\n/);
 });
 
-/** A stock-take that would replace someone else's file, whose hint repeats the command. */
+/** Runs a count that is refused because its file exists, and whose hint repeats the command. */
 async function refusedCount(shop: Shop, words: readonly string[]): Promise<string> {
   const file = changeFile(shop, 'hours of work\n', 'exi.csv');
   const command = ['inventory', 'count', '--new', '--to', file, ...words];
@@ -105,7 +105,7 @@ test.for([secret, 'plainkeys3cret', `with ${secret} in it`])(
 test.for([
   `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`,
   `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`,
-])('prints no line of a .env file that apply refuses: %j', async (text, { shop }) => {
+])('apply prints no line of a refused .env file: %j', async (text, { shop }) => {
   const stderr = await shop.refused(['inventory', 'apply', changeFile(shop, text, '.env'), '--yes']);
   if (text.startsWith('#')) expect(stderr).toContain('this is not a change file');
   expect(stderr).not.toMatch(/s3cret|h7Qk|PETSTOCK_API|keys/);

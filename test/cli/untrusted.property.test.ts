@@ -11,7 +11,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 /**
- * What comes from outside, against the three places that take care of it. A long run, whose seeds it prints:
+ * Tests the three places that handle untrusted input. A long run, which prints its seeds:
  * `PETSTOCK_RUNS=1000000 npx vitest run --project unit test/cli/untrusted.property.test.ts`
  */
 const sink = propertyRuns(1000);
@@ -24,7 +24,7 @@ afterAll(() => {
   if (isLong) process.stderr.write(`${JSON.stringify({ sink, body, redaction })}\n`);
 });
 
-/** All that may be in what a terminal gets, but for paint and the drawing of a line. */
+/** Text whose only control characters are tabs, line feeds and styles. */
 const allowed =
   /^(?:[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\x1b\[(?:1|2|22|31|32|33|36|39)m)*$/;
 const evil = fc.constantFrom(
@@ -59,7 +59,7 @@ test('removes what moves the cursor or hides text before writing to a terminal',
       }
       for (const text of shown) {
         const line = text.startsWith(wipeLine) ? text.slice(wipeLine.length) : text;
-        // A bell alone moves and hides nothing: a count rings where a code is not known.
+        // A bell alone is harmless: a count rings for an unknown code.
         if (line !== bell) expect(line).toMatch(allowed);
         if (harmless(text) !== text) expect(harmless(text)).toBe(text);
       }
@@ -144,7 +144,7 @@ test('redacts a key in any mixture of encodings, and nothing else', options, () 
 
 type Form = readonly [kind: number, isUpper: boolean, invisible: string];
 
-/** One character of a key as a server may repeat it. A backslash has one form less. */
+/** One character of a key as a server may repeat it. A backslash has fewer forms. */
 function spelling(character: string, [kind, isUpper, invisible]: Form): string {
   const hex = character.charCodeAt(0).toString(16);
   const digits = isUpper ? hex.toUpperCase() : hex;
@@ -218,7 +218,7 @@ function halves(bytes: Buffer): readonly Buffer[] {
   return [bytes.subarray(0, middle), bytes.subarray(middle)];
 }
 
-/** Only what the sink asks for. */
+/** A context with only what the guard uses. */
 function terminalContext(onWrite: (text: string) => void): Context {
   const output = {
     isTerminal: true,

@@ -89,11 +89,11 @@ test.for([
 });
 
 test.for([
-  ['{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
-  ['{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
+  ['without', '{"code":"bad","message":"No","status":400}', '\nError: The service returned 400.\n│ No\n'],
+  ['with', '{"code":"bad","message":"No","status":400}\n', 'Error: The service returned 400.\n│ No\n'],
 ] as const)(
-  'starts the error on a new line if stdout and stderr are the same stream: %j',
-  async ([body, expected], { till }) => {
+  'starts an error on a new line after a body %s a newline, if stdout and stderr are one stream',
+  async ([, body, expected], { till }) => {
     till.service.always('GET', ({ answer }) => answer(400, body));
     const both = await till.run('api GET /x -q', { sharesOutput: true });
     expect(both).toMatchObject({ code: 10, stdout: body, stderr: expected });
@@ -124,7 +124,7 @@ test.for([
   ['sandbox import /nowhere.csv', 2, 'There is no file /nowhere.csv. Nothing was imported'],
   ['config set codes /nowhere.csv', 2, 'There is no file /nowhere.csv. The setting codes was not changed'],
   [`inventory export ${import.meta.filename}/new.csv`, 1, "can't be written: there is no such folder"],
-] as const)('%s exits with %i and reports: %s', async ([command, code, words], { shop }) => {
+] as const)('%s exits with %i and sends nothing', async ([command, code, words], { shop }) => {
   const { stdout, stderr, requests } = await shop.exits(command, code, words);
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
   expect(stderr).not.toMatch(/E[A-Z]{4,}/);

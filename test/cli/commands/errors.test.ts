@@ -64,12 +64,14 @@ describe('a 429 with a longer wait than the command may take', () => {
   const own = { code: 'slow', message: 'Slow down.' };
 
   test.for([
-    ...commands.map((command) => [command, 'PATCH', body, own] as const),
-    ...commands.map((command) => [command, 'PATCH', 'Slow down.', { code: 'rate_limited' }] as const),
-    ...['inventory list', 'status'].map((command) => [command, 'GET', 'Slow down.', { code: 'rate_limited' }] as const),
+    ...commands.map((command) => [command, 'PATCH', 'a JSON', body, own] as const),
+    ...commands.map((command) => [command, 'PATCH', 'a text', 'Slow down.', { code: 'rate_limited' }] as const),
+    ...['inventory list', 'status'].map(
+      (command) => [command, 'GET', 'a text', 'Slow down.', { code: 'rate_limited' }] as const,
+    ),
   ])(
-    '%s --json reports a 429 with too long a wait if the response to a %s is %j',
-    async ([command, method, text, told], { till }) => {
+    '%s --json reports the wait after a 429 to a %s with %s body',
+    async ([command, method, , text, told], { till }) => {
       till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
       const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);
       expect(errorJson(stderr).error).toMatchObject({ ...told, status: 429, exitCode: 6 });
@@ -136,7 +138,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   [['inventory', 'apply', ''], 'The file name is empty.'],
 ];
 
-test.for(refusals)('refuses %j with the message: %s', async ([command, said], { shop }) => {
+test.for(refusals)('refuses %j with: %s', async ([command, said], { shop }) => {
   const stderr = await shop.refused(command, { stdin: 'petId,quantity\n4,5\n' });
   expect(stderr).toContain(said);
   expect(stderr.includes('Did you mean')).toBe(said.includes('Did you mean'));
@@ -255,7 +257,7 @@ describe.each([
       'Error: The service (?:failed|returned 503).*\\. No change has reached.*',
     ],
   ] as const)(
-    "prints the service's message, if it has one, after a %s by %s that fails with %i",
+    "prints the service's message, if any, after a %s of %s gets a %i",
     async ([method, command, status, own], { till }) => {
       const body = JSON.stringify({ code: 'x', message, status });
       till.service.always(method, answers(status, {}, body));

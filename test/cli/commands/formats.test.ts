@@ -113,7 +113,7 @@ test.for([
   ['PETSTOCK_OUTPUT', { PETSTOCK_OUTPUT: 'json' }, undefined],
   ['the setting output', {}, 'config set output json'],
 ] as const)(
-  "uses the format from %s if the command supports it, and otherwise the command's default",
+  "uses the format of %s if the command supports it, otherwise the command's default",
   async ([, env, before], { shop }) => {
     if (before !== undefined) await shop.exits(before, 0);
     const { stdout } = await shop.exits('inventory get 4', 0, [], { env });

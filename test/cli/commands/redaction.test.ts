@@ -65,7 +65,7 @@ test.each([
   ['in many statuses', 'inventory list', many((petId) => ({ petId, quantity: 2, status: `${petId % 5} KEY` }))],
   ['in a status', 'inventory list --summary', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
   ['in a status', 'inventory list --status KEY', `[{"petId":1,"quantity":2,"status":"KEY"}]`],
-])('shows no part of a key %s in warnings or in tables of 10 to 80 columns: %s', async (_where, command, body) => {
+])('hides a key %s in warnings and in tables of 10 to 80 columns: %s', async (_where, command, body) => {
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });

@@ -91,20 +91,17 @@ describe('an imported stock', () => {
     ['{"orders":["h7Qk2mZx9LpW4vNa8TcR"]}', 'this is not a stock file'],
     ['["h7Qk2mZx9LpW4vNa8TcR"]', 'inventory[0]: '],
     ['{\n"h7Qk2mZx9LpW4vNa8TcR":1,\n"h7Qk2mZx9LpW4vNa8TcR":2}', 'is not JSON: line 3 is wrong'],
-  ])(
-    'reports the faults of %j without repeating its content, and imports nothing',
-    async ([text = '', ...faults], { shop }) => {
-      const file = join(folderOf(shop), 'secrets');
-      writeFileSync(file, text);
-      const before = (await shop.run('sandbox export')).stdout;
-      for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
-        const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
-        for (const fault of faults) expect(stderr).toContain(fault);
-        expect(stderr).not.toMatch(/h7Qk|Error: - /);
-      }
-      expect((await shop.run('sandbox export')).stdout).toBe(before);
-    },
-  );
+  ])('rejects the import of %j without repeating it', async ([text = '', ...faults], { shop }) => {
+    const file = join(folderOf(shop), 'secrets');
+    writeFileSync(file, text);
+    const before = (await shop.run('sandbox export')).stdout;
+    for (const command of [`import ${file}`, 'import -', `serve --port 0 --import ${file}`]) {
+      const stderr = await shop.refused(`sandbox ${command} --debug`, { stdin: text });
+      for (const fault of faults) expect(stderr).toContain(fault);
+      expect(stderr).not.toMatch(/h7Qk|Error: - /);
+    }
+    expect((await shop.run('sandbox export')).stdout).toBe(before);
+  });
 
   test('keeps the stock after an invalid import, and imports the export of an empty stock', async ({ shop }) => {
     const database = await temporaryDatabase();

@@ -91,7 +91,7 @@ test.for([
   ['--log --port 0 --host 0.0.0.0', {}, /^Other machines could reach the stock at 0\.0\.0\.0/],
   ['--nonsense', { PETSTOCK_SERVE_LOG: '1' }, /^Unknown option "--nonsense"/],
   ['--port 0', { PETSTOCK_SERVE_LOG: 'true', PETSTOCK_SERVE_DRAIN: 'soon', PETSTOCK_SERVE_X: '1' }, /^--drain takes/],
-] as const)('logs the error as JSON in the last line if sandbox serve %s does not start', async (row, { shop }) => {
+] as const)('logs the error as JSON if sandbox serve %s does not start', async (row, { shop }) => {
   const [options, env, message] = row;
   const { code, stderr } = await shop.run(`sandbox serve ${options}`, { env });
   expect(code).toBe(2);

@@ -80,7 +80,7 @@ test('status reads only the beginning of an endless list', async ({ shop }) => {
 
 const foreign = ['<!doctype html><title>Log in</title>', '{"status":"ok"}', '[{"name":"Rex"}]', ''];
 
-test.for(foreign)('status reports the service as unreachable if it returns 200 with %j', async (body, { shop }) => {
+test.for(foreign)('status reports the service as unreachable after a 200 with %j', async (body, { shop }) => {
   const env = { PETSTOCK_URL_STAGING: await answering(200, body) };
   const { stdout } = await shop.exits('status -o table', 1, [], { env });
   expect(stdout).toMatch(/^reachable +no$/m);

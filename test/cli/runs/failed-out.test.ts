@@ -9,11 +9,11 @@ const flags = '--yes --retries 0 --concurrency 1';
 const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
 
 test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
-  ['a row that was refused', answers(400), ['1,,,,5,,'], [15, 15]],
-  ['none that a resume will send', answers(401), [], [15, 15]],
-  ['none that the service stored differently', storeInstead(12), [], [12, 15]],
+  ['a refused row', answers(400), ['1,,,,5,,'], [15, 15]],
+  ['a row after a 401', answers(401), [], [15, 15]],
+  ['a row stored differently', storeInstead(12), [], [12, 15]],
 ] as const)(
-  'writes only deltas to --failed-out that nothing else will write: %s',
+  'writes to --failed-out only deltas that are unwritten and not resumed: %s',
   async ([_what, action, kept, sums], { till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
     const failed = till.file('failed.csv', '');
@@ -106,7 +106,7 @@ test('replaces 16 --failed-out files from eight commands at a time', async ({ ti
 });
 
 test.for(['', '\n', 'petId,status,expected,quantity,reason,ref\n', '\uFEFFpetId;quantity\r\n'])(
-  'replaces a --failed-out file that petstock did not write if the file has no rows: %j',
+  'replaces a foreign --failed-out file without rows: %j',
   async (text, { till }) => {
     const failed = till.file('failed.csv', text);
     await till.exits(`inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --yes --failed-out ${failed}`, 0);

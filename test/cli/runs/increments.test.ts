@@ -96,7 +96,7 @@ test.for([
   ['the delta would go below zero', '', 8, 8, 2, 'the stock is now 2, so -5 would take it below zero, to -3'],
   // The plan already sets the other pet to zero.
   [
-    'the delta would exceed max-zero',
+    'max-zero forbids it',
     ' --max-zero 1',
     5,
     8,
@@ -104,7 +104,7 @@ test.for([
     'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
   [
-    'the delta would exceed max-zero beside a row below zero',
+    'max-zero forbids it beside a row below zero',
     ' --max-zero 1',
     5,
     8,
@@ -114,7 +114,7 @@ test.for([
   ['the delta would set it to zero', '', 5, 0, 0, undefined],
   ['is not the expected one', ' expecting', -1, 8, 11, expect.any(String)],
 ] as const)(
-  'checks a delta again after a wait if the stock has changed, and %s',
+  'checks a delta again if the stock changed during a wait, and %s',
   async ([to, flags, sold, ...end], { till }) => {
     const other = to.endsWith('below zero') ? -12 : -10;
     const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;
@@ -184,7 +184,7 @@ describe('an outdated stock', () => {
     ['adjust 1 +1', 'prune --keep 1 --yes', 7],
     ['adjust 1 +1', 'prune --keep 0 --yes', 7],
   ] as const)(
-    'reports a conflict if the stock before a plain set is returned: %s after history %s',
+    'reports a conflict if a list predates a plain set: %s after history %s',
     async ([command, meanwhile, code], { till }) => {
       await till.exits('inventory adjust 1 +1', 0);
       till.clock.advance(15_001);
@@ -250,9 +250,9 @@ describe('an outdated stock', () => {
   });
 
   test.for([
-    ['of this machine, whose wall clock was set back', 'test', 'test'],
+    ['of this machine with its wall clock set back', 'test', 'test'],
     ['of a machine that has rebooted since', 'test', 'anew'],
-    ['of another machine that has known the write for as long', 'box', 'box'],
+    ['of another machine that knows the write', 'box', 'box'],
   ] as const)('trusts an older stock 15 s after the write in a command %s', async ([_what, host, boot], { till }) => {
     const { clock } = till;
     const other = { host, clock: { ...clock, boot: () => boot } };
@@ -268,11 +268,11 @@ describe('an outdated stock', () => {
   });
 
   test.for([
-    ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
-    ['was not sent, and asked for that stock', 'ECONNREFUSED', '+5', '-5', 10],
-    ['was lost, and asked for that stock', 'ECONNRESET', '+5', '-5', 10],
+    ['was unsent', 'ECONNREFUSED', '+1', '+5', 16],
+    ['was unsent and asked for that stock', 'ECONNREFUSED', '+5', '-5', 10],
+    ['was lost and asked for that stock', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
-    'writes a delta exactly once if an outdated stock follows an attempt that %s',
+    'writes a delta once if an outdated stock follows an attempt that %s',
     async ([_what, code, first, second, sum], { till }) => {
       await till.exits(`inventory adjust 1 ${first}`, 0);
       const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
@@ -350,7 +350,7 @@ test.for([
   // The stock was set by a later run, or by the run itself.
   ['adjust 4 +10', 'inventory set 4 12', undefined],
   ['set 4 3 --read-first', 'inventory adjust 4 +1', undefined],
-] as const)('undo suggests an adjust unless a set is involved: %s; %s', async ([write, later, adjust], { shop }) => {
+] as const)('undo suggests an adjust except for sets: %s; %s', async ([write, later, adjust], { shop }) => {
   const { run } = await shop.json(`inventory ${write} --yes --json`);
   await shop.run(later);
   const hint = (await shop.run(`undo ${run} --yes`)).stderr.split('\nHint: ').at(-1)?.trim();

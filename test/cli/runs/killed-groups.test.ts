@@ -70,17 +70,14 @@ test('removes the notes about unsent rows of a run that another machine has resu
 });
 
 test.for([
-  ['from another start of the machine', (text: string) => text.replace(/^.*/, 'another')],
+  ['from another boot', (text: string) => text.replace(/^.*/, 'another')],
   ['invalid', () => 'no notes'],
-] as const)(
-  'ignores notes about unsent rows if they are %s, so that a resume reports unknown rows',
-  async ([, changed]) => {
-    const till = await openTill({ stock: tenEach(rows) });
-    const run = await killed(till);
-    for (const name of notesIn(till)) {
-      const file = join(till.folders.state, name);
-      writeFileSync(file, changed(readFileSync(file, 'utf8')));
-    }
-    await till.exits(`inventory apply --resume ${run} --yes`, 8, 'not known');
-  },
-);
+] as const)('a resume ignores notes about unsent rows that are %s, and reports unknown rows', async ([, changed]) => {
+  const till = await openTill({ stock: tenEach(rows) });
+  const run = await killed(till);
+  for (const name of notesIn(till)) {
+    const file = join(till.folders.state, name);
+    writeFileSync(file, changed(readFileSync(file, 'utf8')));
+  }
+  await till.exits(`inventory apply --resume ${run} --yes`, 8, 'not known');
+});

@@ -26,7 +26,7 @@ describe('all rows committed, and all responses lost', () => {
     ['a 429 of hours', answers(429, hours), 8, quantities],
     ['Ctrl-C', drop, 130, quantities],
   ])(
-    'reports committed rows without a response as unknown after %s, and resolves them on resume',
+    'reports committed rows without a response as unknown after %s, and as applied on resume',
     async ([what, action, exit, rows], { till }) => {
       till.service.next('GET', normally);
       till.service.always('PATCH', commitThenDrop);
@@ -99,7 +99,7 @@ test.for<[string, Action, number]>([
   },
 );
 
-test('exits with 8 if the service stores another quantity, and undoes from that quantity', async ({ till }) => {
+test('exits with 8 if the service stores another quantity, and undo restores the stock', async ({ till }) => {
   for (const command of ['inventory set 1 500 --expect 10 --json', apply(till, '1,500')]) {
     till.service.next('PATCH', storeInstead(100));
     const { code, stderr } = await till.run(command);

@@ -4,44 +4,35 @@ import { test } from '../../support/till.ts';
 
 test.for([
   ['a sale is not overwritten', '', 3, { code: 8, stock: [7, 60] }, 'conflict'],
-  [
-    'a row is unchanged if somebody else has set its stock as requested',
-    '',
-    -40,
-    { code: 0, stock: [50, 60] },
-    'unchanged',
-  ],
-  ['a row of a resume is a conflict if its stock has changed', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
-  ['a row is written if an adjust of its pet was adjusted back', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
-] as const)(
-  'rereads the stock if a question stays open for long: %s',
-  async ([_what, how, units, expected, result], { till }) => {
-    const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
-    if (how === 'resume') {
-      till.service.next('PATCH', answers(401));
-      expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
-    }
-    const confirm = async () => {
-      till.service.sell(1, units);
-      if (how === 'adjust') for (const change of ['+3', '-3']) await till.run(`inventory adjust 1 ${change}`);
-      // A plan is read again if it is older than 5 s.
-      till.clock.advance(5500);
-      return true;
-    };
-    const command = how === 'resume' ? 'inventory apply --resume latest' : `inventory apply ${file}`;
-    const { code } = await till.run(command, { terminal: 100, prompts: { confirm } });
-    expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual(expected);
-    const rows = await till.rows();
-    expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
-    expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
-  },
-);
+  ['a row is unchanged if others have set its stock', '', -40, { code: 0, stock: [50, 60] }, 'unchanged'],
+  ['a resumed row conflicts if its stock has changed', 'resume', 3, { code: 8, stock: [7, 60] }, 'conflict'],
+  ['a row is written if its pet was adjusted and adjusted back', 'adjust', 0, { code: 0, stock: [50, 60] }, 'applied'],
+] as const)('rereads the stock after a long question: %s', async ([_what, how, units, expected, result], { till }) => {
+  const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
+  if (how === 'resume') {
+    till.service.next('PATCH', answers(401));
+    expect((await till.run(`inventory apply ${file} --yes --concurrency 1`)).code).toBe(4);
+  }
+  const confirm = async () => {
+    till.service.sell(1, units);
+    if (how === 'adjust') for (const change of ['+3', '-3']) await till.run(`inventory adjust 1 ${change}`);
+    // A plan is read again if it is older than 5 s.
+    till.clock.advance(5500);
+    return true;
+  };
+  const command = how === 'resume' ? 'inventory apply --resume latest' : `inventory apply ${file}`;
+  const { code } = await till.run(command, { terminal: 100, prompts: { confirm } });
+  expect({ code, stock: [1, 2].map(till.service.stockOf) }).toEqual(expected);
+  const rows = await till.rows();
+  expect(rows.find(({ petId }) => petId === 1)?.result).toBe(result);
+  expect(rows.at(-1)).toMatchObject({ petId: 2, result: 'applied' });
+});
 
 test.for([
   ['is down', drop, 5],
   ['returns an invalid list', answers(200, {}, '[{}]'), 1],
 ] as const)(
-  'reports that nothing was written if the service %s after the question, and resumes later',
+  'writes nothing if the service %s after the question, and resumes later',
   async ([_how, action, exit], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     let comeBack = () => {};
@@ -80,7 +71,7 @@ test('asks again with the current stock if a sale happens during a question abou
 
 test.for([
   ['--max-zero 0', '--yes --max-zero 0'],
-  ['a no', ''],
+  ['the answer no', ''],
 ] as const)('resumes all rows even after %s stopped an earlier resume', async ([_by, options], { till }) => {
   const file = till.file('sales.csv', 'petId,delta\n1,-10\n2,-7\n3,-1\n');
   till.service.next('PATCH', answers(401));

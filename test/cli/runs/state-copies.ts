@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns what copies the file of the state to another ending of its name; '' is the state itself. A missing copy is an empty state. */
+/** Returns a function that copies the state from one suffix of its name to another. '' is the state. */
 export function stateCopies({ folders }: { readonly folders: { readonly state: string } }) {
   return (from: string, to: string) => {
     for (const part of ['', '-wal', '-shm'].map((end) => join(folders.state, `state.db${end}`))) {

@@ -11,37 +11,34 @@ test.each([
   ['adjust 2 +7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 7', undefined],
   ['set 2 7', 'set 2 8', undefined],
-])(
-  'keeps both adjusts, or reports a conflict, if %s loses its response while %s is written',
-  async (command, other, added) => {
-    const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
-    const before = (await stockOf(shop)).get('2') ?? 0;
-    shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
-    let hasFailed = false;
-    let isStopped = false;
-    const { code, stderr } = await shop.run(`inventory ${command}`, {
-      around: async (send) => {
-        if (hasFailed && !isStopped) {
-          isStopped = true;
-          await shop.exits(`inventory ${other}`, 0);
-        }
-        return send().catch((error) => {
-          hasFailed = true;
-          throw error;
-        });
-      },
-    });
-    const isConflict = /run \S+ \(inventory \w+\) has written the stock since/.test(stderr);
-    // Increments both count.
-    const stock = added === undefined ? Number(other.at(-1)) : before + added;
-    expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
-      code: added === undefined ? 8 : 0,
-      isStopped: true,
-      isConflict: added === undefined,
-      stock,
-    });
-  },
-);
+])('adds both adjusts, or reports a conflict, if %s loses its response during %s', async (command, other, added) => {
+  const shop = await openShop({ pets: 6, limits: { minute: 1_000_000, day: 1_000_000 } });
+  const before = (await stockOf(shop)).get('2') ?? 0;
+  shop.service.setFaults(['PATCH /inventory/*:first=1:reset']);
+  let hasFailed = false;
+  let isStopped = false;
+  const { code, stderr } = await shop.run(`inventory ${command}`, {
+    around: async (send) => {
+      if (hasFailed && !isStopped) {
+        isStopped = true;
+        await shop.exits(`inventory ${other}`, 0);
+      }
+      return send().catch((error) => {
+        hasFailed = true;
+        throw error;
+      });
+    },
+  });
+  const isConflict = /run \S+ \(inventory \w+\) has written the stock since/.test(stderr);
+  // Increments both count.
+  const stock = added === undefined ? Number(other.at(-1)) : before + added;
+  expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
+    code: added === undefined ? 8 : 0,
+    isStopped: true,
+    isConflict: added === undefined,
+    stock,
+  });
+});
 
 test.for([
   ['adjust 1 +5', { code: 0, stock: 13 }],

@@ -22,7 +22,7 @@ import {
   withEnv,
 } from '../../support/shop.ts';
 
-/** More of them with `PETSTOCK_RUNS=500`: of a state in PostgreSQL a quarter as many. */
+/** How many histories are tested; with a state in PostgreSQL, a quarter as many. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);
 
 const transport = createUndiciTransport();
@@ -65,17 +65,17 @@ const fault = fc.constantFrom(
   'PATCH /inventory/*:first=1:status=429',
   'PATCH /inventory/*:every=2:status=500',
 );
-/** The n-th moment of a command: a request leaves, a question is asked, or it waits; `isBehind`: that is over. */
+/** The n-th time that a command sends a request, asks a question or waits. `isBehind`: the end of that. */
 const moment = { at: fc.nat(6), isBehind: fc.boolean() };
-/** For how long nothing happens then, in milliseconds: it is over before the lease of a process, before its request can't arrive any more, or later. */
+/** The pause at an event, in milliseconds: shorter than a lease, shorter than a request can be in flight, or longer. */
 const pause = fc.constantFrom(0, 20_000, 60_000);
 const end = fc.record({ kind: fc.constantFrom('killed' as const, 'interrupted' as const), ...moment, pause });
-/** The machine on which it happens: another one shares the folders, and is of another boot. */
+/** The machine that runs the command. `box` shares the folders, but has another boot. */
 const host = fc.constantFrom('test', 'test', 'box');
 const scene = {
   order,
   host,
-  /** At a terminal, which is asked. */
+  /** Whether the command runs at a terminal, and asks there. */
   isAsked: fc.boolean(),
   /** The error of the machine's wall clock, in milliseconds. */
   wrongBy: fc.constantFrom(0, 0, 0, -86_400_000, 3_600_000),
@@ -96,7 +96,7 @@ type Command = Pick<Step, keyof typeof scene | 'event'>;
 type Event = Step['event'];
 type Expects = 'right' | 'wrong' | undefined;
 
-/** Others change stock by 1000, 2000, 4000, …: no sum of our own changes comes to that, nor is any change taken back by it. */
+/** Other clients add 1000, 2000, 4000, …, which no sum of the tested changes equals or cancels. */
 const smallest = 1000;
 
 interface FaultyRow extends ShownRow {
@@ -109,14 +109,14 @@ interface ExportedRow extends FaultyRow {
   readonly row: number;
 }
 
-/** By what a row may have changed its stock, as the history says: of some conflicts it says that this is not known. */
+/** Returns the possible changes of a row to its stock, according to the history: two if it does not know. */
 function changesOf({ result, before, after, quantity, error }: FaultyRow): readonly number[] {
   if (result === 'applied') return [(quantity ?? Number.NaN) - (before ?? Number.NaN)];
   const isOpen = /it is not known whether|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
   return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
 }
 
-/** One process, until what happens to it happens. */
+/** A process with one event in its life. */
 class Life {
   readonly death: Promise<'dead'>;
   readonly #event: Event;
@@ -126,7 +126,7 @@ class Life {
   #die: (end: 'dead') => void = () => {};
   #isDead = false;
   #moments = 0;
-  /** Over once what happens to it is: a command does not wait for all of its own waits. */
+  /** Resolves after the event. A command does not await all of its own waits. */
   met: Promise<void> = Promise.resolve();
 
   constructor(event: Event, happen: (event: Exclude<Event, undefined>) => Promise<void>) {
@@ -137,7 +137,7 @@ class Life {
     });
   }
 
-  /** How a command is run so that it lives this life. */
+  /** Returns the options with which a command meets the event. */
   options(clock: Clock): Pick<ShopRunOptions, 'around' | 'interrupted' | 'clock' | 'prompts'> {
     return {
       around: (send) => this.#moment(send),
@@ -185,10 +185,10 @@ class World {
   #fresh = new Map<string, number>();
   /** The rows of runs, as they were last seen: a run may be removed since. */
   readonly #rows = new Map<string, readonly FaultyRow[]>();
-  /** The rows that a load of the history by cursor has, by run and row. */
+  /** The rows of each `history export --after`, by run and row. */
   readonly #loaded = new Map<string, ExportedRow>();
   #cursor = 0;
-  /** Whether what the state knew is lost. */
+  /** Whether the state was removed or replaced. */
   #isLost = false;
   #next = smallest;
   #seed = 1;
@@ -221,7 +221,7 @@ class World {
     await this.begin();
   }
 
-  /** Runs a command, and what happens to it. */
+  /** Runs a command with its event. */
   async #live({ order: given, event, host: name, isAsked, wrongBy }: Command): Promise<RunResult | 'dead'> {
     const { clock } = this.#shop;
     let written: number | undefined;
@@ -271,7 +271,7 @@ class World {
     return result;
   }
 
-  /** Two runs of one second must not have one id: of the first, only what was seen is left. */
+  /** Random numbers, so that two runs of the same second get different ids. */
   readonly #lot = {
     random: () => {
       this.#seed = (Math.imul(this.#seed, 1_103_515_245) + 12_345) >>> 0;
@@ -279,7 +279,7 @@ class World {
     },
   };
 
-  /** A program with the library, which shares the state. */
+  /** Adjusts a pet through the library, with the same state. */
   async #inLibrary(
     { pet, delta }: Extract<Order, { kind: 'library' }>,
     { around = (send) => send(), clock = this.#shop.clock, interrupted: signal }: ShopRunOptions,
@@ -305,7 +305,7 @@ class World {
     }
   }
 
-  /** Loads the rows since the last time: the number of each is higher than all before it. */
+  /** Records exported rows, and checks that their numbers rise. */
   #load(rows: readonly ExportedRow[]): void {
     for (const row of rows) {
       expect(row.seq).toBeGreaterThan(this.#cursor);
@@ -314,14 +314,14 @@ class World {
     }
   }
 
-  /** Takes note of all rows. @returns the runs */
+  /** Records the rows of all runs. */
   async #look(): Promise<readonly ListedRun[]> {
     const runs = await this.#runs();
     for (const { run } of runs) this.#rows.set(run, (await this.#shop.json(`history show ${run} --json`)).rows);
     return runs;
   }
 
-  /** Finishes what is open, and compares the stock with what the history says. */
+  /** Resumes open runs, and compares the stock with the history. */
   async judge(): Promise<void> {
     this.#shop.service.setFaults([]);
     this.#replica.lagBy(0);
@@ -419,17 +419,17 @@ class World {
     return this.#shop.service.journal().filter(({ method }) => method === 'PATCH').length;
   }
 
-  /** Somebody else, with no part in our state. */
+  /** Adds stock as another client, which does not use the state. */
   async #deliver(pet: number): Promise<void> {
     const quantity = BigInt(((await this.#stock()).get(`${pet}`) ?? 0) + this.#next);
     await this.#shop.service.controls.setPet(BigInt(pet), { quantity });
-    // Nobody could tell whether a lagging list has a stranger's change.
+    // petstock can't tell whether a lagging list includes the change of another client.
     this.#replica.catchUp();
     this.#fresh.set(`${pet}`, (this.#fresh.get(`${pet}`) ?? 0) + this.#next);
     this.#next *= 2;
   }
 
-  /** The state is removed, or a copy takes its place, like a backup that is restored. */
+  /** Removes the state, or replaces it by a copy, like a restored backup. */
   #lose(kind: 'removed' | 'replaced'): void {
     const { state } = this.#shop.folders;
     this.#replica.catchUp();
@@ -445,12 +445,12 @@ function exportedRows({ stdout }: RunResult): readonly ExportedRow[] {
   return stdout === '' ? [] : jsonLines(stdout);
 }
 
-/** Any result of a command is right except a bug, or a lost state. */
+/** Accepts any exit code but 1, which means a bug or a lost state. */
 function requireSound({ code, stderr }: RunResult, hasLost = false): void {
   if (!hasLost) expect(code, stderr).not.toBe(1);
 }
 
-/** The clock of a database is that of the test: it is read from a file, and moves with the test's. */
+/** Opens a database that reads its time from a file, and a clock that keeps this file up to date. */
 async function databaseOnClockOf({ clock }: Shop): Promise<{ readonly url: string; readonly clock: TestClock }> {
   const url = await temporaryDatabase();
   const file = join(newFolder(), 'now');
@@ -480,7 +480,7 @@ async function databaseOnClockOf({ clock }: Shop): Promise<{ readonly url: strin
   return { url, clock: told };
 }
 
-/** Lives a history, with the state in the folder or in a database, and judges it. */
+/** Defines a property: after random steps in a new world, the stock is what the history says. */
 function holds(title: string, runs: number, worldOf: (shop: Shop) => Promise<World>): void {
   property(
     title,

@@ -53,13 +53,13 @@ describe('apply before anything is written', () => {
 
   test.for([
     // No database keeps a NUL.
-    [String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`, 'line 1, ref: the text contains a NUL character'],
-    ['[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]', 'item 2, quantity: "x" is not a quantity'],
-    ['[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]', 'item 2: there is no pet 777'],
-    ['[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]', 'line 2: there is no pet 777'],
+    ['line 1, ref: the text contains a NUL character', String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`],
+    ['item 2, quantity: "x" is not a quantity', '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]'],
+    ['item 2: there is no pet 777', '[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]'],
+    ['line 2: there is no pet 777', '[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]'],
   ] as const)(
-    'reports a fault in JSON by line, or by item if several items share a line: %j',
-    async ([text, told], { shop }) => {
+    'reports a fault in JSON by line, or by item if several items share a line: %s',
+    async ([told, text], { shop }) => {
       const file = changeFile(shop, text, 'changes.json');
       const result = await shop.run(`inventory apply ${file} --yes`);
       expect(result).toMatchObject({ code: 2, sent: told.includes('777') ? [get] : [] });
@@ -192,7 +192,7 @@ describe('--failed-out', () => {
       ['petId,quantity\n4,1\n5,7\n', 8, { applied: 1, failed: 1 }, 'line 3: pet 5, 1 → 7 (failed)\n'],
       ['petId,quantity,expected\n4,1,2\n', 7, { conflict: 1 }, 'line 2: pet 4, 39 → 1 (conflict)\n'],
     ] as const)(
-      'prints the rows and keeps the exit code if the disk for --failed-out is full: %j',
+      'prints the rows and keeps the exit code if --failed-out is full: %j',
       async ([csv, code, counts, told]) => {
         const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
         const result = await apply(shop, csv, ['--failed-out', '/dev/full', '--force']);

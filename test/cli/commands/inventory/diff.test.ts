@@ -183,7 +183,7 @@ describe('diff before anything is sent', () => {
     ['tsv', '4\t39\n5\t1\n', 'not a stock list'],
     ['tsv', '4\tmany\tavailable\n', 'not a stock list'],
     ['tsv', 'available\t4\t39\n', 'not a stock list'],
-  ] as const)('diff exits with 2 for an invalid %s file: %j', async ([format, text, said], { shop }) => {
+  ] as const)('diff refuses an invalid %s file: %j', async ([format, text, said], { shop }) => {
     const file = format === 'tsv' ? '-' : shop.file(`stock.${format}`, text);
     const stderr = await shop.refused(`inventory diff ${file} staging`, { stdin: text });
     expect(stderr).toContain(said);

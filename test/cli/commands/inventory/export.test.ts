@@ -129,7 +129,7 @@ test.for([
   [{ LC_ALL: 'C', LANG: 'de_DE.UTF-8' }, '', ','],
   [{ LANG: 'de_DE.UTF-8' }, ' --delimiter |', '|'],
 ] as const)(
-  'export --spreadsheet in %j%s separates cells with "%s", as apply reads them',
+  'separates --spreadsheet cells in %j%s by "%s", and apply reads it',
   async ([env, options, delimiter], { shop }) => {
     const { stdout } = await shop.run(`inventory export --spreadsheet${options}`, { env });
     expect(stdout.startsWith(`\ufeffpetId${delimiter}status${delimiter}`)).toBe(true);

@@ -265,15 +265,15 @@ test('watch warns if --for ends before the second check', async () => {
 
 const stock = (quantity: number | string) => `[{"petId":1,"quantity":${quantity},"status":"available"}]`;
 
-test.each([stock('1e30'), '[]'])(
-  'watch --low --first notices a fall after a response without a readable stock of the pet: %s',
-  async (between) => {
-    const answers = [stock(100), between, stock(2)];
-    const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
-    const result = await watch('--low --first --for 60', before);
-    expect(result).toMatchObject({ code: 0, lines: [{ petId: 1, before: 100, after: 2 }] });
-  },
-);
+test.each([
+  ['an unreadable stock', stock('1e30')],
+  ['no pets', '[]'],
+])('watch --low --first notices a fall after a response with %s', async (_what, between) => {
+  const answers = [stock(100), between, stock(2)];
+  const before: Before = (look, service) => service.next('GET', ({ answer }) => answer(200, answers[look - 1]));
+  const result = await watch('--low --first --for 60', before);
+  expect(result).toMatchObject({ code: 0, lines: [{ petId: 1, before: 100, after: 2 }] });
+});
 
 test('watch shows the time of the response even if the request had to wait', async () => {
   const { service, clock, run } = await openTill();
@@ -289,7 +289,7 @@ test.each([
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
-])('prints a change in watch on a terminal after %i units are sold: %j', async (units, line) => {
+])('watch prints a row on a terminal, %i sold: %j', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status\n/);

@@ -134,9 +134,9 @@ test('refuses units that an unfinished run already has, even if a newer run has 
 });
 
 test.for([
-  ['the session knows of the run', 'UPDATE counts SET ended = NULL'],
-  ['the session does not know of the run', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('does not add units again if another machine has resumed and pruned their run: %s', async ([, sql]) => {
+  ['known to the session', 'UPDATE counts SET ended = NULL'],
+  ['unknown to the session', "DELETE FROM count_scans WHERE kind = 'run'"],
+] as const)('does not add units again if another machine resumed and pruned their run, %s', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;

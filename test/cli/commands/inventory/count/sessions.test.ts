@@ -29,7 +29,7 @@ test.for([
   { open: '', typed: '--add', kind: 'a stock-take' },
   { open: '--add', typed: '', kind: 'a count of units that came in, with --add' },
   { open: '--take', typed: '--add', kind: 'a count of units that went out, with --take' },
-])('suggests a new session to a script if the unfinished one is of another kind: $kind', async (kinds, { shop }) => {
+])('suggests a new session to a script if the unfinished one is $kind', async (kinds, { shop }) => {
   await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
   const name = await sessionIn(shop);
   const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
@@ -162,7 +162,7 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('reports a damaged session and leaves it unchanged until it is discarded: %s', async (damage, { shop }) => {
+])('reports a damaged session, and keeps it until it is discarded: %s', async (damage, { shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);

@@ -158,7 +158,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
       return () => service.sell(1, -8);
     },
   ],
-])('does not lose the units of a pet that could not be written: %s', async (_what, mode, fault) => {
+])('keeps the units of a pet that could not be written: %s', async (_what, mode, fault) => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
