@@ -23,8 +23,9 @@ export function createProxyAgent({ proxy, tls, connecting, ...options }: ProxyAg
   return new ProxyAgent({
     ...options,
     uri: proxy.value,
+    // The TLS handshake in the tunnel keeps undici's limit of 10 s, because an abort does not close its socket.
     requestTls: tls,
-    proxyTls: tls,
+    proxyTls: { ...tls, timeout: 0 },
     clientFactory: (origin, given) => {
       const { connect } = given as { readonly connect: buildConnector.connector };
       return new Proxies(origin, { ...options, connect: connecting.wrap(connect, true) }, proxy.shown, connecting);

@@ -12,7 +12,7 @@ export type Undici = Pick<typeof undici, 'Agent' | 'buildConnector'>;
 
 /**
  * Creates a transport with undici. undici starts to load at once, so that an admitted request need not wait for it.
- * undici's own timeouts are off, because each request's signal aborts it after the configured timeout.
+ * undici's own timeouts are off (except for TLS in a tunnel), because each request's signal enforces the timeout.
  */
 export function createUndiciTransport(
   { ca, proxy }: TransportOptions = {},
