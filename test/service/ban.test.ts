@@ -54,6 +54,8 @@ test('bans only one key, and keeps the ban after a restart', async ({ file }) =>
   const again = await start({ file, key: service.key, clock: service.clock });
   expect(await outcomes(again, 1)).toEqual(['429 key_banned']);
   expect(await outcomes(await start({ file, clock: service.clock }), 1)).toEqual(['200']);
+  service.clock.advance(60_000);
+  expect(await outcomes(await start({ file, key: service.key, clock: service.clock, ban: false }), 1)).toEqual(['200']);
 });
 
 test('refuses requests with --no-ban without banning the key', async () => {

@@ -102,10 +102,15 @@ test('omits the headers that the fault without= lists', async () => {
   expect(headers['x-ratelimit-limit']).toBe('1000');
 });
 
-test('delays each request by a time within the range of its delay fault', () => {
-  const faults = new FaultSet(['*:delay=100-103']);
-  const delays = Array.from({ length: 100 }, () => faults.draw('GET', '/inventory').delayMs);
-  expect(new Set(delays)).toEqual(new Set([100, 101, 102, 103]));
+test('delays each request by a time within the range of its delay fault, which its seed decides', () => {
+  const delays = (fault: string) => {
+    const faults = new FaultSet([fault]);
+    return Array.from({ length: 100 }, () => faults.draw('GET', '/inventory').delayMs);
+  };
+  expect(new Set(delays('*:delay=100-103'))).toEqual(new Set([100, 101, 102, 103]));
+  const [one, same, other] = [7, 7, 8].map((seed) => delays(`*:p=1:seed=${seed}:delay=0-9`));
+  expect(same).toEqual(one);
+  expect(other).not.toEqual(one);
 });
 
 test('delays only the requests that match a delay fault', async () => {

@@ -1,9 +1,12 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { copyFileSync, existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished } from 'vitest';
+import { Connections } from '../../src/service/http/connections.ts';
+import type { Exchange } from '../../src/service/http/exchange.ts';
+import { openFiles } from '../../src/service/http/open-files.ts';
 import { FaultSpecError, generateKey, inspectDatabase, openStorage } from '../../src/service/index.ts';
 import { type Seed, seededStock } from '../../src/service/seed/stock.ts';
 import { hasOwnEngine } from '../../src/shared/sqlite-engine.ts';
@@ -78,6 +81,24 @@ test('closes idle and hanging connections within 4 s, and may be closed twice', 
   await service.close();
   expect(Date.now() - started).toBeLessThan(4000);
   expect(await hanging).toBe('cut off');
+});
+
+test.each([
+  ['a pending request', false],
+  ['no TLS handshake', true],
+])('ends a connection with %s once it has waited long enough', async (_what, isTls) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  const connections = new Connections(server, isTls);
+  await once(server, 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [socket] = await once(server, 'connection');
+  if (!isTls) connections.begin({ request: { socket }, response: new EventEmitter() } as Exchange);
+  expect(await Promise.all([once(client, 'close'), connections.stop(server, 1)])).toEqual([[false], undefined]);
+});
+
+test('reports the limit of open files', { skip: process.platform !== 'linux' }, () => {
+  const { userLimits } = process.report.getReport() as { userLimits: { open_files: { soft: number } } };
+  expect(openFiles()).toBe(userLimits.open_files.soft);
 });
 
 test('answers requests in flight before it closes', async () => {

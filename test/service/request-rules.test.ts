@@ -1,7 +1,16 @@
+import { once } from 'node:events';
+import { Duplex } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { Refusal } from '../../src/service/http/answer.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
-import { headersRefusal, type ParserError, parserRefusal, requireWellFormed } from '../../src/service/http/refusals.ts';
+import {
+  headersRefusal,
+  type ParserError,
+  parserRefusal,
+  refuseConnection,
+  requireWellFormed,
+} from '../../src/service/http/refusals.ts';
 import { bearerToken, generateAdminToken, generateKey } from '../../src/service/keys/key.ts';
 import { addressBuckets } from '../../src/service/limits/admission.ts';
 import { createMetrics } from '../../src/service/metrics.ts';
@@ -126,6 +135,15 @@ describe('a request that no operation could handle', () => {
     const refusal = parserRefusal(error as ParserError);
     expect(refusal?.status).toBe(status);
     if (message !== undefined) expect(refusal?.message).toBe(message);
+  });
+
+  test.each(['time passes', 'the connection fails'])('reads on after a refusal until %s', async (what) => {
+    const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
+    refuseConnection(socket, parserRefusal({ code: 'HPE_INVALID_VERSION' } as ParserError) as Refusal, {}, 1);
+    expect([socket.writableEnded, socket.readableFlowing, socket.destroyed]).toEqual([true, true, false]);
+    if (what === 'time passes') await once(socket, 'close');
+    else socket.emit('error', new Error('lost'));
+    expect(socket.destroyed).toBe(true);
   });
 
   test('does not answer if the connection is lost', () => {

@@ -71,11 +71,11 @@ export class Connections {
   }
 
   /** Stops listening. Ends idle connections now, and busy ones after their responses, or after 5 s. */
-  stop(server: Server): Promise<void> {
+  stop(server: Server, patienceMs = IN_FLIGHT_MS): Promise<void> {
     this.drain();
     this.#stopping = true;
     return new Promise((resolve) => {
-      const deadline = setTimeout(() => this.#destroy(), IN_FLIGHT_MS);
+      const deadline = setTimeout(() => this.#destroy(), patienceMs);
       server.close(() => {
         clearTimeout(deadline);
         resolve();

@@ -104,7 +104,12 @@ function methodAt({ rawPacket, bytesParsed = 0 }: ParserError): string | undefin
 const LINGER_MS = 1_000;
 
 /** Responds on a connection without a response object, and ends it. */
-export function refuseConnection(socket: Duplex, refusal: Refusal, common: Readonly<Record<string, string>>): void {
+export function refuseConnection(
+  socket: Duplex,
+  refusal: Refusal,
+  common: Readonly<Record<string, string>>,
+  lingerMs = LINGER_MS,
+): void {
   const { status, headers, body } = refusalAnswer(refusal);
   const text = String(body);
   const fields = {
@@ -117,6 +122,6 @@ export function refuseConnection(socket: Duplex, refusal: Refusal, common: Reado
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
   socket.on('error', () => socket.destroy()).resume();
-  const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
+  const lingering = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(lingering));
 }
