@@ -127,7 +127,7 @@ function readLow(text: string): Parsed<number> {
 
 function readHeader({ cells, line }: CsvRecord, problems: ProblemList): CodeColumns | undefined {
   const code = cells.findIndex((cell) => /^(?:bar ?)?code$/i.test(cell.trim().replace(/[_-]/g, ' ')));
-  const petId = cells.findIndex((cell) => fieldOf(cell.trim()) === 'petId');
+  const petId = cells.findIndex((cell) => fieldOf(cell) === 'petId');
   const name = cells.findIndex((cell) => /^(?:pet ?)?name$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   const low = cells.findIndex((cell) => /^low(?: ?stock)?$/i.test(cell.trim().replace(/[_-]/g, ' ')));
   if (code !== -1 && petId !== -1) return { code, petId, name, low };

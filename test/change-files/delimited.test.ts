@@ -17,7 +17,7 @@ describe('readChanges of a table', () => {
     ['a guarded formula', `id,qty,reason,ref\n42,7,'=1+1,''-1\n`, { reason: '=1+1', ref: "'-1" }],
     ['an apostrophe that guards no formula', `id,qty,reason\n42,7,'tis\n`, { reason: "'tis" }],
     ['a text of a thousand characters', `id,qty,reason\n42,7,${'x'.repeat(1000)}\n`, { reason: 'x'.repeat(1000) }],
-    ['blank columns at the end', 'petId,quantity,,\n42,7,,\n', change],
+    ['blank columns at the end', 'petId,quantity, ,\n42,7,,\n', change],
     ['blank cells past the header', 'petId,quantity\n42,7,, \n', change],
     [
       'cells that Excel leaves out',

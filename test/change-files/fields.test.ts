@@ -91,6 +91,11 @@ test('asks nothing about a header of a single unknown word', async () => {
   expect(file).toMatchObject({ ok: false, total: 1, remedy: undefined });
 });
 
+test('asks nothing about a file that lacks a named column', async () => {
+  const file = await read('petId,quantity,Colour\n', { columns: new Map([['expected', 'Seen']]) });
+  expect(file).toMatchObject({ ok: false, total: 2, remedy: undefined });
+});
+
 describe('readChanges with --column and --ignore-columns', () => {
   test.each([
     'expcted',

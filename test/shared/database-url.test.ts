@@ -112,6 +112,7 @@ describe('parseDatabaseUrl', () => {
     ['postgresql://ann@/pets?host=/run/a,/run/b', ['/run/a:5432', '/run/b:5432']],
     ['postgresql:///pets?host=a,b&port=1,2', ['a:1', 'b:2']],
     ['postgresql:///pets?host=a,b&port=6543', ['a:6543', 'b:6543']],
+    ['postgresql://a:1,b:2/pets?host=c,d', ['c:1', 'd:1']],
     ['postgresql://:6543/pets', ['localhost:6543']],
   ])('reads every host of %s, and masks its password', (text, hosts) => {
     expect(read(text).hosts.map(({ host, port }) => `${host}:${port}`)).toEqual(hosts);
