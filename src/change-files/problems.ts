@@ -5,13 +5,6 @@ import { quoted } from '../shared/parsed.ts';
 export type PlaceUnit = 'line' | 'item';
 
 /**
- * An error in a file. `line` counts from 1, including blank lines; if the unit is `item`, it is the number of the item.
- * `column` is spelled as in the file, but short and safe to print. `message` is for a shop assistant, without the line
- * and without a period.
- */
-export type FileProblem = ErrorFault;
-
-/**
  * How the file can still be read: with `--ignore-columns`, or once the user has answered a question, because petstock
  * never guesses the answer.
  */
@@ -19,8 +12,11 @@ export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; reado
 
 export interface FileProblems {
   readonly unit: PlaceUnit;
-  /** The first thousand problems, in the order of lines. */
-  readonly problems: readonly FileProblem[];
+  /**
+   * The first thousand problems, in the order of lines. A column is spelled as in the file, but short and safe to print.
+   * A message is for a shop assistant, without the line and without a period.
+   */
+  readonly problems: readonly ErrorFault[];
   readonly total: number;
   /** How the file can still be read, if only its names are a problem. */
   readonly remedy: Remedy | undefined;
@@ -33,15 +29,15 @@ export class ProblemList implements FileProblems {
   total = 0;
   unit: PlaceUnit = 'line';
   remedy: Remedy | undefined;
-  readonly #kept: FileProblem[] = [];
+  readonly #kept: ErrorFault[] = [];
 
-  add({ line, column, message }: FileProblem): void {
+  add({ line, column, message }: ErrorFault): void {
     this.total += 1;
     if (this.#kept.length >= maxKept) return;
     this.#kept.push({ line, column: column === undefined ? undefined : quoted(column).slice(1, -1), message });
   }
 
-  get problems(): readonly FileProblem[] {
+  get problems(): readonly ErrorFault[] {
     return this.#kept.toSorted((left, right) => left.line - right.line);
   }
 
@@ -54,7 +50,7 @@ export class ProblemList implements FileProblems {
 
 /** Thrown if the rest of a file can't be read; `fault` describes why. */
 export class BrokenFileError extends Error {
-  constructor(readonly fault: FileProblem) {
+  constructor(readonly fault: ErrorFault) {
     super(fault.message);
     this.name = 'BrokenFileError';
   }

@@ -76,7 +76,7 @@ export interface ResumedRow {
 }
 
 /** Reports whether a row has no final outcome yet, so that the stock of its pet must be read. */
-export function isUnanswered({ result }: RecordedRow): boolean {
+function isUnanswered({ result }: RecordedRow): boolean {
   return result === 'pending' || result === 'unknown';
 }
 
