@@ -146,7 +146,7 @@ export function sessionOf(connection: SqliteConnection, row: Row): CountSession 
 
 function scanOf({ kind: text, units, code, pet }: Row): ScanRecord {
   const kind = recordKinds.find((known) => known === text);
-  if (kind === undefined) throw new Error(`a scan of the kind ${JSON.stringify(text)}`);
+  if (kind === undefined) throw new Error(`unknown kind of scan: ${JSON.stringify(text)}`);
   return { kind, units: Number(units), code: String(code ?? ''), pet: pet === null ? undefined : BigInt(String(pet)) };
 }
 

@@ -204,7 +204,7 @@ export function requireReadable(version: number, state: string, aside: { way: st
     );
   }
   throw new FailureError(
-    `${state} was written by a version of petstock that was never released. It was not changed: ${aside.way}. ${lostAside}`,
+    `${state} was written by a version of petstock that was never released. It was not changed. To begin a new one, ${aside.way}. ${lostAside}`,
     { hint: aside.hint },
   );
 }
