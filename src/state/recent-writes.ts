@@ -109,8 +109,8 @@ export function* recentOfService(
  * them.
  */
 export function recentWritesIn(at: TransactionContext, rows: readonly Row[]): RecentWrite[] {
-  const foreign = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));
-  if (foreign.length > 0) at.writes.push(noteKnown(at, Math.max(...foreign)));
+  const others = rows.filter(({ boot }) => boot !== at.boot).map(({ touched }) => Number(touched));
+  if (others.length > 0) at.writes.push(noteKnown(at, Math.max(...others)));
   const writes = rows.map((row) => ({
     petId: BigInt(String(row.pet)),
     ...stockIn(row),

@@ -11,7 +11,7 @@ export const timeouts = {
   statement: 8000,
   answer: 10_000,
   idleInTransaction: 2000,
-  /** For a lock, with `noStatementTimeout`. */
+  /** How long a statement waits for a lock, with `noStatementTimeout`. */
   longLock: 60_000,
 };
 
@@ -27,8 +27,8 @@ export interface QueryOptions {
 
 /**
  * Settings sent at the start of each transaction. They end with it, so none leaks to another client of a pooler. They
- * override settings of the role; for instance, times must keep all digits. Names without a schema are never looked up
- * in schemas that others can write to, so their objects can't change the meaning of a statement.
+ * override settings of the role, which could, for instance, round times. Names without a schema are never looked up in
+ * schemas that others can write to, so their objects can't change the meaning of a statement.
  */
 export function settings({ isDurable, noStatementTimeout }: QueryOptions): Statement {
   const local = (name: string, value: string) => `pg_catalog.set_config('${name}', '${value}', true)`;

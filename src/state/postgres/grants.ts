@@ -17,7 +17,7 @@ const rights: Readonly<Record<string, string>> = {
   rows: 'SELECT, INSERT, UPDATE (before, after, result, quantity, error, at, boot, expires, lasts, token, sequence, touched, undone_by)',
 };
 
-/** Returns SQL that grants a role the rights that commands need. The owner of the schema runs it. */
+/** Returns SQL, for the owner of the schema, that gives a role the rights that commands need, and PUBLIC none. */
 export function grantsFor(role: string): string {
   const name = `"${role.replaceAll('"', '""')}"`;
   const lines = [

@@ -9,7 +9,6 @@ import { findTables, makeTables } from './schema.ts';
 import { type OpenWire, openWire } from './wire.ts';
 
 export interface OpenPostgresOptions extends StateOptions {
-  /** The database URL: `postgresql://…`. */
   readonly url: string;
 }
 

@@ -83,7 +83,7 @@ export class PostgresLimits extends StoredLimits {
     return this.#isFresh(scope) && !this.known.get(scope)?.isDamaged;
   }
 
-  /** Marks all known limits as doubtful until they are read again: another process may have set or cleared a gate. */
+  /** Marks all known limits as outdated, and reads those in use: another process may have set or cleared a gate. */
   invalidate(): void {
     this.#notices += 1;
     this.#refreshNow();

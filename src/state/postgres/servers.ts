@@ -7,7 +7,7 @@ import type { OpenWire, Wire } from './wire.ts';
 /** How long a silent server is skipped if the database has other servers, in milliseconds. */
 const skippedFor = 10_000;
 
-/** The servers of one database. Only one of them accepts writes at a time, and that may change. */
+/** The servers of one database. Only one of them accepts writes at a time; which one may change. */
 export class Servers {
   readonly #servers: readonly DatabaseServer[];
   readonly #clock: Clock;
