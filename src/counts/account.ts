@@ -69,7 +69,7 @@ export class Account {
         this.tally.reduceTo(pet, 0);
         break;
       case 'settled':
-        // The units are still here only if no `run` record came after `given`: that run never began.
+        // `handedOver` has units only if no `run` record came after `given`: that run never began.
         for (const [petId, left] of this.handedOver) this.tally.base(petId, left);
         this.handedOver.clear();
         this.isSettled = true;

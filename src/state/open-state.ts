@@ -18,7 +18,7 @@ export interface OpenStateOptions
 /**
  * Opens this machine's state (`state.db` in the state folder), or the shared one; creates it if it is missing.
  * @throws FailureError if the state can't be used; UnavailableError if another process locks it for too long, or if the
- * shared one can't be reached and the command needs the history
+ * shared one can't be reached and the command needs the history; UsageError for an invalid URL of the shared one
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);

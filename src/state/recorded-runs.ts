@@ -27,7 +27,7 @@ const countOpenDeltas = `SELECT run, count(*) AS rows FROM petstock.rows
   WHERE result IN ('pending', 'unknown') AND delta IS NOT NULL AND run IN ?* GROUP BY run`;
 
 /**
- * Runs, their rows and outcomes, as they are in the state. The generators hold one page in memory at a time.
+ * Reads recorded runs, their rows and outcomes. The generators hold one page in memory at a time.
  *
  * All methods throw UnavailableError if the state can't be reached or is locked for too long, and FailureError if it
  * can't be read.

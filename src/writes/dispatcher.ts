@@ -184,7 +184,7 @@ export class Dispatcher {
   }
 
   /**
-   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that can no longer
+   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that are no longer to
    * be sent.
    */
   async #readAgain(permits: Permit[]): Promise<void> {
