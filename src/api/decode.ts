@@ -23,7 +23,7 @@ export const itemBounds: JsonBounds = { ...responseBounds, unique: new Set(['pet
 
 /** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {
-  /** The request, like `GET /inventory`. */
+  /** The request, like `GET /inventory`, or the name of a file with such a list. */
   readonly name: string;
   /** Whether the service marks the operation as experimental, so that the response may change its shape. */
   readonly experimental?: boolean;

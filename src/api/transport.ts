@@ -1,6 +1,5 @@
 export interface HttpRequest {
   readonly method: string;
-  /** The absolute URL. */
   readonly url: string;
   /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -12,7 +12,6 @@ export interface HistoryFilter {
   /** Selects runs that began at this time or earlier. */
   readonly until?: Date | undefined;
   readonly state?: HistoryRun['state'] | undefined;
-  /** Maximum number of runs. */
   readonly limit?: number | undefined;
 }
 

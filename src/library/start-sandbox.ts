@@ -34,7 +34,6 @@ export interface SandboxOptions {
 
 /** The embedded service, in memory, on a loopback port. */
 export interface Sandbox {
-  /** The base URL for clients. */
   readonly url: string;
   readonly key: string;
   /** Returns the last 10,000 requests, oldest first. */

@@ -32,12 +32,9 @@ export function errorText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Matches the hints that are commands; others are prose. */
-const command = /^(?:(?:PETSTOCK_\w+=\S+ |sudo -H )?petstock|export|mv|openssl) /;
-
 function hintLines(hint: string, paint: Paint, width: number): string[] {
   const label = 'Hint:';
-  const isCommand = command.test(hint);
+  const isCommand = /^(?:(?:PETSTOCK_\w+=\S+ |sudo -H )?petstock|export|mv|openssl) /.test(hint);
   const [first = '', ...others] = messageLines(`${label} ${hint}`, isCommand ? Number.POSITIVE_INFINITY : width);
   return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }

@@ -178,28 +178,23 @@ test('keeps the second of two requests connecting if the first is aborted', asyn
   await until(() => silent.open === 0);
 });
 
-test.each(['http', 'https'])(
-  'waits for a silent %s proxy until an abort, and leaves no socket open',
-  async (protocol) => {
-    const { url, silent } = await openSilentServer();
-    const { host } = new URL(url);
-    const transport = openTransport({ proxy: { value: `${protocol}://${host}`, shown: host } });
-    const controller = new AbortController();
-    const { signal } = controller;
-    const sent = transport({ method: 'GET', url: 'https://stock.example/v1', headers: {}, signal }).catch(
-      ({ message }) => message,
-    );
-    await until(() => silent.opened === 1);
-    // By default, undici gives up connecting after 10 s.
-    for (const ms of [0, 11_000]) undiciTimers.tick(ms);
-    await turns(20);
-    controller.abort(new Error('given up'));
-    expect(await sent).toBe('given up');
-    await until(() => silent.open === 0);
-    await turns(100);
-    expect(silent.open).toBe(0);
-  },
-);
+test.each(['http', 'https'])('waits for a silent %s proxy until an abort closes its socket', async (protocol) => {
+  const { url, silent } = await openSilentServer();
+  const { host } = new URL(url);
+  const transport = openTransport({ proxy: { value: `${protocol}://${host}`, shown: host } });
+  const controller = new AbortController();
+  const request = { method: 'GET', url: 'https://stock.example/v1', headers: {}, signal: controller.signal };
+  const sent = transport(request).catch(({ message }) => message);
+  await until(() => silent.opened === 1);
+  // By default, undici gives up connecting after 10 s.
+  for (const ms of [0, 11_000]) undiciTimers.tick(ms);
+  await turns(20);
+  controller.abort(new Error('given up'));
+  expect(await sent).toBe('given up');
+  await until(() => silent.open === 0);
+  await turns(100);
+  expect(silent.open).toBe(0);
+});
 
 /**
  * Takes connections and says nothing, so that the TLS handshake of the client hangs.

@@ -57,11 +57,8 @@ test.each<readonly [string, number]>([
 
 test("falls back to the response's status and petstock's message if the Error body lacks them", () => {
   expect(parseServiceError('{"code":"c","message":"m"}', 400)).toEqual({ code: 'c', message: 'm', status: 400 });
-  const text = '{"code":"c","message":"","status":400}';
-  expect(errorOfResponse(400, text)).toMatchObject({
-    message: 'The service returned 400',
-    serviceError: { code: 'c' },
-  });
+  const error = errorOfResponse(400, '{"code":"c","message":"","status":400}');
+  expect(error).toMatchObject({ message: 'The service returned 400', serviceError: { code: 'c' } });
 });
 
 property(

@@ -41,10 +41,7 @@ export class Tally {
     return step;
   }
 
-  /**
-   * Adds units without a step, such as those of merged sessions. Call this before any step for the same pet or code that
-   * `cancelLast` may still cancel, because cancelling a step restores the units before it.
-   */
+  /** Adds units without a step. Cancelling an earlier step for the same pet or code would also remove these units. */
   base(what: Counted, units: number): undefined {
     this.#put(what, this.unitsOf(what) + units);
   }
