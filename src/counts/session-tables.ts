@@ -64,7 +64,7 @@ export interface SessionContent {
 export interface CountSession extends SessionContent {
   /** How the session ended; undefined if it is not finished. */
   readonly end: CountSessionOutcome | undefined;
-  /** The process that took the session last; undefined once it has closed the session or no longer holds it. */
+  /** The process that took the session last. `CountSessions` omits this process, and processes that have ended. */
   readonly holder: ProcessIdentity | undefined;
   /** When the session was last written or kept alive, in milliseconds since the Unix epoch. */
   readonly touched: number;

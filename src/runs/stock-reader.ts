@@ -113,7 +113,7 @@ export class StockReader {
     return { readVersion, readAt, quantities, older };
   }
 
-  /** Returns the stock of the pets; pets that the service does not have are missing. */
+  /** Returns the stock of the pets that the service has. Unreadable stocks are in `unreadable` instead. */
   async #quantitiesOf(petIds: ReadonlySet<bigint>, read: Read): Promise<PetQuantities> {
     const quantities = new PetQuantities();
     const seen = { items: 0 };

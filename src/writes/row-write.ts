@@ -47,7 +47,7 @@ export function dependsOnStock({ before, delta }: RowWrite): boolean {
 }
 
 export interface StockSnapshot {
-  /** Pets that the service does not have are left out. */
+  /** Pets that the service does not have, and pets whose stock is unreadable or outdated, are left out. */
   readonly quantities: Quantities;
   /** The read version, taken right before the stock was read. */
   readonly readVersion: ReadVersion;
