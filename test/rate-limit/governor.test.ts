@@ -473,6 +473,14 @@ describe('a process that has died', () => {
     expect(asked[0]).toEqual(dead);
   });
 
+  test.each([
+    [true, 1],
+    [false, 4],
+  ])('sends one request at a time only if it is exclusive (%s): %i at once', async (exclusive, count) => {
+    const { governor } = await known(5, { exclusive });
+    expect(await governor.admitSeveral({ min: 1, max: 4 }, unaborted)).toHaveLength(count);
+  });
+
   test('counts the requests of a dead process as sent', async () => {
     const { governor, beside } = await known(5);
     await governor.admitSeveral({ min: 1, max: 5 }, unaborted);

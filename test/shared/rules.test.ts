@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ownAccount, userOf } from '../../src/shared/account.ts';
 import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
 import { withOption, withValue } from '../../src/shared/hint.ts';
 import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
@@ -8,6 +11,7 @@ import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
 import { redactorOf } from '../../src/shared/redact.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf } from '../../src/shared/sqlite-engine.ts';
+import { newFolder } from '../support/new-folder.ts';
 
 test.each<[string, number[]]>([
   ['done', [200]],
@@ -139,6 +143,19 @@ test.each([
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
   ['a\u202eb\n', '"a\ufffdb\ufffd"'],
 ])('quotes %j as %s', (text, shown) => expect(quoted(text)).toBe(shown));
+
+test.each([
+  [{ USER: 'ann', LOGNAME: 'ben', USERNAME: 'cem' }, 'ann'],
+  [{ LOGNAME: 'ben', USERNAME: 'cem' }, 'ben'],
+  [{ USERNAME: 'cem' }, 'cem'],
+])('reads the name of the user in the environment %j as %s', (env, name) => expect(userOf(env)).toBe(name));
+
+test('finds an account with a name and a home in a file like /etc/passwd', () => {
+  const file = join(newFolder(), 'passwd');
+  writeFileSync(file, 'bot:x:8:8::/bot\n:x:7:7::/nameless\nann:x:7:7::home\nann:x:7:7:Ann:/home/ann:/bin/sh\n');
+  expect(ownAccount(file, 7)).toEqual({ name: 'ann', home: '/home/ann' });
+  expect([ownAccount(file, 9), ownAccount(`${file}-missing`, 7)]).toEqual([undefined, undefined]);
+});
 
 test('capitalizes a clause, and ends a sentence once', () => {
   expect(capitalized('a b')).toBe('A b');
