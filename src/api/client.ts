@@ -118,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
   setMaxListeners(0, options.interrupted);
   const redact = redactorOf([options.key]);
   const sending: SendOptions = { ...options, redact };
-  /** Options of requests that no signal aborts. */
+  /** Options of requests that only their timeout aborts. */
   const unending: AttemptOptions = { ...sending, interrupted: undefined };
   const headers = headersOf(options);
   const headersOfBody = { ...headers, 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 /** One row of a change file or one change of a program, valid by itself. It never has both a quantity and a delta. */
 export interface Change {
-  /** The line on which the row begins, from 1; in a JSON list on a single line or of a program, the item's number. */
+  /** The line on which the row begins, from 1; the item's number in a JSON list on one line or in a program's list. */
   readonly line: number;
   readonly petId: bigint;
   /** The new stock. Without it and without `delta` the row is blank and changes nothing. */
@@ -69,7 +69,7 @@ export interface BulkRow {
    * was read.
    */
   readonly delta?: number | undefined;
-  /** The stock that the file expects, if any. */
+  /** The stock that the change expects, if any. */
   readonly expected?: number | undefined;
   readonly result: RowResult;
   /** The stock that the service wrote, if it differs from the requested one. */
