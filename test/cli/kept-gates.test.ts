@@ -202,7 +202,7 @@ describe('gate files of a state that fails', () => {
     expect((await open().fold(scope, [start, intent])).inFlight.size).toBe(0);
   });
 
-  test('keeps a gate after a restart by the wall clock, but no longer than its original length', async () => {
+  test('keeps a gate through a restart, timed by the wall clock, but at most for its original length', async () => {
     const { clock, folder, open } = await rig();
     await open().fold(scope, [{ ...gate, at: clock.monotonic(), wall: clock.now() }]);
     const gateAfter = (passed: number) => {

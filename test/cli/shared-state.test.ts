@@ -118,7 +118,7 @@ test('state check reports a damaged local file of counting sessions', async ({ s
   expect(readFileSync(file).equals(cut)).toBe(true);
 });
 
-test('reports a wrong password or a missing database', async ({ shop }) => {
+test('reports a wrong password or a missing database of a shared state', async ({ shop }) => {
   const { url, port } = await temporaryPostgres({ tcp: 'plain', access: ['host all all 127.0.0.1/32 scram-sha-256'] });
   await runSql(url, `CREATE ROLE ann LOGIN PASSWORD 'right' SUPERUSER`);
   for (const [place, code, said] of [

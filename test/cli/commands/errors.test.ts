@@ -225,7 +225,7 @@ test('does not report "Nothing was sent" if limits clear or history prune is not
   expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
 });
 
-test("suggests petstock status if the service can't be reached or fails", async ({ shop, till }) => {
+test("suggests status, then status --verbose, then config if the service can't be reached", async ({ shop, till }) => {
   till.service.always('GET', answers(503, {}, ''));
   await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
   const away = withEnv(shop, down);

@@ -47,13 +47,13 @@ function sketch() {
   return { program, loaded };
 }
 
-plain('loads only the chosen command', async () => {
+plain('loads the definition of only the chosen command', async () => {
   const { program, loaded } = sketch();
   await program.parseAsync(['noun', 'two', 'thing'], { from: 'user' });
   expect(loaded).toEqual(['two']);
 });
 
-plain('loads a command only once', async () => {
+plain('loads the definition of a command only once', async () => {
   const { program, loaded } = sketch();
   const three = program.commands[1] as PetstockCommand;
   for (const _time of [1, 2]) await loadDefinition(three);

@@ -144,7 +144,7 @@ describe('history list', () => {
     }
   });
 
-  test('lists 20 runs and prints a hint on a terminal, and lists all runs elsewhere', async ({ shop }) => {
+  test('history list prints 20 runs and a hint on a terminal, but all runs elsewhere', async ({ shop }) => {
     for (let count = 0; count < 20; count += 1) await recordRun(shop, [applied(4n, count, count + 1)]);
     expect((await shop.run('history list', { terminal: 120 })).stderr).toBe('');
     const latest = await recordRun(shop, [applied(4n, 1, 2)]);

@@ -271,7 +271,7 @@ describe('limits', () => {
     expect((await shop.run('limits --color always', { terminal: 80 })).stdout).toContain('\x1b[32m█');
   });
 
-  test('reports once that no limits are known', async ({ shop }) => {
+  test('limits reports once that no limits are known', async ({ shop }) => {
     const stderr = 'No limits are known yet. The service reports them with its next response.\n';
     expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
   });

@@ -44,7 +44,7 @@ describe('an imported stock', () => {
     expect(asCsv.stdout).toBe('petId,quantity,status\r\n9223372036854775807,4,pending\r\n');
   });
 
-  test('imports the output of list and export, and keeps other pets with --merge', async ({ shop }) => {
+  test('sandbox import reads the output of list and export, and keeps other pets with --merge', async ({ shop }) => {
     const listed = await shop.run('inventory list -o csv');
     await shop.run('sandbox import -', { stdin: listed.stdout });
     expect((await shop.run('sandbox export')).stdout).toContain('9223372036854775807,');
@@ -57,7 +57,7 @@ describe('an imported stock', () => {
     expect(stdout).toContain('\r\n4000,1,available\r\n');
   });
 
-  test('imports a JSON file with more values than a response may have', async ({ shop }) => {
+  test('sandbox import reads a JSON file with more values than a response may have', async ({ shop }) => {
     const file = join(folderOf(shop), 'large.json');
     writeFileSync(file, `{"inventory":[{"petId":1,"quantity":1}],"notes":[${'1,'.repeat(1e6)}1]}`);
     const { code, stderr } = await shop.run(`sandbox import ${file} --yes`);
@@ -103,7 +103,9 @@ describe('an imported stock', () => {
     expect((await shop.run('sandbox export')).stdout).toBe(before);
   });
 
-  test('keeps the stock after an invalid import, and imports the export of an empty stock', async ({ shop }) => {
+  test('keeps the sandbox stock after an invalid import, and imports the export of an empty stock', async ({
+    shop,
+  }) => {
     const database = await temporaryDatabase();
     await shop.run(`sandbox import - --database ${database}`, { stdin: 'id,qty\n1,1\n' });
     for (const options of ['--merge', `--database ${database} --yes`]) {
@@ -139,7 +141,7 @@ test('backs up the sandbox while it is served, and serves the copy', async ({ sh
   });
 });
 
-test('serves, fills and resets a stock in PostgreSQL', {
+test('sandbox commands serve, fill and reset a stock in PostgreSQL', {
   timeout: 60_000,
 }, async ({ shop }) => {
   const database = await temporaryDatabase();

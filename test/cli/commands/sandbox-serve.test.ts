@@ -26,7 +26,7 @@ test('creates the sandbox on the first sandbox info, and prints its file', async
   expect(await shop.json('sandbox info --json')).toEqual(info);
 });
 
-test('serves clients at the printed URL, and logs nothing with --quiet', async ({ shop }) => {
+test('sandbox serve answers at the printed URL, and logs nothing with --quiet', async ({ shop }) => {
   const { code, stdout, stderr } = await served(shop, '--file :memory: --pets 6 --quiet', async (line) => {
     expect(await shop.json('inventory list --json', { env: envOf(line) })).toHaveLength(6);
   });
@@ -117,7 +117,7 @@ test.for(['--port', '--admin-port'])(
 describe('the key of sandbox serve', () => {
   const token = 'sixteen-or-more-letters';
 
-  test('accepts --key and --admin-token, and logs neither of them', async ({ shop }) => {
+  test('sandbox serve accepts --key and --admin-token, and logs neither of them', async ({ shop }) => {
     const options = `--key ${given} --log --admin-port 0 --admin-token ${token}`;
     const { code, stderr } = await served(shop, options, async ({ url, key, admin, adminToken }) => {
       expect([key, adminToken]).toEqual([given, token]);
@@ -132,7 +132,7 @@ describe('the key of sandbox serve', () => {
     expect(lines).toContainEqual(expect.objectContaining({ keyPrefix: 'a-con', route: '/v1/inventory', status: 200 }));
   });
 
-  test('creates a private file for --key-file once, and never prints the key', async ({ shop }) => {
+  test('sandbox serve creates a private file for --key-file once, and never prints the key', async ({ shop }) => {
     const [file, stock] = [join(folderOf(shop), 'key'), join(folderOf(shop), 'shop.db')];
     const options = `--key-file ${file} --file ${stock}`;
     const read = () => readFileSync(file, 'utf8').trim();
@@ -159,7 +159,7 @@ describe('the key of sandbox serve', () => {
     expect(again.stderr).not.toContain('Warning');
   });
 
-  test('prints export commands with the key only if stderr is a terminal', async ({ shop }) => {
+  test('sandbox serve prints export commands with the key only if stderr is a terminal', async ({ shop }) => {
     const quiet = await served(shop, '--file :memory: --admin-port 0');
     const { key, adminToken } = JSON.parse(quiet.stdout);
     expect(quiet.stderr).not.toMatch(/psk_|adm_/);
@@ -195,7 +195,7 @@ describe('options from variables', () => {
     expect(stderr).toContain('Warning: PETSTOCK_SERVE_PORTT was ignored: petstock sandbox serve has no such option.\n');
   });
 
-  test('prefers an option to the variable of a conflicting option', async ({ shop }) => {
+  test('sandbox serve prefers an option to the variable of a conflicting option', async ({ shop }) => {
     const env = {
       PETSTOCK_SERVE_FILE: join(folderOf(shop), 'never.db'),
       PETSTOCK_SERVE_KEY_FILE: join(folderOf(shop), 'never.key'),
@@ -229,7 +229,9 @@ describe('the file of sandbox serve', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('refuses a new number of pets for an existing file, but accepts one in a reset', async ({ shop }) => {
+  test('sandbox serve refuses a new number of pets for an existing file, but sandbox reset accepts one', async ({
+    shop,
+  }) => {
     const file = join(folderOf(shop), 'kept.db');
     await served(shop, `--file ${file} --pets 6`);
     expect(await shop.refused(`sandbox serve --port 0 --file ${file} --pets 5`)).toBe(
@@ -266,7 +268,7 @@ describe('the file of sandbox serve', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('prints no hint if the file given as --file is a text file', async ({ shop }) => {
+  test('sandbox commands print no hint if --file names a text file', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {
@@ -290,12 +292,15 @@ describe('the file of sandbox serve', () => {
     await shop.exits('-e sandbox inventory get 1', 0);
   });
 
-  test.skipIf(process.platform === 'win32')('refuses a device as a key or certificate file', async ({ shop }) => {
-    // It would wait for the writer of a pipe, and no signal would end that wait.
-    for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
-      expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
-    }
-  });
+  test.skipIf(process.platform === 'win32')(
+    'sandbox serve refuses a device as a key or certificate file',
+    async ({ shop }) => {
+      // It would wait for the writer of a pipe, and no signal would end that wait.
+      for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
+        expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
+      }
+    },
+  );
 });
 
 test('prints the OpenAPI document with sandbox openapi', async ({ shop }) => {

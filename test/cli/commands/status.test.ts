@@ -127,7 +127,7 @@ describe('--verbose', () => {
   test.for([
     [183_000, /\t18[23](\.\d)? s ahead of the service's/],
     [-7_200_000, /\t720\d(\.\d)? s behind the service's/],
-  ] as const)('reports a clock that is off by %d ms', async ([step, expected], { shop }) => {
+  ] as const)('status --verbose reports a clock that is off by %d ms', async ([step, expected], { shop }) => {
     const date = new Date(shop.clock.now() - step).toUTCString();
     const url = await answering(200, '[{"petId":1,"quantity":2,"status":"sold"}]', { date });
     const { stdout } = await shop.run('status --verbose -o tsv', { env: { PETSTOCK_URL_STAGING: url } });

@@ -84,7 +84,7 @@ test('completes the values of every option, except free-form ones', () => {
 
 const hostile = fc.array(fc.tuple(anyText(), anyText()), { maxLength: 4 });
 
-property('completes only harmless words', [hostile, anyText()], async (words, typed) => {
+property('completes only words that are harmless in a shell', [hostile, anyText()], async (words, typed) => {
   const knowledge = async () => words as readonly Word[];
   for (const line of [['undo'], ['--store'], ['inventory', 'list', '--pet']]) {
     const { candidates } = await complete(table, { words: line, current: typed }, knowledge);

@@ -230,7 +230,7 @@ describe('progress without a terminal', () => {
 });
 
 describe('the rate', () => {
-  it('measures the rate over the last ten seconds', () => {
+  it('measures the rate of a run over the last ten seconds', () => {
     const meter = createRateMeter(0);
     for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
     // Ten a second for a minute, then one a second.
@@ -238,7 +238,7 @@ describe('the rate', () => {
     expect(meter.rate(80_000, 620)).toBe(1);
   });
 
-  it('lowers the rate while nothing finishes, but not during waits', () => {
+  it('lowers the rate of a run while nothing finishes, but not during waits', () => {
     const meter = createRateMeter(0);
     meter.record(1000, 10);
     expect(meter.rate(5000, 10)).toBe(2);
@@ -256,19 +256,23 @@ describe('the rate', () => {
 
   const steps = fc.array(fc.oneof(fc.constant(undefined), fc.integer({ min: 0, max: 100_000 })), { minLength: 20 });
 
-  property('measures a steady rate despite waits', [steps, fc.integer({ min: 1, max: 50 })], (waits, perStep) => {
-    const meter = createRateMeter(0);
-    let [at, done] = [0, 0];
-    for (const wait of waits) {
-      if (wait === undefined) {
-        [at, done] = [at + 250, done + perStep];
-        meter.record(at, done);
-      } else {
-        meter.pause(at, wait);
-        at += wait;
+  property(
+    'measures the steady rate of a run despite waits',
+    [steps, fc.integer({ min: 1, max: 50 })],
+    (waits, perStep) => {
+      const meter = createRateMeter(0);
+      let [at, done] = [0, 0];
+      for (const wait of waits) {
+        if (wait === undefined) {
+          [at, done] = [at + 250, done + perStep];
+          meter.record(at, done);
+        } else {
+          meter.pause(at, wait);
+          at += wait;
+        }
       }
-    }
-    const rate = meter.rate(at, done);
-    if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
-  });
+      const rate = meter.rate(at, done);
+      if (rate !== undefined) expect(rate).toBeCloseTo(perStep * 4, 6);
+    },
+  );
 });

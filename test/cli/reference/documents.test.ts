@@ -8,7 +8,7 @@ import { test } from '../../support/shop.ts';
 const markdown = await commandsDocument();
 const manual = await manPage(new Date('2026-01-15'));
 
-test('documents every command with its options and the examples of its help', async ({ shop }) => {
+test('documents every command, option and help example in the reference and the manual', async ({ shop }) => {
   const read = unescaped(manual);
   const [, ...commands] = await allCommands();
   expect(commands.length).toBeGreaterThan(45);

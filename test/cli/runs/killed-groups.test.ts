@@ -47,7 +47,7 @@ describe('unsent rows of a killed command', () => {
   });
 });
 
-test('leaves no notes about unsent rows after a resume that writes the only one', async () => {
+test('removes the notes about unsent rows after a resume writes the only unsent row', async () => {
   const till = await openTill({ stock: tenEach(2) });
   const run = await killAt(
     till,

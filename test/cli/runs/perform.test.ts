@@ -32,7 +32,7 @@ describe('a dry run', () => {
 });
 
 describe('the preview and the question of a run', () => {
-  test('shows the preview and the question even with --quiet', async ({ shop }) => {
+  test('apply shows the preview and the question even with --quiet', async ({ shop }) => {
     const { asked, prompts } = confirming(true);
     const command = `inventory apply ${changeFile(shop, two)} --quiet`;
     const { stderr } = await shop.run(command, { ...atTerminal, prompts });
@@ -74,7 +74,7 @@ describe('a resume of a finished run', () => {
 });
 
 describe('the summary of a run', () => {
-  test('prints a summary for several rows on a terminal, but not for a single row', async ({ shop }) => {
+  test('apply prints a summary for several rows on a terminal, but not for a single row', async ({ shop }) => {
     const command = (text: string) => `inventory apply ${changeFile(shop, text)} --yes`;
     await shop.exits(command(two), 0, '2 applied.', atTerminal);
     const one = await shop.run(command('petId,quantity\n4,13\n'), atTerminal);
@@ -85,7 +85,7 @@ describe('the summary of a run', () => {
     await shop.exits(command('petId,quantity\n4,13\n'), 0, 'Nothing to write.', atTerminal);
   });
 
-  test('prints the summary even for one row if there is no terminal', async ({ shop }) => {
+  test('apply prints a summary even for one row if there is no terminal', async ({ shop }) => {
     await shop.exits(`inventory apply ${changeFile(shop, 'petId,quantity\n4,13\n')} --yes`, 0, '1 applied.');
   });
 });

@@ -33,7 +33,7 @@ test('prints only the counts of a large apply on a terminal if it wrote all rows
   expect(stderr).not.toContain('Nothing to show');
 });
 
-test('omits rows that were not attempted, and prints a command that shows them', async () => {
+test('omits rows that were not attempted from a report on a terminal, and prints how to show them', async () => {
   const options = { faults: ['PATCH /inventory/6:status=401'] };
   const { code, stdout, stderr } = await applied(rowsOf(40), options, ' --concurrency 1');
   expect({ code, stdout }).toEqual({ code: 8, stdout: expect.not.stringContaining('not attempted') });

@@ -6,7 +6,7 @@ import { apply, changeFile, confirming, errorJson, noCounts, openShop, stockOf, 
 
 const get = 'GET /v1/inventory';
 
-test('sends a single GET, then one PATCH for each row that changes, and reports every row', async ({ shop }) => {
+test('apply sends one GET, then one PATCH for each row that changes, and reports every row', async ({ shop }) => {
   const result = await apply(shop, 'petId,quantity,delta\n4,12,\n1,12,\n5,,+2\n6,,\n9007199254740993,3,\n');
   expect(result.code).toBe(0);
   expect(result.sent).toEqual([
@@ -116,7 +116,7 @@ describe('the confirmation', () => {
 });
 
 describe('rows that are not written', () => {
-  test('exits with 7 if the only row conflicts, and with 8 if another row was written', async ({ shop }) => {
+  test('apply exits with 7 if the only row conflicts, and with 8 if another row was written', async ({ shop }) => {
     const alone = await apply(shop, 'petId,quantity,expected\n4,1,38\n');
     expect(alone).toMatchObject({ code: 7, sent: [get] });
     expect(alone.report.rows).toMatchObject([{ result: 'conflict', before: 39, error: { code: 'conflict' } }]);
@@ -136,7 +136,7 @@ describe('rows that are not written', () => {
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ applied: 1, skipped: 1 });
   });
 
-  test('writes the other rows if one is refused, but stops at it with --fail-fast', async () => {
+  test('apply writes the other rows if one is refused, but stops at it with --fail-fast', async () => {
     const shop = await openShop({ quantityBounds: { min: 0n } });
     const csv = 'petId,quantity\n4,-1\n5,7\n6,8\n';
     const stopped = await apply(shop, csv, ['--fail-fast', '--concurrency', '1']);

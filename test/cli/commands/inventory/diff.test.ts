@@ -31,7 +31,7 @@ test('prints no difference between identical environments, with one GET each', a
   );
 });
 
-test('prints the differences by pet id in JSON, CSV, NDJSON and a table', async ({ shop }) => {
+test('diff prints the differences by pet id in JSON, CSV, NDJSON and a table', async ({ shop }) => {
   const left = shop.file('left.ndjson', someOfStaging);
   const right = shop.file('right.csv', changedPets);
   const json = await shop.run(`inventory diff ${left} ${right} --json`);

@@ -289,7 +289,7 @@ test.each([
   [-1490, '  1      10  1,500  +1,490           available\n'],
   [9, '  1             10                   available\n'],
   [9, '  1      10      1      -9  low      available\n'],
-])('watch prints a row on a terminal, %i sold: %j', async (units, line) => {
+])('prints a row of watch on a terminal after a sale of %i: %j', async (units, line) => {
   const sell: Before = (look, service) => look === 2 && service.sell(1, units);
   const { stdout } = await watch('--now --first --pet 1', sell, { terminal: 80 });
   expect(stdout).toMatch(/^Time {6}Pet ID {2}Before {2}After {2}Change {11}Status\n/);

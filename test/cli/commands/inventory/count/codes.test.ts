@@ -105,7 +105,7 @@ test('accepts "code 4" again for a code that an earlier count assigned to pet 4'
   expect(stderr).toContain('code 5: "999888777" already means pet 4: scan an unknown code first');
 });
 
-test('keeps bar codes in the session, so that a resume or a merge needs no codes file', async ({ shop }) => {
+test('stores bar codes in the counting session, so a resume or a merge needs no codes file', async ({ shop }) => {
   const [one, two] = ['code,petId,name\n55,4,Rex\n', 'code,petId\n66,5\n'].map((text, index) =>
     changeFile(shop, text, `codes-${index}.csv`),
   );
@@ -121,7 +121,7 @@ test('keeps bar codes in the session, so that a resume or a merge needs no codes
   expect(merged.written).toEqual(['4 {"quantity":3}', '5 {"quantity":4}']);
 });
 
-test('uses the setting codes if there is no --codes', async ({ shop }) => {
+test('count uses the setting codes if there is no --codes', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId,name\n55,4,Rex\n', 'codes.csv');
   await shop.run(['config', 'set', 'codes', codes]);
   const typed = await count(shop, '55\ndone\n', '--dry-run', person);
@@ -131,7 +131,7 @@ test('uses the setting codes if there is no --codes', async ({ shop }) => {
 test.for([
   ['a long code', '9'.repeat(1500)],
   ['many spaces', `4${' '.repeat(1500)}x3`],
-] as const)('ignores a line of more than 200 characters: %s', async ([, line], { shop }) => {
+] as const)('ignores a scanned line of more than 200 characters: %s', async ([, line], { shop }) => {
   const { stderr } = await count(shop, `4\n${line}\n`, '--dry-run');
   expect(stderr).toContain('this line is longer than 200 characters, the maximum for a code');
 });
@@ -162,7 +162,7 @@ test('offers once to add assigned codes to the codes file, and knows them in the
   expect(next.asked).toHaveLength(1);
 });
 
-test('keeps the codes file if the user declines, and writes the count if the file became invalid', async ({ shop }) => {
+test('does not add declined codes to the codes file, and counts even if the file became invalid', async ({ shop }) => {
   const codes = changeFile(shop, 'code,petId\n', 'codes.csv');
   const { prompts } = confirming(false, true);
   const typed = 'X-1\ncode 5\ndone\n';

@@ -24,7 +24,7 @@ test('names the kind of count at the prompt with --add or --take, and does not l
   expect((await count(shop, '4\ndone\n', '--take --new', person)).stderr).toContain('1 unit out, 1 pet > ');
 });
 
-test('writes deltas to the --to file, and apply adds them', async ({ shop }) => {
+test('count --take --to writes deltas to a file, and apply adds them', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'delivery.csv');
   expect((await count(shop, '4 x3\n', `--take --to ${file}`)).code).toBe(0);
   expect(readFileSync(file, 'utf8')).toBe('petId,status,expected,quantity,delta,reason,ref\n4,,,,-3,scanned out,\n');
@@ -51,7 +51,7 @@ test('resumes a counting session only as its own kind, and does not merge two ki
   expect((await count(shop, '4\n', `${name} --yes --json`)).written).toEqual(['4 {"quantity":42}']);
 });
 
-test('leaves a session unchanged after a dry run that resumes it', async ({ shop }) => {
+test('leaves a counting session unchanged after a dry run that resumes it', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   for (const options of [{}, person]) {
     const { code, stderr } = await count(shop, '4 x2\n', `${name} --dry-run`, options);
@@ -61,7 +61,7 @@ test('leaves a session unchanged after a dry run that resumes it', async ({ shop
   expect((await count(shop, '', `${name} --yes --json`)).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('keeps the session of a dry run at a terminal, and prints how to resume it', async ({ shop }) => {
+test('keeps the counting session of a dry run at a terminal, and prints how to resume it', async ({ shop }) => {
   const look = await count(shop, '4 x2\ndone\n', '--take --dry-run', person);
   const name = await sessionIn(shop);
   expect(look.stderr).toContain(

@@ -4,7 +4,7 @@ import { openShop, type Shop, stockOf, test } from '../../../../support/shop.ts'
 import { stateSql } from '../../../../support/state-sql.ts';
 import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-test('keeps the session after Ctrl-C, and prints a command that resumes it', async ({ shop }) => {
+test('keeps the counting session after Ctrl-C, and prints a command that resumes it', async ({ shop }) => {
   const stopped = await count(shop, '4\n4\n4\n4\n4\n4\n', '', { ...person, ctrlCAt: /4: 2/ });
   expect(stopped.code).toBe(130);
   const name = await sessionIn(shop);
@@ -16,14 +16,14 @@ test('keeps the session after Ctrl-C, and prints a command that resumes it', asy
   expect(on.written).toEqual([`4 {"quantity":${Number(units) + 1}}`]);
 });
 
-test('discards the session after Ctrl-C before the first scan', async ({ shop }) => {
+test('discards the counting session after Ctrl-C before the first scan', async ({ shop }) => {
   const stopped = await count(shop, '\n\n\n', '', { ...person, ctrlCAt: /Scan, or type/ });
   expect(stopped.code).toBe(130);
   expect(stopped.stderr).toMatch(/Error: Interrupted\. Nothing was counted\.\n$/);
   expect(await statesIn(shop)).toEqual(['discarded']);
 });
 
-test('refuses a session whose run is unfinished, and suggests resuming the run', async () => {
+test('refuses a counting session whose run is unfinished, and suggests resuming the run', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:first=1:status=401'] });
   const broken = await count(shop, '4\n5 x9\n8\n', '--yes --json --concurrency 1');
   expect(broken.code).toBe(8);
@@ -55,7 +55,7 @@ async function killedCount(shop: Shop, lines: string, args: string): Promise<str
   return sessionIn(shop);
 }
 
-test('reports after a crash that a session was already applied by a run', async ({ shop }) => {
+test('reports after a crash that a counting session was already applied by a run', async ({ shop }) => {
   const session = await killedCount(shop, '4 x2\n', '--yes');
   const stderr = await shop.refused(`inventory count ${session} --yes`, { stdin: '4\n' });
   expect(stderr).toMatch(/Error: Session \w{4} was applied, (by run|but its run) \S+/);
@@ -64,7 +64,7 @@ test('reports after a crash that a session was already applied by a run', async 
 test.for([
   ['right after its run began', true],
   ['before its session knew of the run', false],
-] as const)('adds a delivery only once if its process dies %s', async ([_when, knows], { shop }) => {
+] as const)('adds a counted delivery only once if its process dies %s', async ([_when, knows], { shop }) => {
   const stock = (await stockOf(shop)).get('4') ?? 0;
   const session = await killedCount(shop, '4 x5\n', '--new --add --yes');
   shop.clock.advance(60_000);
@@ -89,13 +89,13 @@ test('counts scans while the service is down, and warns that pets are checked at
   expect(result.code).toBe(8);
 });
 
-test('exits with 4 from a count if the service refuses the key', async ({ shop }) => {
+test('inventory count exits with 4 if the service refuses the key', async ({ shop }) => {
   const env = { ...person.env, PETSTOCK_API_KEY_STAGING: 'psk_0123456789abcdefghijklmnopqrst' };
   expect(await count(shop, '4\n', '', { ...person, env })).toMatchObject({ code: 4 });
   expect((await count(shop, '4\ndone\n', '', person)).code).toBe(0);
 });
 
-test('keeps the session if the service is down at the end, or after Ctrl-C at the question', async () => {
+test('keeps the counting session if the service is down at the end, or after Ctrl-C at the question', async () => {
   const shop = await openShop({ faults: ['GET /inventory:first=5:status=503'] });
   const away = await count(shop, '4 x2\n', '--yes');
   expect(away.code).toBe(5);

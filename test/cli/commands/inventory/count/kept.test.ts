@@ -50,7 +50,9 @@ test('reads digits of merged sessions as a code once a codes file is given', asy
   expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
 });
 
-test('keeps unknown codes in the session, and writes only those once a codes file is given', async ({ shop }) => {
+test('keeps unknown codes in the counting session, and writes only those once a codes file is given', async ({
+  shop,
+}) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
   // A sale of what was written.
@@ -62,7 +64,7 @@ test('keeps unknown codes in the session, and writes only those once a codes fil
   expect(await statesIn(shop)).toEqual(['applied']);
 });
 
-test('ends a session whose last unknown code is dropped', async ({ shop }) => {
+test('ends a counting session whose last unknown code is dropped', async ({ shop }) => {
   await count(shop, '4 x2\nfoo x3\n');
   const written = await count(shop, '= foo 0\n', `${await sessionIn(shop)} --yes --json`);
   expect(written).toMatchObject({ code: 0, written: [], report: { run: null, rows: [] } });
@@ -75,7 +77,7 @@ test('ends a session whose last unknown code is dropped', async ({ shop }) => {
   expect(await statesIn(shop)).toEqual(['applied', 'discarded']);
 });
 
-test('does not add units twice with a shared state if the local folder is deleted', async () => {
+test('does not add counted units twice with a shared state if the local folder is deleted', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = (await stockOf(shop)).get('4') ?? 0;
   const confirm = async () => {
@@ -90,7 +92,7 @@ test('does not add units twice with a shared state if the local folder is delete
   expect((await stockOf(shop)).get('4')).toBe(before + 2);
 });
 
-test('refuses units that an unfinished run already has, even if the local folder is deleted', async () => {
+test('refuses counted units that an unfinished run already has, even if the local folder is deleted', async () => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const before = await stockOf(shop);
   shop.service.setFaults(['PATCH /inventory/5:status=401']);
@@ -121,7 +123,7 @@ test('refuses units that an unfinished run already has, even if the local folder
   expect(['4', '5', '6'].map((pet) => (now.get(pet) ?? 0) - (before.get(pet) ?? 0))).toEqual([4, 7, 1]);
 });
 
-test('refuses units that an unfinished run already has, even if a newer run has one of the pets', async () => {
+test('refuses counted units that an unfinished run already has, even if a newer run has one of the pets', async () => {
   const shop = await openShop();
   shop.service.setFaults(['PATCH /inventory/5:status=401']);
   expect((await count(shop, '4 x2\n5 x3\n', '--add --new --yes --concurrency 1')).code).toBe(8);

@@ -71,7 +71,7 @@ test('cancels a mistake, an assigned code or a scan if a line with - follows', a
   expect(readFileSync(file, 'utf8').split('\n').slice(4)).toEqual(['X-1,4,', '']);
 });
 
-test('assigns a piped code to the pet whose name of several words follows "code"', async ({ shop }) => {
+test('assigns a piped code to the pet named by several words after "code"', async ({ shop }) => {
   const file = await withNames(shop);
   const { code, report } = await count(shop, '4006381333931 x2\ncode red hamster\n4006381333931\n');
   expect(code).toBe(0);

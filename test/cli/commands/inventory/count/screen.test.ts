@@ -4,7 +4,7 @@ import fc, { property } from '../../../../support/seeded-fast-check.ts';
 import { changeFile, confirming, test } from '../../../../support/shop.ts';
 import { count, person, sessionIn } from './count-rig.ts';
 
-test('shows the sum and the unknown codes at a terminal, and asks before writing', async ({ shop }) => {
+test('count shows the sum and the unknown codes at a terminal, and asks before writing', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const result = await count(shop, '4\n4 x2\n777777\n-\n\ndone\n', '', { ...person, prompts });
   expect(result.code).toBe(0);
@@ -35,7 +35,7 @@ test('clears the waiting line of a slow read before the question', async ({ shop
   expect(onQuestion.split(/\n|\r\x1b\[K/).at(-1)).toBe('');
 });
 
-test('keeps lines within a terminal of 40 columns, even for a long code', async ({ shop }) => {
+test('keeps the lines of a count within 40 columns, even for a long code', async ({ shop }) => {
   const long = `${'9'.repeat(60)}\n4\n9223372036854775807 x99999\n\ndone\n`;
   const { stderr } = await count(shop, long, '--dry-run', { ...person, terminal: 40 });
   const lines = stderr.split(/\n|(?<= > )/).map((line) => line.replace('\x07', ''));
@@ -44,20 +44,20 @@ test('keeps lines within a terminal of 40 columns, even for a long code', async 
   expect(drawn.filter((line) => line.length > 40 && !/^(Error|Hint|Rate limit|Warning): /.test(line))).toEqual([]);
 });
 
-test('explains a mistyped line on a terminal of 60 columns', async ({ shop }) => {
+test('explains a mistyped line of a count on a terminal of 60 columns', async ({ shop }) => {
   const { stderr } = await count(shop, '= 4\n4 x0\n4*9999999999\ndone\n', '--dry-run', { ...person, terminal: 60 });
   expect(stderr).toContain('= 4: ignored, write = 42 7 to set pet 42 to 7\n');
   expect(stderr).toContain('4 x0: ignored, write 1 to 99,999 units\n');
 });
 
-test('prints the sum in plain lines with TERM=dumb', async ({ shop }) => {
+test('prints the sum of a count in plain lines with TERM=dumb', async ({ shop }) => {
   const { stderr } = await count(shop, '4\n777777\ndone\n', '--yes', { ...person, env: { TERM: 'dumb' } });
   expect(stderr).toContain('\n4: 1\nSum: 1 unit, 1 pet\n');
   expect(stderr).toContain('kept apart, there is no such pet\nSum: 1 unit, 1 pet, 1 unknown\n');
   expect(stderr.replace('\x07', '')).not.toMatch(/ > |[\x00-\x09\x0b-\x1f]/);
 });
 
-test('keeps the session if the user declines, and offers to resume it in the next count', async ({ shop }) => {
+test('keeps the counting session if the user declines, and offers to resume it in the next count', async ({ shop }) => {
   const no = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => false } });
   expect(no).toMatchObject({ code: 2 });
   const name = await sessionIn(shop);
@@ -149,7 +149,7 @@ test('counts the last scanned code as pet 5 after "code 5", even in a resumed se
   expect(later.written.toSorted()).toEqual(['5 {"quantity":4}', '8 {"quantity":2}']);
 });
 
-test('asks with the number of units left out, and prints a command that resumes the session', async ({ shop }) => {
+test('includes the units left out in the question of a count, and prints a command to resume it', async ({ shop }) => {
   const { asked, prompts } = confirming(true);
   const { stderr } = await count(shop, '4\nfoo x2\nbar1\ndone\n', '', { ...person, prompts });
   expect(asked).toEqual(['Pet 4 in staging: 39 → 1 (-38), leaving out 3 units of 2 unknown codes. Write this change?']);

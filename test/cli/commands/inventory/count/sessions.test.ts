@@ -44,7 +44,7 @@ test.for([
   ]);
 });
 
-test('repeats the options of a script in the hint, except --label', async ({ shop }) => {
+test('repeats the options of a scripted count in the hint, except --label', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   const options = '--all --to out.csv --reason audit --ref N-1 --max-zero 9';
   const refused = await shop.refused(`inventory count --label two ${options}`, { stdin: '5\n' });
@@ -67,7 +67,7 @@ test('prints the number of units in a session when a script is refused or resume
   expect(resumed.written).toHaveLength(4);
 });
 
-test('refuses a session in another environment or at another URL, and suggests the right environment', async ({
+test('refuses a counting session in another environment or at another URL, and suggests its environment', async ({
   shop,
 }) => {
   const [name] = await begun(shop, '4 x2\n');
@@ -79,7 +79,7 @@ test('refuses a session in another environment or at another URL, and suggests t
   await shop.refused('inventory count ../x --yes');
 });
 
-test('merges the units of two sessions only once', async ({ shop }) => {
+test('merges the units of two counting sessions only once', async ({ shop }) => {
   const [one, two] = await begun(shop, '4 x2\n= 5 3\nfoo\n', '4\n5 x4\nfoo x2\n');
   for (const names of [`${one} ${one}`, one]) await shop.refused(`inventory count --merge ${names} --yes`);
   const merged = await count(shop, '-\n4\n', `--merge ${one} ${two} --yes --json`);
@@ -89,7 +89,7 @@ test('merges the units of two sessions only once', async ({ shop }) => {
   expect(again).toContain('is finished: it was merged into session ');
 });
 
-test('keeps both sessions open after the dry run of a merge', async ({ shop }) => {
+test('keeps both counting sessions open after the dry run of a merge', async ({ shop }) => {
   const names = await begun(shop, '4 x2\n', '4\n5 x4\n');
   const dry = await count(shop, '5\n', `--merge ${names.join(' ')} --dry-run --json`);
   expect(dry.code).toBe(0);
@@ -114,7 +114,7 @@ test('stores nothing if the dry run of a merge fails or is interrupted, and sugg
   expect(await statesIn(shop)).toEqual(['open', 'open']);
 });
 
-test('lists sessions with --list, and discards one with --discard --yes', async ({ shop }) => {
+test('count lists sessions with --list, and discards one with --discard --yes', async ({ shop }) => {
   const [name] = await begun(shop, '4 x2\nfoo\n');
   const listed = await shop.run('inventory count --list --closed --json');
   expect(listed.requests).toEqual([]);
@@ -127,7 +127,7 @@ test('lists sessions with --list, and discards one with --discard --yes', async 
   expect((await count(shop, '4\n')).code).toBe(0);
 });
 
-test('refuses a session in another store, and suggests its own store', async ({ shop }) => {
+test('refuses a counting session in another store, and suggests its own store', async ({ shop }) => {
   const { PETSTOCK_URL_STAGING: url, PETSTOCK_API_KEY_STAGING: key } = shop.env;
   const env = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: key };
   await count(shop, '4 x2\n', '--yes --store north --max-changes 0', { env });
@@ -139,7 +139,7 @@ test('refuses a session in another store, and suggests its own store', async ({ 
   expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('lists other unfinished sessions, and begins a new one if the user does not resume one', async ({ shop }) => {
+test('lists other unfinished counting sessions, and begins a new one if the user resumes none', async ({ shop }) => {
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
@@ -149,7 +149,7 @@ test('lists other unfinished sessions, and begins a new one if the user does not
   expect(other.written).toEqual(['1 {"quantity":1}']);
 });
 
-test('completes the names of unfinished sessions', async ({ shop }) => {
+test('completes the names of unfinished counting sessions', async ({ shop }) => {
   const [first, second] = await begun(shop, '4 x2\n', '5 x2\n');
   await shop.run(`inventory count --discard ${second} --yes`);
   const known = createKnowledge({ folders: shop.folders, env: {}, now: shop.clock.now() });
@@ -162,7 +162,7 @@ test.for([
   "counts SET holder = 'x'",
   "count_scans SET kind = 'other'",
   "count_scans SET pet = 'x'",
-])('reports a damaged session, and keeps it until it is discarded: %s', async (damage, { shop }) => {
+])('reports and keeps a damaged counting session until it is discarded: %s', async (damage, { shop }) => {
   const [name] = await begun(shop, '4 x2\n');
   await stateSql(shop.folders.state, `UPDATE ${damage}`);
   const named = await count(shop, '4\n', `${name} --yes`);
@@ -182,7 +182,7 @@ test.for([
   expect((await shop.run('state check')).code).toBe(0);
 });
 
-test('lists finished sessions with --closed, and the label and user of a session', async ({ shop }) => {
+test('lists finished counting sessions with --closed, and the label and user of a session', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label aisle-3 --max-changes 0');
   await count(shop, '5 x9\n', '--yes --new');
   const open = { label: 'aisle-3', user: expect.stringMatching(/./), state: 'open' };
@@ -192,7 +192,7 @@ test('lists finished sessions with --closed, and the label and user of a session
   await shop.refused('inventory count --closed --yes', { stdin: '4\n' });
 });
 
-test('resumes the session of a label, or begins one if there is none', async ({ shop }) => {
+test('resumes the counting session of a label, or begins one if there is none', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label one --max-changes 0');
   const [one] = await sessionsIn(shop);
   const two = await count(shop, '5 x2\ndone\n', '--label two', person);

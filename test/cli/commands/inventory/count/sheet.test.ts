@@ -31,7 +31,7 @@ test('prints all pets by name with their codes and a box for count --sheet, and 
   expect((await shop.run('inventory count --sheet -o tsv')).stdout).toMatch(/^ant\t3\t\t\n/);
 });
 
-test('refuses -o html without --sheet, and --sheet with --list', async ({ shop }) => {
+test('count refuses -o html without --sheet, and --sheet with --list', async ({ shop }) => {
   expect(await shop.refused('inventory count -o html --yes', { stdin: '4\n' })).toContain('--sheet -o html');
   await shop.refused('inventory count --list -o html');
   await shop.refused('inventory count --list --sheet');

@@ -49,7 +49,7 @@ test('does not repeat the written rows of a count after a conflict', async ({ sh
   expect(await stockOf(shop)).toEqual(new Map([...before, ['8', 66]]));
 });
 
-test('refuses --all in a session that was partly written, even after a merge', async ({ shop }) => {
+test('refuses --all in a counting session that was partly written, even after a merge', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const written = await sessionIn(shop);
   const refused = await count(shop, '', `${written} --yes --all`);
@@ -63,7 +63,7 @@ test('refuses --all in a session that was partly written, even after a merge', a
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
-test('begins a new session with --all at a terminal, and keeps the partly written one', async ({ shop }) => {
+test('begins a new counting session with --all at a terminal, and keeps the partly written one', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
@@ -114,7 +114,7 @@ test('keeps units in the session if the stock would go below zero, but not if th
   expect(await statesIn(shop)).toEqual(['applied', 'applied']);
 });
 
-test('writes refused units to --failed-out instead of the session', async () => {
+test('writes refused units of a count to --failed-out instead of the session', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('PATCH /inventory/1', answers(422));
   const file = till.file('failed.csv', '');
@@ -125,7 +125,7 @@ test('writes refused units to --failed-out instead of the session', async () => 
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
 });
 
-test('writes units to --failed-out if the stock is unreadable', async () => {
+test('writes counted units to --failed-out if the stock is unreadable', async () => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   const repair = till.service.always('GET', listing(1.5));
   const file = till.file('failed.csv', '');
@@ -158,7 +158,7 @@ test.each<[what: string, mode: 'add' | 'take', fault: (till: Till) => () => void
       return () => service.sell(1, -8);
     },
   ],
-])('keeps the units of a pet that could not be written: %s', async (_what, mode, fault) => {
+])('keeps counted units of a pet that could not be written: %s', async (_what, mode, fault) => {
   const till = await openTill({ stock: { 1: 10, 2: 10 } });
   await till.run('inventory adjust 1 +1');
   const repair = fault(till);
