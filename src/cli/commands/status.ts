@@ -18,7 +18,7 @@ export const defineStatus = define({
     'key. Sends one request.',
   options: [
     ['--offline', 'send nothing'],
-    ['--verbose', 'everything a bug report needs: program, folders, state, clock, TLS, terminal (no secrets)'],
+    ['--verbose', 'also show what a bug report needs: program, folders, state, clock, TLS, terminal (no secrets)'],
   ],
   examples: [
     ['petstock status'],

@@ -140,7 +140,7 @@ function commandAgain(
  */
 function commandOf({ command, shell = false }: SetKeyOptions): Credential | undefined {
   if (command === undefined) {
-    if (shell) throw new UsageError('--shell only applies to --command. Give both. Nothing was stored');
+    if (shell) throw new UsageError('--shell has no effect without --command. Nothing was stored');
     return undefined;
   }
   const absolute = shell ? { ok: true as const, value: absoluteShellCommand(command) } : absoluteCommand(command);

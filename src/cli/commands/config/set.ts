@@ -146,7 +146,7 @@ export const defineSetUrl = define({
     'A stored key is sent only to the origin it was stored for. For another origin, use set-key --url.',
   examples: [
     ['petstock config set-url https://stock.example.com/v1 --env production'],
-    ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: on this machine only'],
+    ['petstock config set-url http://127.0.0.1:4010/v1 --env staging', 'http: is allowed on this machine only'],
     ['petstock config set-url https://north.example.com/v1 --store north -e production', 'for one of several stores'],
     ['petstock config unset url --env staging', 'removes it'],
   ],

@@ -31,7 +31,7 @@ export const defineHistoryExport = define({
     ['--after <cursor>', 'only rows after the one with this seq'],
     ['--pet <id>', 'only rows of this pet, by id or name'],
     ['--ref <text>', 'only rows with this ref'],
-    ['--user <name>', 'only rows that this user wrote'],
+    ['--user <name>', 'only rows of runs by this user'],
     forceOption,
   ],
   examples: [

@@ -85,7 +85,7 @@ export class DuplicateFileGuard {
     const what = this.#appliedText(written);
     if (!again && (known !== undefined || !asks)) {
       throw new UsageError(
-        `${what}, and its deltas would be added once more. Nothing was sent. To apply it again, add --again`,
+        `${what}, and its deltas would be added once more. Nothing was written. To apply it again, add --again`,
         { hint: petstock`history show ${written.run.run}` },
       );
     }
@@ -134,14 +134,14 @@ const mayBeApplied = ['applied', 'differs', 'conflict', 'unknown'] as const;
 function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   const running = runs.find(({ state }) => state === 'running');
   if (running !== undefined) {
-    throw new ConflictError(`${name} is being applied by run ${running.run}. Nothing was sent`, {
+    throw new ConflictError(`${name} is being applied by run ${running.run}. Nothing was written`, {
       hint: petstock`history show ${running.run}`,
       run: running.run,
     });
   }
   const open = runs.find(({ state }) => state !== 'done');
   if (open !== undefined) {
-    throw new ConflictError(`Run ${open.run} of ${name} is unfinished. Nothing was sent`, {
+    throw new ConflictError(`Run ${open.run} of ${name} is unfinished. Nothing was written`, {
       hint: petstock`inventory apply --resume ${open.run} ${targetWords(open)}`,
       run: open.run,
     });

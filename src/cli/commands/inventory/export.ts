@@ -76,7 +76,7 @@ function delimiterOf({ context }: Invocation, flags: ExportFlags, format: Change
   const { spreadsheet = false, delimiter } = flags;
   if (format === 'json' || format === 'ndjson') {
     if (!spreadsheet && delimiter === undefined) return '';
-    throw new UsageError(`--spreadsheet and --delimiter are for CSV. Leave them out, or leave out -o ${format}`);
+    throw new UsageError(`--spreadsheet and --delimiter are not for ${format}. Leave them out, or choose CSV`);
   }
   if (delimiter !== undefined) {
     const known = [',', ';', '|', '\t'].find(

@@ -21,7 +21,7 @@ export const defineSet = define({
   usage: '[options] <petId> <quantity>\n       petstock inventory set [options] <petId>=<quantity>…',
   operands: {
     '<petId>': 'the pet, by its id or name; or petId=quantity, once or several times',
-    '[quantity...]': 'the new stock count',
+    '[quantity...]': 'the new stock',
   },
   description:
     'Sets the stock of one pet and shows the item that the service returned. Sends one request; two if it reads first: on a terminal, and with ' +

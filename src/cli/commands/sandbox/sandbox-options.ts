@@ -76,7 +76,7 @@ export const options = {
   keyFile: ['file', 'file of the key, created if it is missing; the key is then not shown', file],
   minQuantity: ['n', 'smallest accepted quantity (default: none)', quantity],
   maxQuantity: ['n', 'largest accepted quantity (default: none)', quantity],
-  plan: ['plan', `${plans.join(', ')} (default: business)`, word(...plans)],
+  plan: ['plan', `plan of the key: ${plans.join(', ')} (default: business)`, word(...plans)],
   limitMinute: ['n', 'requests per minute, for an enterprise key', whole(0)],
   limitDay: ['n', 'requests per day, for an enterprise key', whole(0)],
   windowSeconds: ['n', 'length of a minute in seconds, for tests (default: 60)', whole(1, day)],

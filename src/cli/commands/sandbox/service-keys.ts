@@ -34,7 +34,7 @@ export const defineCreate = define({
   description: 'Issues a key and shows it once: only its hash is stored.',
   options: [
     ...storageOptions,
-    ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: plans.join(', ') }),
+    ...sandboxOptions(['plan', 'limitMinute', 'limitDay'], { plan: `plan of the key: ${plans.join(', ')}` }),
     ['--name <text>', 'name of the key in lists and metrics: 1 to 40 characters', readName],
   ],
   examples: [

@@ -116,7 +116,7 @@ describe('export in the formats of apply', () => {
     ['stock.csv -o ndjson', 'has the extension of csv'],
     ['stock.xlsx', 'workbook'],
     ['-o table', 'The valid formats are csv, tsv, json, ndjson'],
-    ['-o json --spreadsheet', 'are for CSV'],
+    ['-o json --spreadsheet', 'are not for json'],
     ['--delimiter :', '--delimiter takes'],
   ] as const)('refuses export %s, and sends nothing', async ([words, why], { shop }) => {
     expect(await shop.refused(`inventory export ${words}`)).toContain(why);

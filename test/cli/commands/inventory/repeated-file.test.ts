@@ -15,7 +15,7 @@ beforeEach(async () => {
   apply = `inventory apply ${changeFile(shop, 'petId,delta\n1,1\n2,1\n3,1\n', 'delivery.csv')} --yes`;
 });
 
-const onceMore = /was applied at .* by run \S+, and its deltas would be added once more\. Nothing was sent/;
+const onceMore = /was applied at .* by run \S+, and its deltas would be added once more\. Nothing was written/;
 
 const added = async () => {
   const now = await stockOf(shop);
@@ -91,7 +91,7 @@ test('treats a file as applied once its undo is undone', async () => {
   for (let times = 0; times < 2; times += 1) {
     expect((await shop.run(`undo ${await newest()} --yes`)).code).toBe(0);
   }
-  expect(await shop.run(apply)).toMatchObject({ code: 2, stderr: expect.stringContaining('Nothing was sent') });
+  expect(await shop.run(apply)).toMatchObject({ code: 2, stderr: expect.stringContaining('Nothing was written') });
   expect(await added()).toEqual([1, 1, 1]);
   expect((await shop.run('undo --last --yes')).code).toBe(0);
   expect(await added()).toEqual([0, 0, 0]);
@@ -102,7 +102,7 @@ test('does not add a delta again if it may already have been written', async ({ 
   await killAt(till, hang, `inventory apply ${file} --yes`);
   till.service.sell(1, 1);
   expect((await till.run('inventory apply --resume latest --yes')).code).toBe(8);
-  expect(await till.refused(`inventory apply ${file} --yes`)).toContain('Nothing was sent');
+  expect(await till.refused(`inventory apply ${file} --yes`)).toContain('Nothing was written');
   expect(till.service.stockOf(1)).toBe(9);
 });
 

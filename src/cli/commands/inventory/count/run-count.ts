@@ -151,7 +151,7 @@ async function openSettled(sessions: CountSessions, found: CountSession, run: Ru
     if (session.isOpen) return session;
     const became = accountOf(session).run;
     if (became !== undefined) await requireFinished(run, session, became);
-    throw new UsageError(`Session ${shortOf(session)} was applied. Nothing was sent`, {
+    throw new UsageError(`Session ${shortOf(session)} was applied. This command wrote nothing`, {
       hint: petstock`history show ${became ?? []}`,
     });
   } catch (error) {

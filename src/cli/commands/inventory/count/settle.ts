@@ -77,7 +77,7 @@ async function endedRun({ connection }: RunAccess, session: SessionContent, run:
     throw error;
   });
   if (found === undefined || found.state === 'done') return found;
-  const message = `Session ${shortOf(session)} was applied, but its run ${run} is not finished. Nothing was sent`;
+  const message = `Session ${shortOf(session)} was applied, but its run ${run} is not finished. This command wrote nothing`;
   throw new UsageError(message, { hint: petstock`inventory apply --resume ${run} ${targetWords(found)}` });
 }
 
@@ -90,14 +90,14 @@ export async function requireFinished(access: RunAccess, session: SessionContent
   const unknown = ended === undefined ? 0 : await countUnclearRows(access.connection.state, ended);
   if (unknown === 0) return;
   const rows = unknown === 1 ? '1 row was' : `${grouped(unknown)} rows were`;
-  const message = `Session ${shortOf(session)} was applied by run ${run}. It is not known whether ${rows} written. Nothing was sent`;
+  const message = `Session ${shortOf(session)} was applied by run ${run}. It is not known whether ${rows} written. This command wrote nothing`;
   throw new UsageError(message, { hint: petstock`history show ${run} --state conflict` });
 }
 
 function unknownRunError(access: RunAccess, session: SessionContent): UsageError {
   const message =
     `Session ${shortOf(session)} was about to be written, but the history has no run of it. Either its process was killed, or an earlier copy of the state was restored. ` +
-    'It is not known whether anything was written. Nothing was sent. Write the counts to a file, check it, and apply the missing rows';
+    'It is not known whether anything was written. Write the counts to a file, check it, and apply the missing rows';
   return new UsageError(message, { hint: fileHint(access, session) });
 }
 

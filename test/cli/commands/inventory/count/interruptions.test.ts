@@ -30,7 +30,7 @@ test('refuses a counting session whose run is unfinished, and suggests resuming 
   const { run } = broken.report;
   expect(broken.stderr).toContain(`petstock inventory apply --resume ${run} --env staging`);
   expect((await count(shop, '4\n', `${await sessionIn(shop)} --yes`)).stderr).toContain(
-    `was applied, but its run ${run} is not finished. Nothing was sent.\nHint: petstock inventory apply --resume ${run} `,
+    `was applied, but its run ${run} is not finished. This command wrote nothing.\nHint: petstock inventory apply --resume ${run} `,
   );
   expect((await shop.run(`inventory apply --resume ${run} --yes`)).code).toBe(0);
   expect((await shop.run('inventory get 4 5 8')).stdout).toMatch(/^4\t1\t.*\n5\t9\t.*\n8\t1\t.*\n$/);
