@@ -31,9 +31,8 @@ describe('resolveKey', () => {
   test('finds no key if none is set or stored', () => expect(resolveKey('production', {}, stored)).toBeUndefined());
 
   test("names a variable whose text can't be a key, without repeating the text", () => {
-    expect(() => resolveKey('staging', { PETSTOCK_API_KEY: 'Bearer psk_secret' }, empty)).toThrow(
-      /^PETSTOCK_API_KEY is not valid: (?!.*psk_secret)/,
-    );
+    const bearer = { PETSTOCK_API_KEY: 'Bearer psk_secret' };
+    expect(() => resolveKey('staging', bearer, empty)).toThrow(/^PETSTOCK_API_KEY is not valid: (?!.*psk_secret)/);
     expect(() => resolveKey('staging', { PETSTOCK_API_KEY: '  ' }, stored)).toThrow(/is empty/);
   });
 });
