@@ -1,35 +1,10 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { changeFileText, type ExportRow } from '../../../change-files/change-file-text.ts';
+import { statSync } from 'node:fs';
 import { type BulkRow, isUnclear, owedDelta } from '../../../inventory/change.ts';
 import { counted } from '../../../inventory/items.ts';
-import { batchesOf } from '../../../output/batches.ts';
-import { UsageError } from '../../../shared/errors.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { isPending } from '../../runs/print-report.ts';
-import { confirmReplacing, isOneOf, type ReplacingOptions, requireCsvName, writeReplaceable } from '../replace-file.ts';
-
-/** Writes rows to a change file; without rows, the file is empty. */
-export type WriteRows = (rows: readonly BulkRow[]) => Promise<void>;
-
-/**
- * Checks the change file that an option names.
- * @throws UsageError if its folder is missing, if it is itself a folder, if its name is not that of a CSV, or if it may
- * not be replaced
- */
-export async function requireChangeFile(
-  invocation: Invocation,
-  option: string,
-  file: string,
-  replacing: ReplacingOptions,
-): Promise<void> {
-  if (!existsSync(dirname(file))) throw new UsageError(`The folder ${dirname(file)} for ${option} does not exist`);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new UsageError(`${file} is a folder, but ${option} needs a file`);
-  }
-  requireCsvName(file, option);
-  await confirmReplacing(invocation, file, replacing);
-}
+import { isOneOf, type ReplacingOptions, writeReplaceable } from '../replace-file.ts';
+import { fileText, requireChangeFile, type WriteRows } from './written-change-file.ts';
 
 /**
  * Opens the file of `--failed-out`, which receives the rows that were not written, in the format of `apply`. Each row
@@ -68,20 +43,4 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
 /** Reports whether a row was not written and will not be sent again by its run. */
 function isSurelyUnwritten(row: BulkRow): boolean {
   return row.result === 'conflict' ? !isUnclear(row) : row.result === 'failed' && !isPending(row);
-}
-
-/** Returns the content of a change file; without rows, the file is empty. */
-export function fileText(rows: readonly BulkRow[]): AsyncIterable<string> | readonly string[] {
-  return rows.length === 0 ? [] : changeText(rows);
-}
-
-/** Returns rows as the text of a change file, in which units of a delivery are deltas. */
-export function changeText(rows: readonly BulkRow[]): AsyncIterable<string> {
-  const batches = batchesOf(() => rows, exportRow);
-  return changeFileText(batches, { deltas: rows.some(({ delta }) => delta !== undefined) });
-}
-
-function exportRow({ petId, before, expected, after, delta, reason, ref }: BulkRow): ExportRow {
-  if (delta !== undefined) return { petId, expected, delta, reason, ref };
-  return { petId, expected: expected ?? before, quantity: after, reason, ref };
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { isOneOf, writeReplaceable } from '../replace-file.ts';
-import { requireChangeFile } from './failed-out.ts';
+import { requireChangeFile, type WriteRows } from './written-change-file.ts';
 
 /**
  * Returns a function that writes a plan as a change file: each row that would be written, with the stock that it
@@ -18,7 +18,7 @@ export async function openPlanOut(
   invocation: Invocation,
   file: string | undefined,
   { dryRun, force, input }: { readonly dryRun: boolean; readonly force: boolean; readonly input: string },
-): Promise<((rows: readonly BulkRow[]) => Promise<void>) | undefined> {
+): Promise<WriteRows | undefined> {
   if (file === undefined) return undefined;
   if (!dryRun) throw new UsageError('--plan-out writes the plan of a dry run. Add --dry-run');
   if (file === '-') throw new UsageError('--plan-out needs a file, because the report goes to stdout');

@@ -5,7 +5,7 @@ import { writeFileAtomically } from '../../../../shared/atomic-file.ts';
 import { UsageError } from '../../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../../shared/hint.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
-import { changeText, fileText, requireChangeFile, type WriteRows } from '../failed-out.ts';
+import { changeText, fileText, requireChangeFile, type WriteRows } from '../written-change-file.ts';
 import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
