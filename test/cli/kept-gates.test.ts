@@ -104,7 +104,7 @@ describe('a program', () => {
     return runtime;
   }
 
-  test('obeys a gate of the command line in a program with its own state folder', async () => {
+  test('a program with its own state folder obeys a gate set by a command', async () => {
     const { run, service, clock } = await shopWithState();
     await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
     const stateFolder = (await temporaryFolders()).state;

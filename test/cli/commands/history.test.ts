@@ -299,7 +299,7 @@ describe('history prune', () => {
     return { shop, runs };
   };
 
-  test('prunes only old runs with --before, and only one environment with --env', async () => {
+  test('history prune removes only old runs with --before, and only one environment with --env', async () => {
     const { shop, runs } = await three();
     for (const command of ['--before 36h', '', '--keep -1']) await shop.refused(`history prune ${command}`.trim());
     await shop.run('history prune --keep 0 --yes --env production');
@@ -329,7 +329,7 @@ describe('history prune', () => {
     expect(await ids(shop)).toEqual([]);
   });
 
-  test('prunes by the order of writes, even if the clock was set back', async ({ shop }) => {
+  test('history prune follows the order of writes even if the clock was set back', async ({ shop }) => {
     const first = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.step(-48 * 3600_000);
     const second = await recordRun(shop, [applied(5n, 1, 2)]);
@@ -367,7 +367,7 @@ describe('history prune', () => {
     expect(await bytes()).toBeLessThan(full / 4);
   });
 
-  test('prunes runs older than the setting keep-history after a write', async () => {
+  test('removes runs older than the setting keep-history after a write', async () => {
     const { shop, runs } = await three();
     await shop.run('config set keep-history 2d');
     await shop.exits('inventory adjust 4 +1', 0);

@@ -209,7 +209,7 @@ describe('the question', () => {
   });
 });
 
-test("does not list a row twice if it can't be written", async ({ shop }) => {
+test("lists a row that can't be written only once", async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');

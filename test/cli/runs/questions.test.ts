@@ -32,7 +32,7 @@ test.for([
   ['is down', drop, 5],
   ['returns an invalid list', answers(200, {}, '[{}]'), 1],
 ] as const)(
-  'writes nothing if the service %s after the question, but on a later resume',
+  'writes nothing if the service %s after the question, until the run is resumed',
   async ([_how, action, exit], { till }) => {
     const file = till.file('a.csv', 'petId,quantity\n1,50\n2,60\n');
     let comeBack = () => {};

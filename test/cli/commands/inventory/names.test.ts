@@ -83,7 +83,7 @@ test('warns about a missing codes file but uses its content, and rereads a chang
   );
 });
 
-test('shows names in lists, get, set and diff', async () => {
+test('shows pet names in list, get, set and diff', async () => {
   const shop = await namedShop();
   const list = async (format: string) => (await shop.run(`inventory list --pet 4,7 -o ${format}`)).stdout;
   expect(await list('json')).toBe(
@@ -103,7 +103,7 @@ test('shows names in lists, get, set and diff', async () => {
   );
 });
 
-test('truncates names instead of the out-of-stock mark in a narrow list', async () => {
+test('truncates pet names instead of the out-of-stock mark in a narrow list', async () => {
   const shop = await namedShop();
   const terminal = { terminal: 60, env: { NO_COLOR: '1' } };
   changeFile(shop, 'code,petId,name\n55,5,Lady Chatterley of the upper hutch\n', 'codes.csv');
@@ -117,7 +117,7 @@ test('truncates names instead of the out-of-stock mark in a narrow list', async 
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
 });
 
-test('drops the status instead of the names from a narrow list', async () => {
+test('drops the status instead of the pet names from a narrow list', async () => {
   const shop = await namedShop();
   changeFile(shop, 'code,petId,name\n55,9223372036854775807,"Lady, the T-Rex"\n', 'codes.csv');
   for (const terminal of [40, 45, 50]) {
@@ -128,7 +128,7 @@ test('drops the status instead of the names from a narrow list', async () => {
   }
 });
 
-test('shows names in the preview, the question and the history', async () => {
+test('shows pet names in the preview, the question and the history', async () => {
   const shop = await namedShop();
   const { asked, prompts } = confirming(true);
   const apply = (rows: string) =>
@@ -175,7 +175,7 @@ test.for(['csv', 'tsv --header', 'json', 'ndjson'])(
 );
 
 test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter |'])(
-  'exports names next to the ids with -o %s, and apply reads the export',
+  'exports pet names next to the ids with -o %s, and apply reads the export',
   async (format, { shop }) => {
     const file = changeFile(shop, 'code,petId,name\n55,5,"Lady, ""the"" | T-Rex"\n7,7,=1+1\n', 'codes.csv');
     await shop.run(['config', 'set', 'codes', file]);
@@ -192,7 +192,7 @@ test.for(['csv', 'tsv', 'json', 'ndjson', 'csv --spreadsheet', 'csv --delimiter 
   },
 );
 
-test('exports no names if no codes file is configured', async ({ shop }) => {
+test('exports no pet names if no codes file is configured', async ({ shop }) => {
   expect((await shop.run('inventory export')).stdout).toMatch(/^petId,status,expected,quantity,reason,ref\n/);
 });
 
