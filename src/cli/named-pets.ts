@@ -21,8 +21,7 @@ export interface UnknownName {
 /**
  * Returns the pet that a word of the command line names, and prints the pet. Returns the parts of an error if no pet
  * has the name.
- * @throws UsageError that lists the pets if several have it; UsageError if the shop has no names, or its codes file has
- * errors
+ * @throws UsageError if several pets have the name, if the shop has no names, or if its codes file has errors
  */
 export async function petOfName(invocation: Invocation, text: string): Promise<bigint | UnknownName> {
   const { names } = await requireShopCodes(invocation, 'A pet name');

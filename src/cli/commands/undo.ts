@@ -102,7 +102,7 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;
-  // With a shared state, the latest run may belong to another user.
+  // With a shared state, the latest run may be that of another user or machine.
   const isShared = sharedStateOf(invocation) !== undefined;
   const by = isShared ? { user: userOf(context.env), host: context.processes.self.host } : undefined;
   const filter = { env: target.env, store: target.store ?? null, by };

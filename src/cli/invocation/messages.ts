@@ -113,7 +113,7 @@ export class Messages {
 
   /** Shows on a terminal that a response is slow; the next message replaces the line. */
   slow(line: string): void {
-    // The progress line and the countdown already show what the command waits for.
+    // A progress line already shows what the command waits for, and a pager has the whole terminal.
     if (!this.options.quiet && this.#isFree) this.#draw(line);
   }
 

@@ -80,7 +80,7 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
   if (report.run === null || changed.length <= room) {
     return { ...report, rows: [...changed.filter((row) => !isWrong(row)), ...wrong] };
   }
-  // Rows that were not attempted are not worth showing.
+  // Leaves out rows that were not attempted, because nothing happened to them.
   const attempted = wrong.filter(({ result }) => result !== 'notAttempted');
   return attempted.length === 0 ? undefined : { ...report, rows: attempted.slice(0, room) };
 }

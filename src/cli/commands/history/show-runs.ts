@@ -125,7 +125,7 @@ function callerOf({ env, processes }: Invocation['context']): RunFilter['by'] {
 
 /**
  * Returns a generator of at most `limit` runs, and facts that it fills in: whether there are more runs, whether a run
- * has more pets than its record, and the newest run that can be resumed.
+ * has more pets than its record lists, and the newest of these runs that can be resumed.
  */
 function upTo(history: History | undefined, filter: RunFilter, limit: number | undefined) {
   const seen: { more: boolean; morePets: boolean; incomplete?: RunRecord } = { more: false, morePets: false };
