@@ -9,7 +9,7 @@ import { openShop, type Shop, temporaryFolders, test } from '../support/shop.ts'
 
 const secret = 'psk_of_somebody_else1';
 
-/** A configuration with a key, in the folder of a shop. */
+/** Opens a shop whose configuration file contains a key. */
 async function shopWithFile(): Promise<{ shop: Shop; file: string }> {
   const shop = await openShop();
   fs.mkdirSync(shop.folders.config, { mode: 0o700 });

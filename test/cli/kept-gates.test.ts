@@ -283,7 +283,7 @@ describe('gate files of a state that fails', () => {
       const met = at % views.length;
       await open(views[met] ?? []).fold(scope, [gate]);
       for (const view of views) {
-        // The files of a login are removed with it.
+        // The files of a login are removed when it ends.
         for (const name of ['session', 'run'])
           if (!view.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
         expect(open(view).peek(scope).gate.at).toBe(61_000);

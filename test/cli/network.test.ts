@@ -38,7 +38,7 @@ test("hides OpenSSL's error text if the server does not speak TLS", async ({ sho
 });
 
 const short = 'The system gives petstock no more memory.';
-/** What V8 throws at the first connection of a process with limited address space, and what it throws later. */
+/** The messages of V8 if address space runs out: at the first connection of a process, and later. */
 const atConnection = 'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance';
 const later = 'Array buffer allocation failed';
 
@@ -46,7 +46,7 @@ test.for([
   ['inventory list', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory list', 1, 'memory runs out later', later, short],
   ['inventory list', 1, 'an array length is invalid', 'Invalid array length', 'This is a bug in petstock'],
-  // It was certainly not sent.
+  // The set was certainly not sent.
   ['inventory set 4 12 --read-first', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory set 4 12', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory set 4 12', 8, 'memory runs out later', later, 'It is not known whether'],
@@ -146,7 +146,7 @@ test('refuses writes and warns on reads with NODE_TLS_REJECT_UNAUTHORIZED=0', as
 
 const stock = 'https://stock.example/v1';
 
-/** A store at an address that only the proxy knows. */
+/** Opens a shop whose service has an address that only the proxy knows. */
 async function openFarShop(refusal?: string) {
   const shop = await openShop();
   const front = await openTlsFront(shop.service.url);

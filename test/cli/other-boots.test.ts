@@ -6,7 +6,7 @@ import { createSystemClock } from '../../src/shared/clock.ts';
 import { headOf, plannedRow, useState } from '../support/recorded-runs.ts';
 import { type Shop, stockOf, test } from '../support/shop.ts';
 
-/** A container of the same machine whose boot has a name of its own. */
+/** A container with a boot id of its own. */
 const container = ({ clock }: Shop) => ({ host: 'box', clock: { ...clock, boot: () => 'box' } });
 
 test('adds up adjusts of one pet from several containers', async ({ shop }) => {
@@ -18,7 +18,7 @@ test('adds up adjusts of one pet from several containers', async ({ shop }) => {
   expect((await stockOf(shop)).get('4')).toBe(39 + 5);
 });
 
-/** A container that has the boot of its machine, as Docker makes it. */
+/** A container with the boot id of its machine, as in Docker. */
 const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 
 test.for([
@@ -41,7 +41,7 @@ test.for([
     };
     const resume = `inventory apply --resume ${log.run} --yes`;
     await shop.exits(resume, 7, ['Waiting up to 15 s', 'still running'], { host, clock: { ...clock, sleep } });
-    // The process dies with its request on the way.
+    // The process dies with its request in flight.
     Object.assign(log, { end: async () => {}, flush: async () => {} });
   });
   await shop.exits('inventory adjust 4 +1', 0, [], { host, clock });

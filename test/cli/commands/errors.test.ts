@@ -39,7 +39,7 @@ describe('an error with --json', () => {
 
   test.for([
     ['api GET /nope', 9, 'petstock api --help'],
-    // A command that runs as it stands.
+    // This hint is a command for the shell.
     ['inventory set 4 1', 1, 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state"'],
   ] as const)('includes a hint in the JSON error of %s', async ([command, code, hint], { shop }) => {
     mkdirSync(join(shop.folders.state, '..'), { recursive: true });
@@ -182,7 +182,7 @@ test.for<readonly [command: string, meant: string]>([
   ['config get-key', 'config list'],
   ['-e sandbox config set key x', 'sandbox info'],
   ['-eprodution inventory list', '-eproduction inventory list'],
-  // It may be a key.
+  // The last word may be a key.
   ['set-key psk_0123456789abcdefghijklmnopqrst', 'config set-key --help'],
   ['config set-ky anykeyofletters', 'config set-key --help'],
 ])('suggests the intended command after %j', async ([command, meant], { shop }) => {
@@ -310,7 +310,7 @@ test.each(cases)('exits with the code for %s: %s (fault "%s")', async (exit, com
   const code = exitCodes[exit];
   for (const flag of exit === 'ok' ? [''] : ['', ' --json']) {
     const shop = await openShop(fault === '' ? {} : { faults: [fault] });
-    // A request that hangs runs out of time.
+    // Lets a request that hangs time out.
     const onSent = () => void (fault.endsWith(':hang') && setImmediate(() => shop.clock.expireDeadlines()));
     const { stdout, stderr } = await shop.exits(`${command}${flag}`, code, [], { onSent });
     if (exit === 'ok') return expect(stderr).not.toContain('Error: ');

@@ -43,7 +43,7 @@ plain('tests a command line for every exit code', () => {
 test.for(seen)('exits with the code for %s: %s', async ([name, words, env], { shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n');
   if (name === 'rate-limited') shop.service.setFaults(['GET /inventory:first=9:status=429:retry-after=30']);
-  // A stream has no JSON; each other error says which it is.
+  // `inventory watch` has no JSON format, so `-o json` is its usage error.
   const isJson = words !== 'inventory watch';
   const command = `${words.replace('FILE', file)} ${isJson ? '--json' : '-o json'}`;
   const ctrlCAt = name === 'interrupted' ? () => true : undefined;

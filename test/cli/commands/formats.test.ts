@@ -6,7 +6,7 @@ import { errorJson, jsonLines, openShop, test } from '../../support/shop.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** The records of RFC 4180. */
+/** Parses CSV as in RFC 4180. */
 function csvRecords(text: string): readonly string[][] {
   const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)];
   expect(cells.map(([whole]) => whole).join('')).toBe(text);
@@ -37,14 +37,14 @@ const cellOf = (value: unknown): string => (value === null || value === undefine
 
 const isScalar = (value: unknown) => typeof value !== 'object' || value === null;
 
-/** Runs the commands in one shop. Ids and times differ between two runs, and so does what has been written. */
+/** Runs every command in a new shop. Ids, times and written stock differ between two calls. */
 async function outputsIn(format: string, ...more: readonly string[]): Promise<readonly TriedOutput[]> {
   const shop = await openShop();
   const run = (argv: readonly string[], stdin: string) => shop.run(argv, { stdin, licences: 'all of them' });
   return runEvery(run, dirname(shop.folders.state), format, more);
 }
 
-/** CSV is judged by two tests. */
+/** Two tests share the CSV outputs. */
 let inCsv: Promise<readonly TriedOutput[]> | undefined;
 const csvOutputs = () => (inCsv ??= outputsIn('csv'));
 
@@ -61,7 +61,7 @@ function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: st
     else expect(stderr, name).toContain('Error: ');
     return;
   }
-  // There are no orders, whose shape is the service's, and no problems in the state.
+  // The shop has no orders, and its state has no problems.
   if (name !== 'orders list' && name !== 'state check') expect(stdout, name).not.toBe('');
   if (format === 'json') expect(() => JSON.parse(stdout), name).not.toThrow();
   if (format === 'ndjson' && stdout !== '') expect(() => jsonLines(stdout), name).not.toThrow();
@@ -88,7 +88,7 @@ test('prints the scalar fields of JSON as CSV columns with the same numbers', as
   for (const [index, { name, code, stdout }] of json.entries()) {
     const text = csv[index]?.stdout ?? '';
     if (code !== 0 || csv[index]?.code !== 0 || text === '') continue;
-    // Each has rows of its own in CSV: pets, and problems.
+    // Their rows are pets and problems in CSV, but one object in JSON.
     if (name === 'sandbox export' || name === 'state check') continue;
     const [header = [], ...records] = csvRecords(text);
     const rows = rowsOf(stdout);

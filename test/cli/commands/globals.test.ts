@@ -55,7 +55,7 @@ test('prints a warning even with --quiet', async ({ shop }) => {
 });
 
 test('accepts a --reason that looks like an option', async ({ shop }) => {
-  // -y would answer the question.
+  // -yak must not be read as -y, which would answer the question.
   await shop.refused('inventory set 4=7 5=8 --reason -yak');
   const reasons = ['-quick', '--yes', '-5', '-yak'];
   for (const reason of reasons)

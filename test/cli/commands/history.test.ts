@@ -409,7 +409,7 @@ describe('state', () => {
     const file = join(shop.folders.state, 'state.db');
     const place = "SELECT (rootpage - 1) * 4096 AS start FROM sqlite_schema WHERE name = 'runs'";
     const [page] = await stateSql(shop.folders.state, 'PRAGMA wal_checkpoint(TRUNCATE)', place);
-    // The pages that the tables are declared in are sound, so the file opens.
+    // The pages that declare the tables are sound, so the file opens.
     const start = Number(page?.start);
     writeFileSync(file, readFileSync(file).fill('x', start, start + 4096));
     const check = await shop.exits('state check --json', 1, 'is damaged');

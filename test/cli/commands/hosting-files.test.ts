@@ -105,7 +105,7 @@ test('alerts.yaml uses only existing metrics, and has an alert for a service tha
   const asked = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/petstock_\w+/g) ?? []));
   expect(asked.length).toBeGreaterThan(5);
   for (const name of asked) expect(metrics).toMatch(new RegExp(`^${name}[{ ]`, 'm'));
-  // A process that has died exports no metrics; their absence says so.
+  // A dead process exports no metrics, so an alert checks `up`.
   expect(groups.some(({ rules }) => rules.some(({ expr }) => /^up\{.*\} == 0/.test(expr)))).toBe(true);
 });
 

@@ -15,7 +15,7 @@ import { openTill, test } from '../../support/till.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
-// A few milliseconds more than the 40 s that are left, since two clocks may drift apart meanwhile.
+// The wait is a few milliseconds longer than the 40 s that are left, because two clocks may drift apart.
 test('waits for the end of a used-up window, or exits with 6 if --max-wait is shorter', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');

@@ -27,7 +27,7 @@ function expectNoKey(text: string): void {
   }
 }
 
-/** Opens a shop at a service that answers every request with these. */
+/** Opens a shop at a service that answers every request with this response. */
 async function openShopWithKey(...response: Parameters<typeof openShopAnswering>) {
   return withEnv(await openShopAnswering(...response), { PETSTOCK_API_KEY_STAGING: key });
 }
@@ -69,7 +69,7 @@ test.each([
   const shop = await openShopWithKey(200, body.replaceAll('KEY', key));
   for (const terminal of [undefined, 10, 20, 30, 40, 80]) {
     const { stdout, stderr } = await shop.run(`${command} --no-pager`, { terminal });
-    // To a pipe stdout is data.
+    // On a pipe, stdout is data, which is not redacted.
     const shown = `${terminal === undefined ? '' : stdout}${stderr}`.replace(/\s+/g, '');
     for (let at = 0; at + 8 <= key.length; at += 1) expect(shown).not.toContain(key.slice(at, at + 8));
   }

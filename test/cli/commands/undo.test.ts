@@ -104,7 +104,7 @@ test('undo --last skips a run of another URL, and reports the skipped run', asyn
   const passed = `Skipped: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
   await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
-  // Named explicitly, it is still refused.
+  // The run of another URL is refused even if it is named.
   expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('Nothing was sent');
 });
 

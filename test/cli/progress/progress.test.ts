@@ -23,9 +23,9 @@ beforeEach(() => {
 });
 
 interface Rig extends Partial<ProgressOptions> {
-  /** undefined: no terminal. */
+  /** Undefined without a terminal. */
   readonly columns?: number;
-  /** Resolves when the terminal takes more. */
+  /** Resolves when the terminal accepts more output. */
   readonly taken?: Promise<void>;
 }
 
@@ -53,7 +53,7 @@ const shown = () =>
     .split(/\r\x1b\[K|\n/)
     .at(-1);
 
-/** Settles this many rows one after the other, each after the same time. */
+/** Reports this many rows as done, one by one, `every` milliseconds apart. */
 async function proceed(progress: Progress, rows: number, every: number, from = 0): Promise<void> {
   for (let row = 1; row <= rows; row += 1) {
     await clock.sleep(every);

@@ -5,7 +5,7 @@ import { tenEach } from '../../support/scripted-service.ts';
 import { changeFile, confirming, errorJson, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
 import { openTill } from '../../support/till.ts';
 
-/** Answers every question, and notes it. */
+/** Returns options of a terminal at which every question gets this answer, and the questions. */
 function person(answer = true) {
   const { asked, prompts } = confirming(answer);
   return { asked, options: { terminal: 100, env: { NO_COLOR: '1' }, prompts } };

@@ -5,7 +5,7 @@ import type { Action } from '../../support/scripted-service.ts';
 import { killAt, test } from '../../support/till.ts';
 
 const flags = '--yes --retries 0 --concurrency 1';
-/** Rows of a change file that petstock has written. */
+/** Returns the rows of a change file that petstock has written. */
 const rowsIn = (file: string) => readFileSync(file, 'utf8').trim().split('\n').slice(1);
 
 test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
@@ -86,7 +86,7 @@ test('keeps the rows of a run in --failed-out if its resume sends nothing', asyn
 
 test('replaces 16 --failed-out files from eight commands at a time', async ({ till }) => {
   const shops = Array.from({ length: 16 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
-  /** Eight at once, like `xargs -P 8`. */
+  /** Runs eight commands at once, like `xargs -P 8`. */
   const night = async (rows: string) => {
     const left = [...shops];
     const ended: number[] = [];

@@ -10,7 +10,7 @@ const stockOf = ({ service }: Till) => Array.from({ length: rows }, (_, index) =
 const fives = `petId,delta\n${Array.from({ length: rows }, (_, index) => `${index + 1},+5\n`).join('')}`;
 const notesIn = ({ folders }: Till) => readdirSync(folders.state).filter((name) => name.startsWith('leaving-'));
 
-/** Kills an apply of eight increments while its first row is on its way. A stranger adds as much to pets 2 and 3, and sells 3 of pet 4. */
+/** Kills an apply of eight deltas with its first row in flight. Others then add 5 to pets 2 and 3, and sell 3 of 4. */
 async function killed(till: Till): Promise<string> {
   const run = await killAt(till, hang, `inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1`);
   for (const petId of [2, 3]) till.service.sell(petId, -5);

@@ -193,7 +193,7 @@ test.for([
     };
     const sleep: typeof till.clock.sleep = (ms, signal) => {
       slept += ms;
-      // The lease of the killed command is over, its request is not.
+      // The lease of the killed command has ended, but its request may still arrive.
       if (lands && exchange !== undefined && !isLanded && slept > 16_000) {
         isLanded = true;
         exchange.commit();
@@ -221,7 +221,7 @@ test.each([
   ['set 1 50 --expect 10', 7, 8],
   ['adjust 1 -1', 0, 7],
 ])('reads the stock again after a wait for the rate limit: %s', async (command, code, stock) => {
-  // One request is left, so that a command that only then learns of the limit waits after its read.
+  // One request is left, so a command that learns of the limit by its read has to wait before it writes.
   const till = await openTill({ limit: { limit: 60, seconds: 60, left: 1 } });
   const sale = andThen(normally, () => till.service.sell(1, 2));
   till.service.next('GET', sale);
@@ -240,7 +240,7 @@ test('sets a pet without waiting for an apply that writes the same pet much late
   const file = till.file('a.csv', `petId,quantity\n${lines.join('\n')}\n`);
   const applied = await till.run(`inventory apply ${file} --yes`, { onStderr });
   expect(await set).toMatchObject({ code: 0 });
-  // The row that relied on the stock of before is a conflict.
+  // The row of this pet is a conflict, because its stock has changed since the plan.
   expect({ code: applied.code, stock: till.service.stockOf(30) }).toEqual({ code: 8, stock: 3 });
 });
 

@@ -58,7 +58,7 @@ const pets = Array.from({ length: files }, (_, file) => petsOf(file)).flat();
 class World {
   /** How often someone else has changed each pet by the same amount. */
   readonly #equal = new Map<number, number>();
-  /** Pets of a request that got no response: it can't be distinguished from an equal change at the same moment. */
+  /** Pets whose request got no response, so that it can't be told from an equal change at the same moment. */
   readonly #unanswered = new Set<number>();
   readonly #applied = new Set<number>();
 

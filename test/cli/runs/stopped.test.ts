@@ -30,7 +30,7 @@ test.each([
     },
   });
   const isConflict = /run \S+ \(inventory \w+\) has written the stock since/.test(stderr);
-  // Increments both count.
+  // Two adjusts both count.
   const stock = added === undefined ? Number(other.at(-1)) : before + added;
   expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
     code: added === undefined ? 8 : 0,
@@ -70,7 +70,7 @@ test('adds a delta only once if its request is still in flight when the run is r
     void till.run(['inventory', 'apply', till.file('a.csv', 'petId,delta\n1,5\n'), '--yes'], { around });
   });
   expect(await killed).toBe('killed');
-  // The lease of the process is over; its request may take 30 s.
+  // The lease of the process has ended, but its request may still arrive for 30 s.
   till.clock.advance(16_000);
   let hasArrived = false;
   const onStderr = (text: string) => {

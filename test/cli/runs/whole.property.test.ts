@@ -181,9 +181,9 @@ class World {
   readonly #shop: Shop;
   readonly #replica: LaggingReplica;
   readonly #url: string | undefined;
-  /** The stock that the history began with, and what came in since. */
+  /** The stock at the beginning, and the deliveries since. */
   #fresh = new Map<string, number>();
-  /** The rows of runs, as they were last seen: a run may be removed since. */
+  /** The rows of each run when last read. The run may have been removed since. */
   readonly #rows = new Map<string, readonly FaultyRow[]>();
   /** The rows of each `history export --after`, by run and row. */
   readonly #loaded = new Map<string, ExportedRow>();

@@ -26,7 +26,7 @@ describe('a row with an unknown outcome', () => {
     // Pet 1 has 12 already.
     const down = await apply(shop, 'petId,quantity\n4,1\n5,7\n1,12\n');
     expect(down.code).toBe(8);
-    // It was sent, and the stock shows that it was not written.
+    // The row was sent, and the stock shows that it was not written.
     const error = { code: 'injected_fault', message: 'This error was requested by a fault.', status: 503 };
     expect(down.report.rows[1]).toMatchObject({ result: 'failed', error });
     expect(down.report.counts).toMatchObject({ applied: 1, unchanged: 1, failed: 1, notAttempted: 0 });
@@ -177,7 +177,7 @@ test('writes the rows of two overlapping runs one after the other, or reports a 
     const results = [one.report.rows[index]?.result, other.report.rows[index]?.result];
     const winner = stock.get(`${petId}`) === petId + 2000 ? 0 : 1;
     expect(results[winner]).toBe('applied');
-    // The second run read the stock before or after the first one wrote: a conflict, or a change based on that.
+    // The other run either read the stock before that write (a conflict) or based its change on it.
     if (results[1 - winner] === 'applied') {
       const later = [one, other][winner]?.report.rows[index];
       expect(later?.before).toBe(petId + (winner === 0 ? 3000 : 2000));

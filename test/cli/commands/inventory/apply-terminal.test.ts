@@ -67,7 +67,7 @@ test('reports in a dry run that the rate limit causes no wait, and the time that
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
-  // Each request is logged by the service before its answer is read.
+  // The service logs each request before its response is read.
   const far: Shop = await openShop({ pets: 200, log: () => far.clock.advance(2000) });
   const slow = await apply(far, rowsOf(40), ['--dry-run']);
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);

@@ -155,7 +155,7 @@ describe('rows that are not written', () => {
     const result = await apply(shop, `petId,quantity\n${lines.join('\n')}\n`, ['--concurrency', '1']);
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, notAttempted: 17 } } });
     expect(result.sent).toHaveLength(3);
-    // The words of the service, then what was written.
+    // The service's message, then what was written.
     const message =
       'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted: The service did not accept the key.';
     expect(errorJson(result.stderr).error).toMatchObject({ code: 'injected_fault', status: 401, message });

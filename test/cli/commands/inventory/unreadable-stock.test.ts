@@ -79,7 +79,7 @@ test('reports both an unreadable stock and a missing pet', async () => {
   }
 });
 
-/** A number of pets without a readable stock. */
+/** A list of this many pets without a readable stock. */
 const unreadable = (count: number) =>
   `[${Array.from({ length: count }, (_, index) => `{"petId":${index},"quantity":0.5,"status":"sold"}`).join()}]`;
 

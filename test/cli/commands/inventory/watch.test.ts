@@ -188,7 +188,7 @@ test('watch ends after --for even if the rate limit allows no request', async ()
   const clock = createTestClock();
   let [meanwhile, looks] = [async () => {}, 0];
   const sleep: TestClock['sleep'] = async (ms, signal) => {
-    // The time-out of a check that waits for the limit.
+    // Lets a check that waits for the limit time out.
     if (ms > 2000) clock.expireDeadlines(2000);
     await clock.sleep(ms, signal);
     await meanwhile();

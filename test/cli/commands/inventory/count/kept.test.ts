@@ -55,7 +55,7 @@ test('keeps unknown codes in the counting session, and writes only those once a 
 }) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
-  // A sale of what was written.
+  // One of the written units is sold.
   expect((await shop.run('inventory set 4 1')).code).toBe(0);
   const some = await count(shop, '', `${session} --yes --codes ${codesOf(shop, 'foo,8')}`);
   expect(some).toMatchObject({ code: 8, written: ['8 {"quantity":3}'] });
