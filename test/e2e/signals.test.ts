@@ -219,18 +219,3 @@ function untilRefused(port: number): Promise<void> {
   };
   return vi.waitFor(refused, { timeout: 20_000, interval: 10 });
 }
-
-test.each([
-  'inventory set 4 12 --read-first',
-  'inventory adjust 4 +1',
-  'inventory count --new --yes',
-  'api GET /inventory',
-])('reports that nothing was written if %s is interrupted while it reads', async (command) => {
-  const { env, untilSeen } = await serve(['--fault', 'GET /inventory:hang']);
-  const program = startProgram(command, { env, stdin: '4\n' });
-  await untilSeen(1);
-  program.kill('SIGINT');
-  const { code, stderr } = await program.result;
-  expect(code).toBe(130);
-  expect(stderr).toMatch(/Error: Interrupted\. Nothing was written\.\n/);
-});
