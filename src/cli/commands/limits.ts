@@ -143,7 +143,6 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
   return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
 }
 
-/** A key with known limits, and how petstock shows it. */
 interface NamedKey extends KnownKey {
   /** The target of the key; undefined if the key belongs to another or an earlier configuration of this user. */
   readonly target: Target | undefined;

@@ -87,7 +87,6 @@ export interface CommandTraits<Options extends object = object> {
 }
 
 export interface RunningCommand extends Omit<CommandTraits, 'logs'> {
-  /** The name of the command, such as `inventory set`. */
   readonly name: string;
   readonly logs: boolean;
 }

@@ -8,7 +8,6 @@ import { faultyFile, readNamedFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { oneOf } from '../option-values.ts';
 
-/** The options of `apply` for reading a file. */
 export interface ReadOptions {
   readonly format?: string;
   readonly columns: ReadonlyMap<RowField, string>;
@@ -16,10 +15,7 @@ export interface ReadOptions {
   readonly minRows: number;
 }
 
-/**
- * Returns the words of `inventory apply` with a file and the typed options, for hints.
- * @param changes options to add, to replace, or to leave out (undefined)
- */
+/** Returns the words of `inventory apply` with a file and the typed options, for hints. `changes` replaces options. */
 export function applyCommand(invocation: Invocation, file: string, changes?: FlagValues): readonly string[] {
   return commandLine(invocation, ['inventory', 'apply', fileOperand(file)], changes);
 }
