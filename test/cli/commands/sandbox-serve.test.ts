@@ -295,7 +295,7 @@ describe('the file of sandbox serve', () => {
   test.skipIf(process.platform === 'win32')(
     'sandbox serve refuses a device as a key or certificate file',
     async ({ shop }) => {
-      // It would wait for the writer of a pipe, and no signal would end that wait.
+      // The command would wait for the writer of a pipe, and no signal would end the wait.
       for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
         expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
       }

@@ -84,7 +84,7 @@ test('keeps the rows of a run in --failed-out if its resume sends nothing', asyn
   expect(rowsIn(failed)).toEqual(['1,,10,4,,']);
 });
 
-test('replaces 16 --failed-out files from eight commands at a time', async ({ till }) => {
+test('replaces the --failed-out files of 16 commands, eight of which run at a time', async ({ till }) => {
   const shops = Array.from({ length: 16 }, (_, shop) => ({ shop, failed: till.file(`failed-${shop}.csv`, '') }));
   /** Runs eight commands at once, like `xargs -P 8`. */
   const night = async (rows: string) => {

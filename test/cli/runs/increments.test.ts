@@ -114,7 +114,7 @@ test.for([
   ['the delta would set it to zero', '', 5, 0, 0, undefined],
   ['is not the expected one', ' expecting', -1, 8, 11, expect.any(String)],
 ] as const)(
-  'checks a delta again if the stock changed during a wait, and %s',
+  'rechecks a delta if the stock changed during a wait, and %s',
   async ([to, flags, sold, ...end], { till }) => {
     const other = to.endsWith('below zero') ? -12 : -10;
     const rows = flags === ' expecting' ? 'petId,delta,expected\n1,-5,10\n2,-10,\n' : `petId,delta\n1,-5\n2,${other}\n`;

@@ -183,7 +183,7 @@ test.for([
   ['does not overwrite a late write', true, 8, 50],
   ['writes the row if nothing arrived', false, 0, 61],
 ] as const)(
-  'apply waits for the request of a killed command to the same pet, and then %s',
+  "apply waits for a killed command's request to the pet, and then %s",
   async ([_what, lands, code, stock], { till }) => {
     let exchange: Exchange | undefined;
     let isLanded = false;

@@ -58,7 +58,7 @@ describe('apply before anything is written', () => {
     ['item 2: there is no pet 777', '[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]'],
     ['line 2: there is no pet 777', '[{"petId":4,"quantity":12},\n{"petId":777,"quantity":1}]'],
   ] as const)(
-    'reports a fault in JSON by line, or by item if several items share a line: %s',
+    'reports a fault in JSON by line, or by item if items share a line: %s',
     async ([told, text], { shop }) => {
       const file = changeFile(shop, text, 'changes.json');
       const result = await shop.run(`inventory apply ${file} --yes`);

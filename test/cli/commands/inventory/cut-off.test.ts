@@ -38,7 +38,7 @@ test.for([
   ['note', '--ignore-columns --skip-unknown'],
   ['note,more', '--ignore-columns --column quantity=Pieces'],
   ['note', '--ignore-columns --format csv --dry-run'],
-])('refuses a truncated last line (columns %j, %s)', async ([ignored, options], { shop }) => {
+])('refuses a truncated last line (other columns %j, %s)', async ([ignored, options], { shop }) => {
   const quantity = options?.includes('Pieces') ? 'Pieces' : 'quantity';
   const file = join(newFolder(), 'cut.csv');
   const columns = ['petId', quantity, ...(ignored === '' ? ['reason'] : (ignored ?? '').split(','))];
