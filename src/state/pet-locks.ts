@@ -45,10 +45,9 @@ export class Pets {
   }
 
   /**
-   * Returns the time after which no request of a dead process can still reach any of these pets. A stock read earlier
-   * may still change.
+   * Returns the time, by the monotonic clock, after which no request of a dead process can still reach any of these
+   * pets; undefined if there is no such request. A stock read earlier may still change.
    * @param except a run whose own requests don't count
-   * @returns a time by the monotonic clock; undefined if there is no such request
    */
   async inFlightUntil(
     service: string,
