@@ -112,13 +112,8 @@ export function refuseConnection(
 ): void {
   const { status, headers, body } = refusalAnswer(refusal);
   const text = String(body);
-  const fields = {
-    ...common,
-    'Content-Type': JSON_TYPE,
-    'Content-Length': String(Buffer.byteLength(text)),
-    Connection: 'close',
-    ...headers,
-  };
+  const length = String(Buffer.byteLength(text));
+  const fields = { ...common, 'Content-Type': JSON_TYPE, 'Content-Length': length, Connection: 'close', ...headers };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
   socket.on('error', () => socket.destroy()).resume();
