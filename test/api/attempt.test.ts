@@ -272,6 +272,7 @@ describe('the facts about all attempts of a request', () => {
     ['a reset', patch, [lost, reset], onItsWay, 2],
     ['a reset of a read', get, [reset, lost], onItsWay, 5],
     ['a 500 of a read', get, [answer(500), lost], neither, 5],
+    ['a 503 of a read', get, [answer(503), lost], neither, 5],
     ['a permit that expires', patch, [expired, expired, lost], unsent, 7],
     ['a reset and a 500 of a read', get, [reset, answer(500)], { status: 500, ...onItsWay }, 5],
     ['a 501 of a read', get, [answer(501)], { status: 501, ...neither }, 1],

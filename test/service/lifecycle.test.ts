@@ -84,16 +84,20 @@ test('closes idle and hanging connections within 4 s, and may be closed twice', 
 });
 
 test.each([
-  ['a pending request', false],
-  ['no TLS handshake', true],
-])('ends a connection with %s once it has waited long enough', async (_what, isTls) => {
+  ['a pending request', 1, false],
+  ['no TLS handshake', 1, true],
+  ['a finished response', 60_000, false],
+])('ends a connection with %s after at most %i ms once it stops', async (what, patienceMs, isTls) => {
   const server = createServer().listen(0, '127.0.0.1');
   const connections = new Connections(server, isTls);
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const [socket] = await once(server, 'connection');
-  if (!isTls) connections.begin({ request: { socket }, response: new EventEmitter() } as Exchange);
-  expect(await Promise.all([once(client, 'close'), connections.stop(server, 1)])).toEqual([[false], undefined]);
+  const response = new EventEmitter();
+  if (!isTls) connections.begin({ request: { socket }, response } as Exchange);
+  const stopped = connections.stop(server, patienceMs);
+  if (what === 'a finished response') response.emit('close');
+  expect(await Promise.all([once(client.resume(), 'close'), stopped])).toEqual([[false], undefined]);
 });
 
 test('reports the limit of open files', { skip: process.platform !== 'linux' }, () => {
