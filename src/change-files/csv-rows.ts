@@ -183,8 +183,8 @@ function listColumns([petId = '', quantity = '', status = '', ...others]: readon
 
 /** Reports whether the only cell of a header line contains the names of several columns. */
 function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
-  const [only, ...others] = names.filter((name) => name !== '');
-  if (only === undefined || others.length > 0 || knows(only)) return false;
+  const [only = '', ...others] = names.filter((name) => name !== '');
+  if (others.length > 0 || knows(only)) return false;
   if (only.split(/[\s,;|:]+/).filter(knows).length > 1) return true;
   const parts = only.split(/[,;|\t]/).map((part) => part.trim());
   return parts.length > 1 && parts.some(knows) && parts.every(looksLikeName);

@@ -67,7 +67,7 @@ export class JsonRows {
       }
       const problem = (message: string) => this.faults.add({ line, column: name, message });
       if (cells[field] !== undefined) problem(`${quoted(field)} appears twice`);
-      if (name !== field) names[field] = name;
+      names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';
       if (text === undefined && field !== 'status' && field !== 'name') problem(unfitText(value));

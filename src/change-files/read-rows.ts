@@ -97,7 +97,7 @@ function createReader(
  * @throws BrokenFileError if it does not agree
  */
 function kindOf(head: string, wanted: ChangeFormat | undefined): 'table' | JsonKind {
-  const [, before = '', first = ''] = /^(\s*)([^\r\n]*)/.exec(head) ?? [];
+  const [, before = '', first = ''] = /(\s*)([^\r\n]*)/.exec(head) ?? [];
   const line = 1 + countLineEnds(before);
   const wantsJson = wanted === 'json' || wanted === 'ndjson';
   if (first === '') return 'table';

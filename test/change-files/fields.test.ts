@@ -80,6 +80,7 @@ test.each<[string, string, Remedy | undefined]>([
 test.each<[string, boolean]>([
   ['Animal,Box 12', true],
   ['Animal,Key123', false],
+  ['Animal,sk1Key', false],
   [`Animal,${'x'.repeat(25)}`, false],
 ])('asks about the columns %s only if all of them look like names', async (header, asks) => {
   const file = await read(`${header}\n4,12\n`);
