@@ -34,14 +34,14 @@ export function errorText(
 
 function hintLines(hint: string, paint: Paint, width: number): string[] {
   const label = 'Hint:';
-  const isCommand = /^(?:(?:PETSTOCK_\w+=\S+ |sudo -H )?petstock|export|mv|openssl) /.test(hint);
+  const isCommand = /^(?:(?:PETSTOCK_\w+=\S+ |sudo -H )?petstock|export|mv|openssl|chmod) /.test(hint);
   const [first = '', ...others] = messageLines(`${label} ${hint}`, isCommand ? Number.POSITIVE_INFINITY : width);
   return [paint.bold(paint.cyan(label)) + first.slice(label.length), ...others];
 }
 
 /**
  * Returns one line of JSON with its line end:
- * `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run", "faults","faultCount"}}`.
+ * `{"error":{"code","kind","message","status","exitCode","hint","retryAfterSeconds","run","faults","faultCount"}}`.
  * Absent values are left out; the service's own code, message and status take precedence. `lines` become part of the
  * message, unless `faults` contains them.
  * @param facts members to write before `error`
