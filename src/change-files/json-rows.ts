@@ -66,7 +66,8 @@ export class JsonRows {
         continue;
       }
       const problem = (message: string) => this.faults.add({ line, column: name, message });
-      if (cells[field] !== undefined) problem(`${quoted(field)} appears twice`);
+      const other = names[field];
+      if (other !== undefined) problem(`the fields ${quoted(other)} and ${quoted(name)} mean the same. Leave one out`);
       names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';

@@ -76,7 +76,7 @@ describe('readChanges of JSON', () => {
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],
     ['[{"petId":1,"qty":{"a":[1]}}]', `1 qty: an object is not allowed here: ${here}`],
     ['[{"petId":1,"quantity":[2]}]', `1 quantity: a list is not allowed here: ${here}`],
-    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: "quantity" appears twice`],
+    ['[{"petId":1,"quantity":2,"QTY":3}]', `1 QTY: the fields "quantity" and "QTY" mean the same. Leave one out`],
     [
       '[{"petId":1,"quantity":2,"expectd":3}]',
       `1 expectd: "expectd" is not a field that petstock knows: did you mean expected?`,
