@@ -155,7 +155,7 @@ export class CountSessions {
     const facts = row && this.#facts(sessionOf(this.connection, row));
     const name = session.slice(-4);
     if (facts === undefined || facts.end !== undefined) {
-      throw new ConflictError(`Session ${name} was finished by another process`, { hint });
+      throw new ConflictError(`Session ${name} was finished or removed by another process`, { hint });
     }
     const { holder } = facts;
     if (holder === undefined) return facts;

@@ -135,7 +135,7 @@ function requireOurs(path: string, stats: Stats): void {
   if (!stats.isFile()) throw refusal(path, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
   if (user === undefined) return;
   if (!isOursOrRoots(stats.uid)) {
-    throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or name a folder of your own`);
+    throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or choose a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
     throw refusal(path, 'others can write to it: check that it was not changed', `chmod go-w ${shellWord(path)}`);
@@ -211,7 +211,7 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
   const link = statsOf(path, lstatSync);
   if (link === undefined) return;
   if (link.isSymbolicLink() && !isOursOrRoots(link.uid)) {
-    throw failure(path, `it is a symbolic link of another user (uid ${link.uid}): name a folder of your own`);
+    throw failure(path, `it is a symbolic link of another user (uid ${link.uid}): choose a folder of your own`);
   }
   const stats = statsOf(path, statSync);
   if (stats === undefined)
@@ -220,13 +220,13 @@ function check(path: string, isAccepted: (owner: number) => boolean): void {
   if (effectiveUser() === undefined) return;
   // Checked before the owner, because the shared temporary folder belongs to root, and root must not use it either.
   if ((stats.mode & sticky) !== 0 && (stats.mode & writableByOthers) !== 0) {
-    throw failure(path, `all users share it: name a folder below it, such as ${join(path, 'petstock')}`);
+    throw failure(path, `all users share it: choose a folder below it, such as ${join(path, 'petstock')}`);
   }
   if (!isAccepted(stats.uid)) {
-    throw failure(path, `it belongs to another user (uid ${stats.uid}): name a folder of your own`);
+    throw failure(path, `it belongs to another user (uid ${stats.uid}): choose a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw failure(path, `others can write to it: run chmod go-w ${shellWord(path)}, or name another folder`);
+    throw failure(path, `others can write to it: run chmod go-w ${shellWord(path)}, or choose another folder`);
   }
 }
 

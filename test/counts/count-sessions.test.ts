@@ -120,7 +120,7 @@ test('merges sessions once, and refuses to merge them again', async () => {
   });
   const merged = sessions.merge(sources, undefined);
   expect(accountOf(merged).tally).toMatchObject({ units: 4, unknownUnits: 2 });
-  expect(() => sessions.merge(sources, undefined)).toThrow(/was finished by another process/);
+  expect(() => sessions.merge(sources, undefined)).toThrow(/was finished or removed by another process/);
   expect(sessions.list(false).map(({ head }) => head.session)).toEqual([merged.head.session]);
 });
 

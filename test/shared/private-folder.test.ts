@@ -83,8 +83,8 @@ test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])(
   },
 );
 
-const isWritable = 'others can write to it: run chmod go-w PATH, or name another folder';
-const isShared = 'all users share it: name a folder below it, such as PATH/petstock';
+const isWritable = 'others can write to it: run chmod go-w PATH, or choose another folder';
+const isShared = 'all users share it: choose a folder below it, such as PATH/petstock';
 
 test.each([
   [0o775, isWritable],
@@ -102,11 +102,11 @@ test('creates a folder below one that is shared and sticky', () => {
   expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
 });
 
-const isOthers = (uid: number) => `it belongs to another user (uid ${uid}): name a folder of your own`;
+const isOthers = (uid: number) => `it belongs to another user (uid ${uid}): choose a folder of your own`;
 
 test.runIf(isRoot)('refuses a folder or a link of another user, and does not change it', () => {
   refused(folderOf(0o700, 1234), 0o700, isOthers(1234));
-  const message = 'it is a symbolic link of another user (uid 1234): name a folder of your own';
+  const message = 'it is a symbolic link of another user (uid 1234): choose a folder of your own';
   expect(refusal(linkTo(folderOf(0o700), 1234))).toBe(message);
 });
 
