@@ -66,8 +66,8 @@ export function sumsOf(folder: string): string {
 }
 
 /**
- * Downloads a package from the registry, once, into `node_modules/.cache`. This is for large packages of one system:
- * every `npm ci` would download them if they were dependencies.
+ * Downloads a package from the registry, once, into `node_modules/.cache`. This is for packages that only executables
+ * need: every `npm ci` would download them if they were dependencies.
  * @param spec the package and its version, such as `@oven/bun-linux-aarch64@1.4.4`
  * @param integrity the hash of its tarball
  * @returns the folder of the package

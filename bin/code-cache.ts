@@ -132,7 +132,7 @@ export class CodeCache {
 
   /**
    * Returns the cached code for a key; undefined if there is none, or if the file is incomplete, belongs to another
-   * user, or was open to others. A file has the code twice and then the key: comparing the copies instead of computing
+   * user, or is open to others. A file has the code twice and then the key: comparing the copies instead of computing
    * a hash saves 16 M of the 147 M instructions of `--help` (Node 20), because Node's crypto is not loaded.
    */
   #read(path: string, key: string): Buffer | undefined {

@@ -7,10 +7,7 @@ interface Parts {
   program(): Promise<typeof import('./run.ts')>;
 }
 
-/**
- * Runs the command line of this process. Scripts that ask for the version and shells that complete a word don't load
- * the program.
- */
+/** Runs the command line of this process. The program is not loaded for `--version`, or to complete a word. */
 export async function start(words: readonly string[], parts: Parts): Promise<void> {
   if (tellsVersion(words)) return;
   if (words[0] === '__complete') return (await parts.completion()).answerShell(words.slice(1));

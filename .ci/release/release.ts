@@ -23,7 +23,7 @@ const textIn = (folder: string, name: string) => readFileSync(join(folder, name)
 const flag = { type: 'boolean', default: false } as const;
 const { values, positionals } = parseArgs({ options: { 'dry-run': flag, tagged: flag }, allowPositionals: true });
 const [version, ...others] = positionals;
-/** The address where the files of a release can be downloaded. A tagged commit has it in its manifest. */
+/** The repository on GitHub, from which a release can be downloaded. A tagged commit has it in its manifest. */
 const page = values.tagged ? undefined : pageOf(fromGit(root, 'remote', 'get-url', 'origin') ?? '');
 if (version === undefined || others.length > 0) throw new Error('Pass one version: npm run release -- 1.2.3');
 requireReleasable(version);

@@ -72,7 +72,7 @@ export async function readRows(
 }
 
 /**
- * Reports whether the first non-blank line is complete. That line determines how the file is read.
+ * Reports whether the first non-blank line is complete, or too long. That line determines how the file is read.
  * @throws BrokenFileError if the file begins with a megabyte of white space
  */
 function showsKind(head: string): boolean {

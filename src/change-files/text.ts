@@ -15,7 +15,7 @@ const signatures = [
 const byteOrderMark = '\xef\xbb\xbf';
 const maxSignature = 4;
 
-/** Maximum length of a row in UTF-16 code units. No real row comes close, and an unclosed quote ends here. */
+/** Maximum length of a row in UTF-16 code units. No real row comes close to it. */
 export const maxRow = 1024 * 1024;
 
 /**
@@ -84,7 +84,7 @@ function withoutMark(bytes: Buffer): Buffer {
   return start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
 }
 
-/** Returns the text of whole lines, up to the first that is not text. */
+/** Returns the text of all bytes or, if a line is not text, of the lines before it. */
 function textOf(bytes: Buffer): string {
   if (isText(bytes)) return bytes.toString();
   let start = 0;

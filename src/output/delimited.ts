@@ -65,13 +65,10 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
   return value === null || value === undefined ? quote('') : `${value}`;
 }
 
-/** Matches text that a spreadsheet takes for a formula, also in full width, with or without an apostrophe. */
+/** Matches a formula of a spreadsheet, also in full width, and with any number of apostrophes in front. */
 export const formula = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
-/**
- * Returns the text, with an apostrophe in front if a spreadsheet would run it as a formula. petstock removes the
- * apostrophe when it reads a file.
- */
+/** Adds an apostrophe in front of a formula, so that no spreadsheet runs it. petstock removes it from files it reads. */
 export function guarded(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }

@@ -100,7 +100,7 @@ async function* tableRows(
   }
 }
 
-/** Maximum number of rows that are read to describe a run. A longer run is described by its pets and units in all. */
+/** Maximum number of rows that are read to describe a run. A longer run is described by its number of pets and units. */
 const maxRead = 1000;
 
 /**
@@ -146,7 +146,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
-/** Returns the result of a run in words. `whole` is true if every row succeeded and none was undone. */
+/** Returns the result of a run in words. `whole` is true if the run is done, every row succeeded and none was undone. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;
@@ -175,10 +175,7 @@ function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunReco
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
-/**
- * Returns the counts of a run, with the fields of a report. A row that was not attempted is pending in the history, but
- * counted separately in a report.
- */
+/** Returns the counts of a run with all fields of a report. `notAttempted` is 0: in the history, such rows are pending. */
 function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }

@@ -7,8 +7,8 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
 /**
  * Renders a list as an array with one item per line, so that it can be streamed and read by lines. A list with a head
- * is an object with the array as `rows`. A single row, and the view's own `json`, is written on one line. Ids are
- * numbers with all digits, as in the API, or strings with `stringIds`.
+ * is an object with the array as `rows`. The row of a view with the shape `one`, and the view's own `json`, are written
+ * on one line. Ids are numbers with all digits, as in the API, or strings with `stringIds`.
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);

@@ -22,19 +22,19 @@ export interface Layout {
   readonly lanes: readonly TableColumn[];
   readonly gap: number;
   readonly fits: boolean;
-  /** Whether lines are longer than the terminal, because values that must not be truncated don't fit. */
+  /** Whether lines are longer than the terminal, because the columns can't be narrowed any further. */
   readonly overflows: boolean;
   /** Whether text that is wider than its column is truncated, because the width is limited. */
   readonly cuts: boolean;
 }
 
-/** No text is truncated to fewer columns than this. */
+/** Minimum width to which a column of text is narrowed. */
 const narrowest = 4;
 
 type LayoutOptions = Pick<RenderOptions, 'header' | 'width' | 'redact'>;
 export type Cells = readonly (readonly TableCell[])[];
 
-/** Measures the columns at their full width. A title is truncated to the total width. */
+/** Measures the columns at their full width. Long titles are truncated with `shortened`. */
 function measure(
   columns: readonly Column[],
   rows: Cells,

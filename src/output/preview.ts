@@ -72,7 +72,8 @@ function chooseRows(rows: readonly BulkRow[]): readonly BulkRow[] {
 const narrow = 60;
 
 /**
- * Returns the rows as a table without titles: pet, stock before and after, the result with its reason, and the name.
+ * Returns the rows as a table without titles: pet, stock before and after, the change (or the result with its reason,
+ * for a row that is not written), and the name.
  */
 function planView(rows: readonly BulkRow[], names: PetNames | undefined, width: number): View {
   const isNarrow = width < narrow;

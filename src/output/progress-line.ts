@@ -1,4 +1,5 @@
 import { grouped } from '../inventory/items.ts';
+import type { WaitReason } from '../rate-limit/key-state.ts';
 import { barText } from './columns.ts';
 import type { Paint } from './terminal.ts';
 import { visibleWidth } from './text-width.ts';
@@ -15,8 +16,7 @@ export interface ProgressNumbers {
   readonly left: number | undefined;
   /** Remaining milliseconds of the wait; undefined while nothing waits. */
   readonly waiting: number | undefined;
-  /** The cause of the wait. `refused`: a 429 or an exhausted window. `unavailable`: a 502, 503 or 504. */
-  readonly waitReason: 'refused' | 'unavailable';
+  readonly waitReason: WaitReason;
 }
 
 /** The forms of the line, from a wide terminal to a narrow one; the first that fits is used. */

@@ -39,8 +39,8 @@ function needsBar({ foreign }: Column, value: Scalar): boolean {
 }
 
 /**
- * Returns the row with each text safe, on one line, and little longer than the terminal is wide. Returns the same
- * object if nothing changes.
+ * Returns the row with each text safe, on one line, and, unless its column is `whole`, little longer than the terminal
+ * is wide. Returns the same object if nothing changes.
  */
 function cleanRow(columns: readonly Column[], row: Row, { width, redact = same }: CellOptions): Row {
   let clean = row;

@@ -11,8 +11,7 @@ const measuredRows = 200;
 /**
  * Renders columns for a person, without borders, fitted to the width. Numbers are never truncated; text is, with `…`. A
  * single item that does not fit is shown with a line for each value, and so are the rows of a wordy view whose text
- * would be truncated to a few letters. The text of a column with `under` goes below its row. An empty list prints
- * nothing.
+ * would be truncated to a few letters. An empty list prints nothing.
  */
 export async function* table(whole: View, options: RenderOptions): AsyncIterable<string> {
   const view = { ...whole, ...(await gridOf(whole, options)) };
@@ -37,8 +36,8 @@ async function* barredTable(view: View, options: RenderOptions): AsyncGenerator<
 }
 
 /**
- * Renders a table with cli-table3 if it is complete, fits, and has at most `measuredRows` rows. Any other table is
- * written row by row, in a form that has room for it.
+ * Renders a table with cli-table3 if it fits and has at most `measuredRows` rows. Any other table is written row by row,
+ * in a form that has room for it.
  */
 async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let first: readonly Row[] = [];
@@ -96,7 +95,7 @@ export function longForm(view: View, first: readonly Row[], options: RenderOptio
 
 /**
  * Returns a form of one line per row, below the titles. For a wordy view with titles, returns records instead if lines
- * would be truncated to a few letters.
+ * would be too long, or truncated to a few letters.
  */
 function formOf({ isWordy }: View, columns: readonly Column[], layout: Layout, options: RenderOptions): Form {
   const { header = true, paint } = options;

@@ -40,7 +40,7 @@ const wipe = /^\r\x1b\[K(?:\x1b\[A\x1b\[K){0,8}/;
 
 /**
  * Removes everything from a text that must not be sent to a terminal: control characters, escape sequences and bidi
- * controls. Keeps line ends, tabs, paint, and a line-clearing sequence at the start. A text that is only `bell` is
+ * controls. Keeps line feeds, tabs, paint, and a line-clearing sequence at the start. A text that is only `bell` is
  * returned unchanged.
  */
 export function harmless(text: string): string {
@@ -81,7 +81,7 @@ export async function createPaint(color: boolean): Promise<Paint> {
 }
 
 export interface ColorSources {
-  /** The value of `--color`; undefined for `auto`. */
+  /** The value of `--color`. Default: `auto`. */
   readonly flag?: 'auto' | 'always' | 'never' | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly isTerminal: boolean;

@@ -109,10 +109,7 @@ export function wrap(text: string, room: number, widthOf = graphemeWidth): strin
 
 export const bar = '│ ';
 
-/**
- * Returns a name from outside for the end of a line, untruncated, with a bar in front if it could be mistaken for
- * petstock's words.
- */
+/** Returns a name from outside, with a bar in front if it could be mistaken for petstock's words. */
 export function barredName(name: string): string {
   return isPlainName(name) ? name : bar + singleLine(name);
 }

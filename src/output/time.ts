@@ -53,7 +53,7 @@ export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return 'an unknown time';
   const whole = Math.max(0, Math.ceil(seconds));
   for (const { name, seconds: size, rest, finest } of units) {
-    // Rounded to the shown units: 23 h 1 min is not a day yet.
+    // Without days the finest unit is a minute: 23 h 59.5 min rounds up to a day, but 23 h 1 min does not.
     if (roundedUp(whole, finest) < size) continue;
     const rounded = roundedUp(whole, rest.seconds);
     const left = (rounded % size) / rest.seconds;

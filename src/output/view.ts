@@ -23,7 +23,7 @@ export interface Column {
    * wrapped, or could be mistaken for petstock's text.
    */
   readonly foreign?: 'words' | 'name';
-  /** Whether the text is shown completely, in lines below its row, if the table is wider than the terminal. */
+  /** Whether a table that is wider than the terminal may show the text completely, in lines below its row. */
   readonly under?: true;
   /** Whether this is a remark about the column before it, under that column's title. */
   readonly remark?: true;
@@ -34,7 +34,7 @@ export interface Column {
    * without a number are never left out. It is also left out if it is empty in a table whose rows are all known.
    */
   readonly yields?: number;
-  /** Returns what a table shows for a value. Other formats are not affected. */
+  /** Returns what a table or a page shows for a value. Other formats are not affected. */
   cell?(value: Scalar, row: Row, paint: Paint): string;
 }
 
@@ -82,14 +82,11 @@ export interface View extends Grid {
   readonly isFacts?: boolean;
   /** The value for JSON and NDJSON if it is not simply the rows. May contain bigint. */
   readonly json?: unknown;
-  /**
-   * Set if JSON is an object around the rows, or if a row has more in JSON than its columns. Takes precedence over
-   * `json`.
-   */
+  /** Set if JSON is an object around the rows, or has other rows than `rows`. Takes precedence over `json`. */
   readonly document?: JsonDocument;
   /** The title, lines and marks of a page to print; absent if the view has no page. */
   readonly page?: Page;
-  /** The columns and rows that a table shows, if they differ from those for programs. */
+  /** The columns and rows that a table or a page shows, if they differ from those for programs. */
   readonly table?: Partial<Grid> | ((options: RenderOptions) => Partial<Grid> | Promise<Partial<Grid>>);
 }
 

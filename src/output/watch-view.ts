@@ -22,7 +22,7 @@ export interface WatchReading {
 /**
  * Returns the view of changes as they are found, one row each: `{"at","petId","before","after","status","change"}`,
  * with `statusBefore` if the status has changed and `name` if there is one. A quantity is null if the pet did not exist
- * at that time.
+ * at that time, and `before` is null in the rows of the first check.
  */
 export function seenChangesView({ at, changes, isPresent }: WatchReading, names: PetNames | undefined): View {
   const rows = [changes.map((change) => toRow(at, change, isPresent, names?.get(change.petId)))];

@@ -200,8 +200,8 @@ const placeholder = 'no-host.invalid';
 function readUrl(text: string): URL | undefined {
   const { before, hosts, after } = partsOf(text);
   const isList = hosts.includes(',');
-  // `after` may be the rest of a password whose slash, `?` or `#` is not percent-encoded: digits before that look like
-  // a port.
+  // `after` may be the rest of a password whose slash, `?` or `#` is not percent-encoded. Digits before that character
+  // look like a port.
   if (/#|^[^?]*@|[?&](?!(?:user|password)=)[^&]*@/.test(after)) return undefined;
   if (!isList && URL.canParse(text)) return new URL(text);
   // A host of any other form may be the start of a password that contains a slash.

@@ -15,7 +15,7 @@ export type StatusMeaning =
    * out later, too.
    */
   | 'undecided'
-  /** Any other status: the request failed, and may have been carried out before that. */
+  /** Any other status, such as 500 or 204. The request may have been carried out. */
   | 'failed';
 
 /** 499 is a status of nginx; those from 520 on come from CDNs and proxies that have given up on the service. */

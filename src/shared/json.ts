@@ -21,7 +21,7 @@ export interface JsonBounds {
   readonly unique?: ReadonlySet<string>;
 }
 
-/** No valid response has more than this. */
+/** No valid response that is parsed as a whole has more than this. */
 export const responseBounds: JsonBounds = { values: 1_000_000, names: 50_000 };
 
 export class JsonSyntaxError extends SyntaxError {

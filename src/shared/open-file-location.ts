@@ -53,10 +53,11 @@ const maxLinks = 40;
  * Resolves a path to the location of its file, which may not exist yet. Each part is looked up in the open folder
  * before it, so a link that replaces a folder meanwhile is detected. Except on Linux, Node can't look up names in an
  * open folder, so a link that appears between two system calls is followed.
- * @throws UntrustedLink for a link in a folder that another user owns or can write to; the error of `node:fs`
+ * @throws UntrustedLink for a link in a folder that another user (except root) owns or can write to; the error of
+ * `node:fs`
  */
 export function openFileLocation(path: string): FileLocation {
-  // Files have no numeric owners on Windows, and only administrators create links.
+  // Files have no numeric owners on Windows, and a user needs a privilege to create links.
   if (effectiveUser() === undefined) return locationOnWindows(path);
   const canOpen = platform() === 'linux' && existsSync('/proc/self/fd');
   const root: Folder = { at: '/.', path: sep, close: () => {} };

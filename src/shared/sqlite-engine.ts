@@ -56,7 +56,7 @@ export function takeLock(file: string, timeout = 0): { close(): void } {
 
 /**
  * Like `takeLock`, but does not block the process while it waits.
- * @param maxWait the maximum wait in milliseconds
+ * @param maxWait the maximum wait in milliseconds, a multiple of 5
  */
 export function awaitLock(file: string, maxWait: number): Promise<{ close(): void }> {
   return retryBusy(() => takeLock(file), Array<number>(maxWait / 5).fill(5), setTimeout, isBusy);
