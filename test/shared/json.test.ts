@@ -64,6 +64,11 @@ describe('parseJson', () => {
   ])('throws a SyntaxError for %j', (text) => expect(() => parseJson(text)).toThrow(SyntaxError));
 
   test.each([
+    ['[1,', 'Unexpected end at position 3'],
+    ['[1,}', 'Unexpected character at position 3'],
+  ])('explains what is wrong with %j', (text, fault) => expect(() => parseJson(text)).toThrow(fault));
+
+  test.each([
     ['arrays', '['.repeat(100_000)],
     ['arrays that are closed', '['.repeat(100_000) + ']'.repeat(100_000)],
     ['objects', '{"a":'.repeat(100_000)],
