@@ -19,7 +19,7 @@ export class Calls {
    * Begins a call. The caller must call `end` afterwards.
    * @throws UsageError after `close`; the reason of a signal that is already aborted
    */
-  begin(own: AbortSignal | undefined) {
+  begin(own: AbortSignal | undefined): { readonly signal: AbortSignal; end(): void } {
     if (this.#closing !== undefined) throw new UsageError('The client is closed. Nothing was sent');
     // AbortSignal.any is not used: on Node 20 each call leaves a reference in the client's signal, and that signal
     // outlives all calls.
