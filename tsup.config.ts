@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { defineConfig, type Options } from 'tsup';
 import { alias, apart, importedApart, licencesOf } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
-import { completionTable } from './test/support/reference/completion-table.ts';
-import { manPage } from './test/support/reference/man-page.ts';
+import { completionTable } from './.ci/reference/completion-table.ts';
+import { manPage } from './.ci/reference/man-page.ts';
 
 /** The binaries of SQLite, whose package is not in `node_modules` with yarn's Plug'n'Play. */
 const { resolve } = createRequire(import.meta.url);

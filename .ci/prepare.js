@@ -11,10 +11,7 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 /** Contains the start time of the last successful build; its modification time is the end of that build. */
 const stamp = 'node_modules/.cache/petstock/built';
-const sources = [
-  ...['.ci', 'bin', 'src', 'test/support/reference'],
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'],
-];
+const sources = [...['.ci', 'bin', 'src'], ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts']];
 
 if (!existsSync('node_modules/tsup/package.json')) run('npm ci --include=dev --ignore-scripts --no-audit --no-fund');
 const isBuilt = existsSync(stamp) && existsSync('dist') && statSync('dist').mtimeMs <= statSync(stamp).mtimeMs;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'tsup';
 import { description, version } from '../../package.json';
-import { completionTable } from '../../test/support/reference/completion-table.ts';
-import { manPage } from '../../test/support/reference/man-page.ts';
 import { alias, licencesOf } from '../bundle.ts';
 import { buildConstants, committedAt, fetchPackage, filled, homepage, newFolder, root, sumsOf } from '../commands.ts';
+import { completionTable } from '../reference/completion-table.ts';
+import { manPage } from '../reference/man-page.ts';
 import { bunVersion, executableName, hostName, runtimeFor, targets } from './runtime.ts';
 import { sbomOf } from './sbom.ts';
 

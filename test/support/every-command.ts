@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { allCommands } from '../../.ci/reference/reference.ts';
 import { commandPath } from '../../src/cli/commands/command.ts';
-import { allCommands } from './reference/reference.ts';
 
 /** The arguments with which a command is run, the formats that it refuses, and its exit code in any other format. */
 export interface TriedCommand {

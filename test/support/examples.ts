@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { allCommands } from '../../.ci/reference/reference.ts';
 import { commandPath } from '../../src/cli/commands/command.ts';
 import { runProgram } from './program.ts';
-import { allCommands } from './reference/reference.ts';
 
 /**
  * Returns the command lines of a document: the lines of its `sh` blocks, the lines after `$ ` in its `console` blocks,

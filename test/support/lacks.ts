@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fromGit, root } from '../../.ci/commands.ts';
+import { commandsDocument } from '../../.ci/reference/commands-document.ts';
 import { changedFiles } from './changed-files.ts';
-import { commandsDocument } from './reference/commands-document.ts';
 
 /**
  * The first step of `npm run check:static`: prints what a change lacks, and what to do about it. A missing line in the

@@ -1,9 +1,9 @@
 import { expect, test as plain } from 'vitest';
+import { allCommands } from '../../../.ci/reference/reference.ts';
 import { addCommands, commandPath, loadDefinition, PetstockCommand } from '../../../src/cli/commands/command.ts';
 import type { Outline, VerbOutline } from '../../../src/cli/commands/define.ts';
 import { commandOutlines } from '../../../src/cli/commands/index.ts';
 import type { Run } from '../../../src/cli/invocation/invocation.ts';
-import { allCommands } from '../../support/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
 const run: Run = (action) => async () => void action;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { completionTable } from '../../../.ci/reference/completion-table.ts';
 import type { TableCommand, Word } from '../../../src/cli/completion/command-table.ts';
 import { complete, type Knowledge } from '../../../src/cli/completion/complete.ts';
 import { anyText } from '../../support/any-text.ts';
-import { completionTable } from '../../support/reference/completion-table.ts';
 import fc, { property } from '../../support/seeded-fast-check.ts';
 
 const table = await completionTable();

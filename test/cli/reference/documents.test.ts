@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
+import { manPage } from '../../../.ci/reference/man-page.ts';
+import { allCommands } from '../../../.ci/reference/reference.ts';
 import { commandPath } from '../../../src/cli/commands/command.ts';
-import { commandsDocument } from '../../support/reference/commands-document.ts';
-import { manPage } from '../../support/reference/man-page.ts';
-import { allCommands } from '../../support/reference/reference.ts';
 import { test } from '../../support/shop.ts';
 
 const markdown = await commandsDocument();

@@ -1,4 +1,4 @@
-import type { HelpPart } from '../../../src/output/help-text.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
 import { reference } from './reference.ts';
 
 /** Returns the text of `docs/reference/commands.md`: every command with its options and examples, from its help. */

@@ -1,21 +1,21 @@
 import type { Command, Option } from 'commander';
-import { rowFields } from '../../../src/change-files/field-names.ts';
-import { changeFileEndings, changeFormats } from '../../../src/change-files/read-rows.ts';
-import { methods } from '../../../src/cli/commands/api.ts';
-import { commandPath } from '../../../src/cli/commands/command.ts';
-import { topicNames } from '../../../src/cli/commands/help.ts';
-import { rowResults } from '../../../src/cli/commands/history/show-runs.ts';
-import { plans } from '../../../src/cli/commands/sandbox/sandbox-options.ts';
-import type { TableCommand, TableOption, ValueKind, Word } from '../../../src/cli/completion/command-table.ts';
-import { shellNames } from '../../../src/cli/completion/command-table.ts';
-import { petStatuses } from '../../../src/inventory/items.ts';
-import { runStates } from '../../../src/inventory/run-records.ts';
-import { sortKeys } from '../../../src/inventory/sort.ts';
-import { runFields } from '../../../src/output/history-list-view.ts';
-import { rowFields as rowFieldsOfRun } from '../../../src/output/history-run-view.ts';
-import { namedFields } from '../../../src/output/inventory-view.ts';
-import { definitionOf, remoteEnvironmentNames, settingNames } from '../../../src/settings/settings.ts';
-import { environmentNames } from '../../../src/shared/target.ts';
+import { rowFields } from '../../src/change-files/field-names.ts';
+import { changeFileEndings, changeFormats } from '../../src/change-files/read-rows.ts';
+import { methods } from '../../src/cli/commands/api.ts';
+import { commandPath } from '../../src/cli/commands/command.ts';
+import { topicNames } from '../../src/cli/commands/help.ts';
+import { rowResults } from '../../src/cli/commands/history/show-runs.ts';
+import { plans } from '../../src/cli/commands/sandbox/sandbox-options.ts';
+import type { TableCommand, TableOption, ValueKind, Word } from '../../src/cli/completion/command-table.ts';
+import { shellNames } from '../../src/cli/completion/command-table.ts';
+import { petStatuses } from '../../src/inventory/items.ts';
+import { runStates } from '../../src/inventory/run-records.ts';
+import { sortKeys } from '../../src/inventory/sort.ts';
+import { runFields } from '../../src/output/history-list-view.ts';
+import { rowFields as rowFieldsOfRun } from '../../src/output/history-run-view.ts';
+import { namedFields } from '../../src/output/inventory-view.ts';
+import { definitionOf, remoteEnvironmentNames, settingNames } from '../../src/settings/settings.ts';
+import { environmentNames } from '../../src/shared/target.ts';
 import { allCommands } from './reference.ts';
 
 /** Returns the table for completion, made from the commands themselves. */

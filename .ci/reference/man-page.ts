@@ -1,6 +1,6 @@
-import type { HelpPart } from '../../../src/output/help-text.ts';
-import { wrap } from '../../../src/output/text-width.ts';
-import { version } from '../../../src/shared/version.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
+import { wrap } from '../../src/output/text-width.ts';
+import { version } from '../../src/shared/version.ts';
 import { reference } from './reference.ts';
 
 /** The longest source line in bytes, by a convention that `mandoc -Tlint` checks. */

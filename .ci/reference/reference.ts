@@ -1,8 +1,8 @@
 import type { Argument, Command } from 'commander';
-import { commandPath, loadDefinition } from '../../../src/cli/commands/command.ts';
-import { topics } from '../../../src/cli/commands/help.ts';
-import { createProgram } from '../../../src/cli/program.ts';
-import type { HelpPart } from '../../../src/output/help-text.ts';
+import { commandPath, loadDefinition } from '../../src/cli/commands/command.ts';
+import { topics } from '../../src/cli/commands/help.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import type { HelpPart } from '../../src/output/help-text.ts';
 
 /**
  * Returns the help texts from which the documents are made. A title stands above its parts; the `depth` of a command is
