@@ -50,7 +50,7 @@ export class CsvRows {
     if (isLast && !this.#hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
   }
 
-  /** Returns the row of a record; undefined, and adds an error, if the cells can't be separated. */
+  /** Returns the row of a record; undefined, and adds an error, if the cells can't be assigned to columns. */
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
@@ -125,10 +125,10 @@ function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
 }
 
 /**
- * Returns why the cells of a row can't be separated; undefined if they can. Missing cells at the end are blank, because
- * Excel omits them if a block of rows has nothing in them. In a last line without a line end, missing cells are an
- * error, because the file was cut off. A blank stock at the end of that line is an error, too, unless the row has
- * another stock. Blank cells beyond the header's columns are ignored.
+ * Returns why the cells of a row can't be assigned to columns; undefined if they can. Missing cells at the end are
+ * blank, because Excel omits them if a block of rows has nothing in them. In a last line without a line end, missing
+ * cells are an error, because the file was cut off. A blank stock at the end of that line is an error, too, unless the
+ * row has another stock. Blank cells beyond the header's columns are ignored.
  */
 function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;

@@ -18,6 +18,7 @@ export type CountEvent =
   | { readonly kind: 'lineCancelled'; readonly line: string }
   /** The user has typed `help`, or a word that only looks like a command, such as `quit`. */
   | { readonly kind: 'help' }
+  /** A word that was not counted, with the pets that have it in their names or, if there are none, a similar name. */
   | {
       readonly kind: 'word';
       readonly word: string;

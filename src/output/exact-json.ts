@@ -20,7 +20,7 @@ function jsonNumber(value: number | bigint): string {
 
 /**
  * Returns compact JSON without losing digits: bigint and JsonNumber are written as their digits, a Map as an object in
- * its order. Otherwise like JSON.stringify: undefined is left out of objects and is null in arrays.
+ * its order. As in JSON.stringify, undefined is left out of objects and is null in arrays.
  * @param stringIds whether `petId`, and ids in a list `pets`, are strings, for readers with 53-bit numbers
  */
 export function exactJson(value: unknown, stringIds = false): string {

@@ -91,7 +91,7 @@ const wideText = 30;
 /** Text truncated to fewer columns than this is useless. */
 const minText = 10;
 
-/** Yields the steps of narrowing: the maximum widths by level of yielding. */
+/** Yields the steps of narrowing: the maximum widths by `Column.yields`, and the gap. */
 function* steps(lanes: readonly TableColumn[], width: number) {
   const levels = [...new Set(lanes.map(({ yields }) => yields))].filter((level) => level > 0).sort((a, b) => b - a);
   const caps = new Map<number, number>();

@@ -36,7 +36,7 @@ type Arrangement = (typeof arrangements)[number];
 
 /**
  * Returns one line of at most `width` columns, without a line end; empty if not even the count fits:
- * `[██████░░░░░░░░] 512/1,200 2 failed 9.8/s about 1 min 10 s left`.
+ * `[██████░░░░░░░░]  512/1,200  2 failed  9.8/s  about 1 min 10 s left`.
  */
 export function progressLine(facts: ProgressNumbers, width: number, paint: Paint): string {
   const lines = arrangements.map((arrangement) => partsOf(facts, arrangement, width, paint).join('  '));

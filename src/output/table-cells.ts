@@ -32,7 +32,7 @@ export function tableCells(columns: readonly Column[], row: Row, options: CellOp
   });
 }
 
-/** Reports whether a value could be mistaken for petstock's text. */
+/** Reports whether a value gets a bar: `words` always, a `name` only if it could be mistaken for petstock's text. */
 function needsBar({ foreign }: Column, value: Scalar): boolean {
   if (foreign === undefined || value === null || value === '') return false;
   return foreign === 'words' || !isPlainName(`${value}`);

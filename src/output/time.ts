@@ -47,7 +47,7 @@ const units = [
 
 /**
  * Returns a duration in at most two units: `42 s`, `3 min 20 s`, `9 h 12 min`, `2 d 3 h`. Rounded up, because it is
- * mostly a time to wait. Negative values are `0 s`.
+ * mostly a time to wait. Negative values are `0 s`, infinite ones `an unknown time`.
  */
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return 'an unknown time';

@@ -87,7 +87,7 @@ export abstract class PetstockError extends Error {
    * them in `message`.
    */
   readonly serviceError?: ServiceError | undefined;
-  /** Whether `message` contains what the service wrote, so that `serviceError` need not be shown. */
+  /** Whether `message` means the same as the text of the service, so that `serviceError` need not be shown. */
   readonly isReworded?: boolean | undefined;
   /** Seconds until the same command may succeed. */
   readonly retryAfterSeconds?: number | undefined;
@@ -183,7 +183,7 @@ export class NotFoundError extends PetstockError {
   readonly code = 'not_found';
 }
 
-/** The service rejected the request with a 4xx other than 401, 404 and 429. */
+/** The service returned a 4xx other than 401, 404 and 429. */
 export class RejectedError extends PetstockError {
   readonly kind = 'rejected';
   readonly code = 'rejected';
