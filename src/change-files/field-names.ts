@@ -12,7 +12,7 @@ export const rowFields = fields.filter((field): field is RowField => field !== '
 
 /** A row as text. A blank field is empty or absent. */
 export interface RawRow {
-  /** The line on which the row begins, or its number, depending on `FileProblems.unit`. */
+  /** The line on which the row begins, or the number of the item, depending on `FileProblems.unit`. */
   readonly line: number;
   readonly cells: FieldTexts;
   /** The names of the fields as the file spells them. A name may be absent if it is petstock's own. */

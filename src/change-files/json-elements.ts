@@ -2,7 +2,7 @@ import { endOfValue, skipSpace } from '../shared/json-text.ts';
 import { broken, type ProblemList } from './problems.ts';
 import { countLineEnds, maxRow } from './text.ts';
 
-/** A JSON value as written, with its place: the line on which it begins, or its number. */
+/** A JSON value as written, with its place: the line on which it begins, or the number of the item. */
 export interface JsonElement {
   readonly text: string;
   readonly line: number;

@@ -9,7 +9,7 @@ export interface BunRuntime {
 /**
  * Returns the clock that `process.hrtime` reads in Node, in nanoseconds. Executables run on bun, whose `hrtime` counts
  * from the start of the process, so this function asks the system. The returned function throws FailureError if that
- * is impossible, because times of other processes would be wrong.
+ * is impossible, because petstock could not use times that other processes have stored.
  */
 export function bunClock(runtime: BunRuntime): () => bigint {
   const open = () => {
