@@ -193,8 +193,8 @@ function tlsText({ caFile, extraCaFile, checksCertificates }: ReturnType<typeof 
 }
 
 /**
- * Returns the names of the streams that are terminals, the width, whether output has colour without `--color`, `TERM`,
- * and the locale from the first variable that is set.
+ * Returns the names of the streams that are terminals, the width, whether output has colour if `--color` is not given,
+ * the value of `TERM`, and the locale from the first variable that is set.
  */
 function terminalFacts({ stdin, stdout, stderr, env }: Context) {
   const streams = Object.entries({ stdin, stdout, stderr });

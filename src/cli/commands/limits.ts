@@ -144,7 +144,7 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
 }
 
 interface NamedKey extends KnownKey {
-  /** The target of the key; undefined if the key belongs to another or an earlier configuration of this user. */
+  /** The target of the key; undefined if the key belongs to another or an earlier configuration. */
   readonly target: Target | undefined;
   /** The key, masked except for its last 4 characters if it is configured; otherwise `#` and the start of its hash. */
   readonly shown: string;
@@ -162,7 +162,7 @@ async function namedKeys(invocation: Invocation, known: readonly KnownKey[]): Pr
     // therefore shown for that target.
     const targets =
       configured.get(key.scope)?.targets ?? printed.filter((target) => targetName(target) === key.state.env);
-    // A key of several targets is shown with the target that used it first, if that target is selected.
+    // A key of several targets is shown with the one that used it first since the start of the machine, if selected.
     const meant = targets.filter((target) => isNamed(invocation, target));
     const target = meant.find((each) => targetName(each) === key.state.env) ?? meant[0];
     if (target !== undefined) return [{ ...key, target, shown: configured.get(key.scope)?.key ?? shown }];

@@ -23,9 +23,9 @@ export interface ReplacingOptions {
 }
 
 /**
- * Asks before replacing a file that petstock did not write, or that was changed since, because it may contain hours of
- * work. `force`, or `--yes` on a terminal, replaces it without a question. Files without rows, pipes and other special
- * files are written without a question.
+ * Asks before replacing a file without a note that it is as petstock wrote it, because it may contain hours of work.
+ * `force`, or `--yes` on a terminal, replaces it without a question. Files without rows, pipes and other special files
+ * are written without a question.
  * @throws UsageError if the answer is no, if there is no terminal to ask on, or if such a file is an input file or in a
  * folder of petstock; FailureError if its folder does not exist, or for a symbolic link that others may have created
  */
@@ -125,9 +125,8 @@ function statsOf(file: string | number): BigIntStats | undefined {
 }
 
 /**
- * The folder in the state folder that has one note for each file that petstock wrote: a hash of the file's content.
- * Separate notes keep processes from overwriting each other's. A file with unchanged content may be replaced without a
- * question.
+ * The folder in the state folder that has one note for each file that petstock may replace without a question while its
+ * content is unchanged: a hash of that content. Separate notes keep processes from overwriting each other's.
  */
 const notesFolder = 'written';
 /**

@@ -80,7 +80,7 @@ export class Questions {
 
 /**
  * Reports whether the user agrees. If a word must be typed, asks once more after a mistyped word, and ignores case. An
- * empty answer means no.
+ * empty answer, `n` and `no` mean no.
  */
 async function isAgreed(prompts: Context['prompts'], { question, typed }: Question): Promise<boolean> {
   if (typed === undefined) return prompts.confirm(question);

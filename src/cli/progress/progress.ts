@@ -36,7 +36,7 @@ export interface ProgressOptions {
 /** Minimum time before the next sentence about progress if nothing can be drawn, in milliseconds. */
 const sayEvery = 10_000;
 /** A wait is announced if it lasts this much longer than the wait that is in progress, in milliseconds. */
-const shortWait = 1000;
+const announcedWait = 1000;
 
 /**
  * Creates the display of a bulk write: a line that is redrawn in place, or a sentence at intervals.
@@ -88,7 +88,7 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
       const known = meter.pauseLeft(at) ?? 0;
       meter.pause(at, ms);
       if (line !== undefined) draw();
-      else if (ms - known >= shortWait) {
+      else if (ms - known >= announcedWait) {
         const wait = `${formatDuration(ms / 1000)}, until ${localTime(clock.now() + ms, clock.now())}`;
         say(`Waiting for ${blocker(facts())}: ${wait}. ${progressSentence(facts())}`);
       }
@@ -101,11 +101,11 @@ export function createProgress(clock: Clock, line: LiveLine | undefined, options
 }
 
 /** How far back samples reach, in milliseconds. */
-const span = 10_000;
+const sampledTime = 10_000;
 /** The minimum time between two samples, in milliseconds. It limits the number of samples. */
-const grain = 500;
+const sampleInterval = 500;
 /** The shortest time over which a rate is measured, in milliseconds. */
-const first = 500;
+const minMeasured = 500;
 
 /**
  * Creates a meter of the rows per second over the last ten seconds in which rows could be sent; waits for the rate
@@ -124,9 +124,9 @@ export function createRateMeter(begin: number) {
     record: (at: number, done: number): void => {
       const now = active(at);
       const newest = samples.at(-1);
-      if (newest !== undefined && now - newest.at < grain) return;
+      if (newest !== undefined && now - newest.at < sampleInterval) return;
       samples.push({ at: now, done });
-      while (samples.length > 2 && now - (samples[1]?.at ?? 0) >= span) samples.shift();
+      while (samples.length > 2 && now - (samples[1]?.at ?? 0) >= sampledTime) samples.shift();
     },
     /** Notes that nothing is sent for `ms` milliseconds. Replaces a wait that is still in progress. */
     pause: (at: number, ms: number): void => {
@@ -135,12 +135,12 @@ export function createRateMeter(begin: number) {
     },
     /** Returns the rest of the wait; undefined while nothing waits. */
     pauseLeft: (at: number): number | undefined => (at < paused.until ? paused.until - at : undefined),
-    /** Returns the rows per second; undefined until something is done and `first` has passed. */
+    /** Returns the rows per second; undefined until something is done and `minMeasured` has passed. */
     rate: (at: number, done: number): number | undefined => {
       const [oldest] = samples;
       if (oldest === undefined) return undefined;
       const passed = active(at) - oldest.at;
-      return passed < first || done <= oldest.done ? undefined : ((done - oldest.done) * 1000) / passed;
+      return passed < minMeasured || done <= oldest.done ? undefined : ((done - oldest.done) * 1000) / passed;
     },
   };
 }

@@ -18,7 +18,7 @@ export interface PlanJob extends RunPlan {
   readonly intention: Intention;
   /** The names of the pets. Default: those of the codes file. */
   readonly names?: PetNames | undefined;
-  /** Called once the run is recorded, before its first request. */
+  /** Called once the run is recorded, before its first write. */
   readonly onBegun?: ((run: string) => Promise<void>) | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface PlanOptions extends RunOptions {
   readonly exitCode: boolean;
   /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
-  /** Called at the end with all rows that did not get the requested stock. */
+  /** Called at the end with all rows that did not get the requested stock; not called in a dry run. */
   readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
-  /** Receives the rows of a dry run whose plan could be carried out. */
+  /** Receives the rows of a dry run if the real run could begin. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
 

@@ -82,8 +82,8 @@ function isWithin({ since, until }: Period, run: RunRecord, { at = run.at }: Rec
 interface UndoneRow {
   readonly isCount: boolean;
   /**
-   * The change that its undo cancels: 0 if the row is not in the period, undefined if it is not known what the row
-   * changed.
+   * The change that its undo cancels: 0 if the row is not in the period, or itself undoes a row that is; undefined if
+   * it is not known what the row changed.
    */
   readonly change: bigint | undefined;
 }

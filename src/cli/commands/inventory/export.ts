@@ -42,7 +42,7 @@ export const defineExport = define({
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
-    // The sandbox's own names are included only on a terminal or for a spreadsheet.
+    // The sandbox's own names are included only with `--spreadsheet`, or on a terminal without `-o`.
     const names = spreadsheet ? await invocation.petNames() : (await invocation.stockRemarks()).names;
     const rows = exportRows(stock, names, counts);
     const columns = plainColumns(['petId', ...(names === undefined ? [] : ['name']), ...fields]);

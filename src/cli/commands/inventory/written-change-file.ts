@@ -34,7 +34,7 @@ export function fileText(rows: readonly BulkRow[]): AsyncIterable<string> | read
   return rows.length === 0 ? [] : changeText(rows);
 }
 
-/** Returns rows as the text of a change file, in which units of a delivery are deltas. */
+/** Returns rows as the text of a change file. Rows with a delta keep it, instead of the new stock. */
 export function changeText(rows: readonly BulkRow[]): AsyncIterable<string> {
   const batches = batchesOf(() => rows, exportRow);
   return changeFileText(batches, { deltas: rows.some(({ delta }) => delta !== undefined) });

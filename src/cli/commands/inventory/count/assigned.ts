@@ -9,7 +9,6 @@ import type { CountOptions } from './count-options.ts';
 /**
  * Offers to add the codes assigned during a session to the codes file. A failure is only a warning, so that the count
  * continues.
- * @param hasPet reports whether the service has a pet
  */
 export async function offerAssigned(
   invocation: Invocation,

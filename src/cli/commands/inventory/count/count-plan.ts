@@ -31,15 +31,15 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
   const unknowns = unknownsOf(counting);
   const { quantities } = stock;
   const unusable = [quantities.unreadable, quantities.outdated].flatMap((bad) => [...(bad?.keys() ?? [])]);
-  const there = new Set([...quantities.keys(), ...unusable]);
+  const existing = new Set([...quantities.keys(), ...unusable]);
   const nameOf = namesOfMissing(counting);
   for (const [petId, quantity] of units) {
-    if (there.has(petId)) continue;
+    if (existing.has(petId)) continue;
     units.delete(petId);
     const name = nameOf(petId);
     unknowns.set(name, (unknowns.get(name) ?? 0) + quantity);
   }
-  if (options.all) for (const petId of there) if (!units.has(petId)) units.set(petId, 0);
+  if (options.all) for (const petId of existing) if (!units.has(petId)) units.set(petId, 0);
   const { mode } = counting.session.head;
   const { reason = { count: 'stock-take', add: 'scanned in', take: 'scanned out' }[mode], ref } = options;
   const changes = Array.from(units, ([petId, sum], index): Change => {
@@ -49,7 +49,7 @@ export async function planOf(run: RunAccess, counting: Counting, options: PlanOp
     return { line: index + 1, petId, quantity, delta, expected: undefined, reason, ref };
   });
   const { rows } = planChanges(changes, quantities, { env: targetName(invocation.target) });
-  return { rows, stock, unknowns, hasPet: (petId: bigint) => there.has(petId) };
+  return { rows, stock, unknowns, hasPet: (petId: bigint) => existing.has(petId) };
 }
 
 /** Returns the units of unknown codes, by the description of each code. */

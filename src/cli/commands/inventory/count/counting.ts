@@ -21,8 +21,8 @@ import { quoted, sentence } from '../../../../shared/parsed.ts';
 
 export interface KnownPets {
   /**
-   * The stock of each pet of the service when the count began; undefined for a pet whose stock was unreadable. The map
-   * itself is undefined until the list of pets was read.
+   * The stock of each pet of the service when the count of the pet began; undefined for a pet whose stock was
+   * unreadable. The map itself is undefined until the list of pets was read.
    */
   stock: ReadonlyMap<bigint, number | undefined> | undefined;
   /** Whether lines come from a terminal, where a word like `quit` is not a code. */

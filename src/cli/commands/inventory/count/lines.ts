@@ -55,7 +55,7 @@ export class LineCutter {
 
   #edit(character: string): void {
     const key = this.hasKeys ? character : '';
-    // Backspace, Ctrl-U and Ctrl-W edit the line. Ctrl-C and Ctrl-D within a line are ignored.
+    // Backspace deletes a character, Ctrl-U and Ctrl-W the line. Ctrl-C, and Ctrl-D within a line, are not part of it.
     if (key === '\x7f' || key === '\b') this.#rest = Array.from(this.#rest).slice(0, -1).join('');
     else if (key === '\x15' || key === '\x17') this.#rest = '';
     else if (key !== '\x03' && key !== '\x04' && this.#rest.length < maxLine) {

@@ -29,8 +29,8 @@ export interface CountScreen {
 
 /**
  * Creates the output of a count. On a terminal, a person sees the result of each line, and below it the sum and the
- * next line. If lines can't be redrawn (such as with `TERM=dumb` or `--quiet`), the sum is a line of its own.
- * Scans from a pipe are shown on one changing line if there is a terminal; unknown codes stay visible.
+ * next line. If lines can't be redrawn (such as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it. For
+ * scans from a pipe, the sum is one changing line on a terminal; unknown codes and mistaken lines stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {
   const { context, globals } = invocation;
