@@ -6,6 +6,7 @@ import { faultsOf, read } from './reading.ts';
 const names: readonly (readonly [string, string | undefined])[] = [
   ['expectd', 'expected'],
   ['Exepcted', 'expected'],
+  ['exspectet', 'expected'],
   ['quanity', 'quantity'],
   ['qtty', 'quantity'],
   ['petid2', 'petId'],
@@ -16,7 +17,7 @@ const names: readonly (readonly [string, string | undefined])[] = [
   ['ids', 'petId'],
   ['colour', undefined],
   ['pit', undefined],
-  ['x', undefined],
+  ['qt', undefined],
   ['x'.repeat(1_000_000), undefined],
 ];
 test.each(names.map(([name, field]) => [name.slice(0, 20), name, field] as const))(

@@ -106,6 +106,7 @@ describe('readChanges of JSON', () => {
     ['several items on some lines', '[\n{"id":1},{"id":"x"},\n{"id":"y"}]', 'item', [2, 3]],
     ['an item of two lines', '[{"id":1},{"id":2,\n"qty":}]', 'item', [2]],
     ['one item per line', '[{"id":1},\n{"id":"x"},{"id":"y"}]', 'line', [2, 2]],
+    ['several lines in some items', '[\n{"id":1},\n{\n"id":2},\n{"id":"x"}]', 'line', [5]],
     ['several lines per item', '[{\n"id":1}, {\n"id":"x"}, {"id":"y"}]', 'line', [2, 3]],
     ['one item', '[{"id":"x"}]', 'line', [1]],
     ['a fault before the first', '[\n,{"id":1},{"id":"x"}]', 'line', [2, 2]],
