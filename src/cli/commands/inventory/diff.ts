@@ -81,7 +81,8 @@ function requireConsistentOptions(
   if (sides.every((side) => side.kind === 'file' && side.file === '-')) {
     throw new UsageError('Only one side can be stdin');
   }
-  const asksFormat = globals.json === true || (globals.output !== undefined && globals.output !== 'csv');
+  const { json, typed } = globals;
+  const asksFormat = json === true || (typed.output !== undefined && typed.output !== 'csv');
   if (changes && asksFormat) throw new UsageError('--changes prints CSV. Leave out -o and --json');
   if (changes && only === 'status') {
     throw new UsageError("--changes can only set quantities, so it can't be combined with --only status");

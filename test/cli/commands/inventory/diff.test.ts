@@ -101,6 +101,7 @@ test("diff --changes prints a change file, and warns about what the file can't c
     `inventory diff staging ${right} --changes --exit-code`,
     3,
     "Warning: A change file only sets quantities: this one can't add 1 pet that staging does not have, or remove 22 pets that only staging has, or change the status of 1 pet.\n",
+    { env: { PETSTOCK_OUTPUT: 'json' } },
   );
   expect(stdout).toBe('petId,status,expected,quantity,reason,ref\n4,available,39,37,,\n');
 });
