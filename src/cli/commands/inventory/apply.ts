@@ -3,7 +3,7 @@ import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inven
 import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
-import { petstock, targetWords } from '../../../shared/hint.ts';
+import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
 import { faultyFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
@@ -81,9 +81,10 @@ async function resume(invocation: Invocation, run: string, options: ApplyOptions
   const { format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref } = options;
   const ofFile = [file, format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref];
   if (ofFile.some((given) => given !== undefined)) {
+    const { store, env } = invocation.globals;
     throw new UsageError(
       '--resume takes the rows from the history. Leave out the file and its options, such as --column and --reason',
-      { hint: petstock`inventory apply --resume ${run}` },
+      { hint: petstock`inventory apply --resume ${run} ${flagWords({ store, env })}` },
     );
   }
   const bulk = parseBulkFlags(invocation, options);

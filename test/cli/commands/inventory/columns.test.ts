@@ -42,7 +42,7 @@ test.for([
   ['FILE --column petId=', 'such as petId=SKU'],
   ['FILE --column petId=a --column id=b', '--column gives two columns for petId'],
   ['FILE --column petId=a --column quantity=a', 'for two fields'],
-  ['--resume 20260101T000000Z-abcd --column petId=a', '--resume takes the rows from the history'],
+  ['--resume 20260101T000000Z-abcd --column petId=a -e sandbox', 'apply --resume 20260101T000000Z-abcd --env sandbox'],
 ] as const)('refuses invalid column options: %s', async ([words, said], { shop }) => {
   const file = changeFile(shop, 'petId,quantity\n4,12\n');
   expect(await shop.refused(`inventory apply ${words.replace('FILE', file)}`)).toContain(said);

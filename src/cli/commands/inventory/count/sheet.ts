@@ -4,6 +4,7 @@ import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
+import { petstock, withOption } from '../../../../shared/hint.ts';
 import { targetName } from '../../../../shared/target.ts';
 import type { Invocation } from '../../../invocation/invocation.ts';
 
@@ -51,7 +52,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
   const isPage = !results.isFormatNamed && !context.stdout.isTerminal;
   await results.print(view, isPage ? { format: 'html' } : {});
   if (!results.isFormatNamed && !isPage)
-    await messages.note('To print it: petstock inventory count --sheet -o html > sheet.html');
+    await messages.note(`To print it: ${petstock`${withOption(context.argv, '--output=html')}`} > sheet.html`);
 }
 
 /** Returns a comparison of pets by their names. Pets without a name come last, by their ids. */

@@ -26,8 +26,8 @@ test('prints all pets by name with their codes and a box for count --sheet, and 
     box,
   ]);
   expect((await shop.run('inventory count --list --closed -o csv')).stdout.split('\n')).toHaveLength(2);
-  const table = await shop.run('inventory count --sheet', { terminal: 80 });
-  expect(table.stderr).toContain('--sheet -o html > sheet.html');
+  const table = await shop.run('inventory count --sheet --env staging', { terminal: 80 });
+  expect(table.stderr).toContain('inventory count --sheet --env staging --output=html > sheet.html');
   expect((await shop.run('inventory count --sheet -o tsv')).stdout).toMatch(/^ant\t3\t\t\n/);
 });
 
