@@ -3,6 +3,7 @@ import { counted } from '../../../inventory/items.ts';
 import type { RunFilter, SettledFilter, SettledRow } from '../../../inventory/run-records.ts';
 import { historyExportView } from '../../../output/history-run-view.ts';
 import { createPaint } from '../../../output/terminal.ts';
+import { flagWords, petstock } from '../../../shared/hint.ts';
 import type { History } from '../../../state/history.ts';
 import { namedTarget } from '../../invocation/globals.ts';
 import { loadRenderer } from '../../invocation/results.ts';
@@ -60,10 +61,13 @@ export const defineHistoryExport = define({
       const text = (await loadRenderer(format))(historyExportView(rows), rendering);
       const pieces = untilInterrupted(text, context.interrupted);
       await exportTo(invocation, file, pieces, { force: options.force === true });
-      const open = state === undefined ? 0 : await openRows(state.history, namedTarget(invocation));
-      const left = `Not exported, because they have no final outcome yet: ${counted(open, 'row')}.`;
-      const how = 'To see the unfinished runs: petstock history list --state incomplete';
-      if (open > 0) await invocation.messages.note(`${left} ${how}`);
+      for (const each of ['incomplete', 'running'] as const) {
+        const open =
+          state === undefined ? 0 : await openRows(state.history, { ...namedTarget(invocation), state: each });
+        const list = petstock`history list --state ${each} ${flagWords({ store: globals.store, env: globals.env })}`;
+        const left = `Not exported: ${counted(open, 'row')} of ${each} runs, without a final outcome`;
+        if (open > 0) await invocation.messages.note(`${left}. To see them: ${list}`);
+      }
     });
   },
 });
@@ -79,8 +83,6 @@ async function* noRows(): AsyncGenerator<SettledRow> {}
 
 async function openRows(history: History, filter: RunFilter): Promise<number> {
   let rows = 0;
-  for (const state of ['incomplete', 'running'] as const) {
-    for await (const { counts } of history.runs({ ...filter, state })) rows += counts.pending + counts.unknown;
-  }
+  for await (const { counts } of history.runs(filter)) rows += counts.pending + counts.unknown;
   return rows;
 }
