@@ -17,6 +17,7 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { stateOptions, withExistingState } from '../invocation/state-access.ts';
 import { addCommands, PetstockCommand } from './command.ts';
 import { type Define, define, fieldsOption } from './define.ts';
+import { namedTargetText } from './history/selection.ts';
 
 export const defineLimits: Define = (command, run) => {
   limits(command, run);
@@ -79,7 +80,7 @@ const clear = define({
     'every key of this configuration, unless --env, --store or their variables select some. Requests that have no response yet stay counted. Sends nothing.',
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
-    const { messages, questions, target, context } = invocation;
+    const { messages, questions, context } = invocation;
     await withLimits(invocation, async (store) => {
       const known = await namedKeys(invocation, await store.list());
       const keys = known
@@ -93,7 +94,7 @@ const clear = define({
         );
       }
       if (chosen.length === 0) {
-        const where = isNarrowed(invocation) ? ` for ${targetName(target)}` : '';
+        const where = isNarrowed(invocation) ? ` for ${namedTargetText(invocation)}` : '';
         await messages.note(`There is nothing to clear${where}.`);
         return printCleared(invocation, []);
       }

@@ -313,7 +313,7 @@ describe('limits clear', () => {
   test('limits clear keeps the limits if the answer is no, and those of other environments', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
-    expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production.\n' });
+    expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production of all stores.\n' });
     const { asked: questions, prompts } = confirming(false, true);
     await shop.exits('limits clear', 2, [], { terminal: 80, prompts });
     expect((await shop.run('limits --json')).stdout).toContain('"remaining":1');
