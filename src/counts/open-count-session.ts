@@ -80,6 +80,7 @@ export class OpenCountSession implements SessionContent {
     const { connection } = this.store;
     const name = this.head.session.slice(-4);
     if (!connection.isInPlace) {
+      this.#leave();
       throw new FailureError(
         `The state in ${connection.file} was removed or replaced during session ${name}, so its scans are lost and have to be counted again`,
       );

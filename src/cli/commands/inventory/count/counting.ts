@@ -145,8 +145,9 @@ export class Counting {
     try {
       this.session.append(records);
     } catch (error) {
-      if (!(error instanceof PetstockError)) throw error;
-      const lost = records.length === 1 ? 'The last scan is' : `The last ${grouped(records.length)} scans are`;
+      const scans = records.filter(({ kind }) => ['add', 'set', 'back'].includes(kind)).length;
+      if (!(error instanceof PetstockError) || scans === 0) throw error;
+      const lost = scans === 1 ? 'The last scan is' : `The last ${grouped(scans)} scans are`;
       throw error.with({ message: `${sentence(error.message)} ${lost} not counted` });
     }
   }

@@ -202,7 +202,7 @@ async function repeatedBy(access: RunAccess, rows: readonly BulkRow[]) {
   const { run, pets, isSame } = open;
   const hint = petstock`inventory apply --resume ${run.run} ${targetWords(run)}`;
   if (!isSame) {
-    const text = `Run ${run.run} is unfinished and also has units of ${grouped(pets)} of these pets. Resuming it adds those, too`;
+    const text = `Run ${run.run} is unfinished and also has units of ${grouped(pets)} of these pets. Resuming it writes those, too`;
     await access.invocation.messages.warn(text);
     return undefined;
   }
