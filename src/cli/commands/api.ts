@@ -42,7 +42,8 @@ export const defineApi = define({
     const isRead = readingMethods.has(method);
     const { json, stringIds } = invocation.globals;
     if (json && include) throw new UsageError('The status and headers are not JSON. Leave out -i or --json');
-    if (stringIds) throw new UsageError('A body is printed unchanged. Leave out --string-ids');
+    if (stringIds)
+      throw new UsageError('A body is printed unchanged. Leave out --string-ids, or unset PETSTOCK_STRING_IDS');
     if (data !== undefined && isRead) throw new UsageError(`A ${method} request has no body. Leave out --data`);
     const body = data === undefined ? undefined : await bodyOf(invocation, data);
     const { client } = isRead

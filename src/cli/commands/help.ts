@@ -78,7 +78,7 @@ export const topics = {
         '  8  partial':
           'only some rows were written, it is not known whether some were written (unknown), or the service wrote another ' +
           'quantity than requested (differs). Also for single writes',
-        '  9  not-found': '404, or no such pet in the list',
+        '  9  not-found': '404, or no such pet, run or bar code',
         ' 10  rejected': '400, or another 4xx',
         '130  interrupted': 'Ctrl-C',
         '143  interrupted': 'SIGTERM',
@@ -141,7 +141,8 @@ export const topics = {
           'with a header, quoted as in RFC 4180, lines end in LF; an apostrophe keeps a spreadsheet from running text as a formula, unless --raw',
         '-o json': 'one array or object; ids are numbers with every digit, so the parser must keep int64',
         '-o ndjson': 'one object per line',
-        '-o html': 'a page to print, without scripts; for inventory list, history list, show and totals',
+        '-o html':
+          'a page to print, without scripts; for inventory list and count --sheet, history list, show and totals',
         '--string-ids':
           'pet ids as strings in json and ndjson, for tools that round large numbers (jq 1.6, JavaScript)',
       },
@@ -175,12 +176,11 @@ export const topics = {
           'one SQLite database with the rate limits of each key, the pets that commands are changing, and the runs of ' +
           'this machine (petstock history list). While it is in use, state.db-wal and ' +
           'state.db-shm belong to it; never copy or remove one of them alone',
-        'codes-*.json': 'the content of the codes file when it was last read',
+        'codes-*.json': 'the content of a codes file when it was last read',
         'leaving-*, highest-*, current-*, begun-contents':
           'the rows that a command was about to send, the version of the state, and what runs were begun for. They show ' +
           'what was written after a kill, or after an older copy of the state was restored',
-        written:
-          'a hash of each file that petstock wrote. petstock replaces a file without asking as long as it is unchanged',
+        written: 'a hash of each file that petstock wrote and replaces without asking as long as it is unchanged',
         'sandbox.db': 'the stock of the sandbox',
         'sandbox.key': 'the key of the sandbox',
         'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",

@@ -48,9 +48,8 @@ export async function printReportBefore(
   await printReport(invocation, report, options).catch((cause) => {
     if (cause instanceof ClosedPipeError) throw error ?? cause;
     if (error) return;
-    throw new FailureError(`The run was carried out, but its report could not be shown: ${fileErrorReason(cause)}`, {
-      cause,
-    });
+    const what = report.run === null ? 'Nothing was written, and the' : 'The run was carried out, but its';
+    throw new FailureError(`${what} report could not be shown: ${fileErrorReason(cause)}`, { cause });
   });
 }
 

@@ -52,7 +52,7 @@ export async function resumeRun(
       const ended = options.dryRun ? error : await whenEnded(access, run, error);
       if (ended !== undefined) throw ended;
     },
-    'Nothing more was sent',
+    'Nothing more was written',
   );
 }
 

@@ -134,7 +134,8 @@ async function printItem(
   await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');
-    const message = `${onePet(row, target)} was written, but that could not be shown: ${fileErrorReason(cause)}`;
+    const was = row.result === 'unchanged' ? 'needed no change' : 'was written';
+    const message = `${onePet(row, target)} ${was}, but that could not be shown: ${fileErrorReason(cause)}`;
     throw new FailureError(message, { cause });
   });
 }

@@ -23,7 +23,7 @@ describe('a resume after a killed process', () => {
   });
 
   test.for([
-    ['Ctrl-C while a request may arrive', ' --yes', 130, 'Interrupted. Nothing more was sent'],
+    ['Ctrl-C while a request may arrive', ' --yes', 130, 'Interrupted. Nothing more was written'],
     ['a guard', ' --yes --max-changes 0', 2, 'othing more was written'],
     ['the answer no', '', 2, 'othing more was written'],
   ] as const)(

@@ -141,7 +141,7 @@ function refuseUnfinished(name: string, runs: readonly RunRecord[]): void {
   }
   const open = runs.find(({ state }) => state !== 'done');
   if (open !== undefined) {
-    throw new ConflictError(`Run ${open.run} of ${name} is unfinished. Nothing was written`, {
+    throw new ConflictError(`${name} belongs to run ${open.run}, which is unfinished. Nothing was written`, {
       hint: petstock`inventory apply --resume ${open.run} ${targetWords(open)}`,
       run: open.run,
     });

@@ -32,9 +32,7 @@ export class ReaderCellCheck {
     const names = hasNames ? await petNames() : undefined;
     const renamed = names === undefined ? [] : this.#renamed(names);
     if (renamed.length > 0)
-      await messages.warn(
-        `The name ${this.#where(renamed)} differs from the one in the codes file, and apply does not change it`,
-      );
+      await messages.warn(`The name ${this.#where(renamed)} differs from the shop's, and apply does not change it`);
   }
 
   #renamed(names: PetNames): number[] {

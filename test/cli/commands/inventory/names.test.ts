@@ -213,7 +213,7 @@ test('apply warns about rows whose status or name was edited, and writes their q
   const applied = await shop.exits(`inventory apply ${csv} --yes -q --json`, 0);
   expect(applied.stderr).toBe(
     "Warning: The status on line 3 differs from the service's, and apply does not change it.\n" +
-      'Warning: The name on line 4 differs from the one in the codes file, and apply does not change it.\n',
+      "Warning: The name on line 4 differs from the shop's, and apply does not change it.\n",
   );
   expect(JSON.parse(applied.stdout).counts).toMatchObject({ applied: 4 });
   const json = changeFile(

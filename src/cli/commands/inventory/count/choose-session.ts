@@ -142,10 +142,11 @@ function requireAlike(first: CountSession, session: CountSession): void {
 export function requireOpen(session: CountSession, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
-  const was = `Session ${shortOf(session)} is finished: it was`;
+  const finished = `Session ${shortOf(session)} is finished`;
+  const was = `${finished}: it was`;
   switch (end.how) {
     case 'applied':
-      if (end.run === null) throw new UsageError(`${was} the same as the stock`);
+      if (end.run === null) throw new UsageError(`${finished}: its count was the same as the stock`);
       throw new UsageError(`${was} applied, by run ${end.run}`, { hint: petstock`history show ${end.run}` });
     case 'written':
       throw new UsageError(`${was} written to ${end.file}`);

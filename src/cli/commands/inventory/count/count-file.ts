@@ -43,6 +43,6 @@ export async function writeToFile(
   counting.noteWritten(rows, { how: 'written', file: to });
   if (to === '-') return;
   const differ = grouped(rows.filter(({ before, after }) => before !== after).length);
-  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a changed stock).`);
+  await messages.note(`Written to ${to}: ${counted(rows.length, 'pet')} (${differ} with a new stock).`);
   await messages.note(`To apply it: ${petstock`inventory apply ${fileOperand(to)} ${targetWords(target)}`}`);
 }

@@ -69,7 +69,8 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
     const name = session.slice(-4);
     const removes = isDamaged || found.end !== undefined;
     const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(accountOf(found).tally)}`;
-    await invocation.questions.confirm(`${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`);
+    const question = `${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`;
+    await invocation.questions.confirm({ question, notDone: 'The session was not changed' });
     if (removes) sessions.remove(session);
     else sessions.discard(found);
     const became = removes ? 'removed' : 'discarded';

@@ -22,7 +22,7 @@ test('refuses a count by a script while a session is unfinished, and suggests re
   );
   const alike = listed.find(({ state, became }) => state === 'applied' && became === null);
   const merge = `inventory count --merge ${alike?.session} ${name} --dry-run`;
-  expect(await shop.refused(merge)).toContain('is finished: it was the same as the stock');
+  expect(await shop.refused(merge)).toContain('is finished: its count was the same as the stock');
 });
 
 test.for([
