@@ -173,6 +173,7 @@ describe('parseDatabaseUrl', () => {
     ['sslrootcert=system&sslmode=require', 'sslrootcert'],
     ['uselibpqcompat=false', 'uselibpqcompat'],
     ['connect_timeout=0', 'connect_timeout'],
+    ['connect_timeout=x10', 'connect_timeout'],
     ['hostaddr=10.0.0.7', 'hostaddr'],
     ['ssl%20mode=disable', 'ssl mode'],
     ['sslpassword=Geheim', 'sslpassword'],
