@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ownAccount, userOf } from '../../src/shared/account.ts';
+import { isOursOrRoots, ownAccount, userOf } from '../../src/shared/account.ts';
 import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
 import { withOption, withValue } from '../../src/shared/hint.ts';
 import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
@@ -11,6 +11,7 @@ import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
 import { redactorOf } from '../../src/shared/redact.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf } from '../../src/shared/sqlite-engine.ts';
+import { isEnvironment } from '../../src/shared/target.ts';
 import { newFolder } from '../support/new-folder.ts';
 
 test.each<[string, number[]]>([
@@ -149,6 +150,15 @@ test.each([
   [{ LOGNAME: 'ben', USERNAME: 'cem' }, 'ben'],
   [{ USERNAME: 'cem' }, 'cem'],
 ])('reads the name of the user in the environment %j as %s', (env, name) => expect(userOf(env)).toBe(name));
+
+test('counts only files of the user and of root as ours or of root', { skip: process.geteuid === undefined }, () => {
+  const user = process.geteuid?.() ?? 0;
+  expect([user, 0, user + 1].map(isOursOrRoots)).toEqual([true, true, false]);
+});
+
+test('recognizes the environments of commands by their whole names', () => {
+  expect(['staging', 'production', 'sandbox', 'stag', 'test'].filter(isEnvironment)).toHaveLength(3);
+});
 
 test('finds an account with a name and a home in a file like /etc/passwd', () => {
   const file = join(newFolder(), 'passwd');
