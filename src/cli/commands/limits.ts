@@ -10,6 +10,7 @@ import { configOf } from '../../settings/config-file.ts';
 import { maskKey, serviceNameOf } from '../../settings/key-and-url.ts';
 import { knownKey, resolveBaseUrl, resolveKey } from '../../settings/resolve.ts';
 import { remoteEnvironmentNames } from '../../settings/settings.ts';
+import { storesOfVariables } from '../../settings/variables.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import { isNamed, isNarrowed } from '../invocation/globals.ts';
@@ -147,7 +148,7 @@ function factsOf(key: KnownKey, clock: Clock): string[] {
 interface NamedKey extends KnownKey {
   /** The target of the key; undefined if the key belongs to another or an earlier configuration. */
   readonly target: Target | undefined;
-  /** The key, masked except for its last 4 characters if it is configured; otherwise `#` and the start of its hash. */
+  /** The key, masked except for its last 4 characters; `#` and the start of its hash if its text is not configured. */
   readonly shown: string;
   /** The target, followed by the key if the target has several; `another configuration (#…)` if it is unknown. */
   readonly name: string;
@@ -194,7 +195,8 @@ async function configuredKeys({ context, configFile, store }: Invocation) {
     entry.targets.push(target);
     configured.set(scope, entry);
   };
-  for (const name of new Set([undefined, store?.value, ...Object.keys(configFile.stores)])) {
+  const stores = [...Object.keys(configFile.stores), ...storesOfVariables(context.env)];
+  for (const name of new Set([undefined, store?.value, ...stores])) {
     const config = configOf(configFile, name);
     for (const env of remoteEnvironmentNames) {
       const url = resolveBaseUrl(env, context.env, config);

@@ -279,21 +279,29 @@ describe('limits', () => {
   test('limits lists a key of another configuration without an environment, and filters by --env', async () => {
     const shop = await asked();
     shop.clock.advance(1000);
-    const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678' };
+    const { url } = shop.service;
+    const north = { PETSTOCK_NORTH_URL_STAGING: url, PETSTOCK_NORTH_API_KEY_STAGING: 'psk_north_12340000' };
+    const keys = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: 'psk_other_12345678', ...north };
     const other = { PETSTOCK_API_KEY_STAGING: 'psk_third_87654321' };
     await shop.run('inventory get 1', { env: other });
-    await shop.run('inventory get 1 --env production', { env: production });
+    for (const target of ['--env production', '--store north'])
+      await shop.run(`inventory get 1 ${target}`, { env: keys });
     const rows = async (command: string) =>
-      (await shop.run(`${command} -o table --no-header`, { env: production })).stdout
+      (await shop.run(`${command} -o table --no-header`, { env: keys })).stdout
         .trim()
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => line.split(/ +/).slice(0, 2));
     const own = `…${shop.service.key.slice(-4)}`;
-    expect(await rows('limits --env staging')).toEqual([['staging', own]]);
+    expect(await rows('limits --env staging --store default')).toEqual([['staging', own]]);
     expect(await rows('limits --env production')).toEqual([['production', '…5678']]);
     const stranger = ['(unknown)', expect.stringMatching(/^#[0-9a-f]{8}$/)];
-    expect(await rows('limits')).toEqual([['production', '…5678'], ['staging', own], stranger]);
+    expect(await rows('limits')).toEqual([
+      ['north/staging', '…0000'],
+      ['production', '…5678'],
+      ['staging', own],
+      stranger,
+    ]);
     expect(await rows('limits --env sandbox')).toEqual([]);
   });
 });
