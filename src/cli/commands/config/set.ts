@@ -81,10 +81,7 @@ export const defineSet = define({
   },
 });
 
-/**
- * Checks a file of bar codes.
- * @throws UsageError with the errors of the file, or if it can't be read
- */
+/** @throws UsageError with the errors of a file of bar codes, or if it can't be read */
 async function requireCodes({ context }: Invocation, file: string): Promise<void> {
   const { readCodesFile } = await import('../../shop-codes.ts');
   await readCodesFile(file, context, 'the setting codes was not changed');

@@ -64,10 +64,7 @@ interface ParsedOptions extends Omit<DiffOptions, 'only'> {
   readonly only: ComparedField | undefined;
 }
 
-/**
- * Checks that the options and the sides go together.
- * @throws UsageError if they don't
- */
+/** @throws UsageError if some of the options and sides can't be used together */
 function requireConsistentOptions(
   { environment, globals }: Invocation,
   { only, changes }: ParsedOptions,

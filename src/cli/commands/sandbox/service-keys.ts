@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Column, Row } from '../../../output/view.ts';
 import type { KeyGrant, KeyRecord } from '../../../service/index.ts';
 import { NotFoundError, UsageError } from '../../../shared/errors.ts';
+import { flagWords, petstock } from '../../../shared/hint.ts';
 import type { GlobalOptions } from '../../invocation/globals.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { ownKey } from '../../sandbox.ts';
@@ -71,7 +72,7 @@ export const defineRevoke = define({
   options: storageOptions,
   examples: [['petstock sandbox keys revoke <id>']],
   action: async (invocation, choice: StorageChoice, id = '') => {
-    const hint = 'petstock sandbox keys list';
+    const hint = petstock`sandbox keys list ${flagWords({ file: choice.file })}`;
     // Any other word may be a key, so the message does not repeat it.
     if (!/^[0-9a-f]{12}$/.test(id)) {
       throw new UsageError('A key is revoked by its id, such as 0a1b2c3d4e5f. Nothing was revoked', { hint });
@@ -91,10 +92,7 @@ export const defineRevoke = define({
   },
 });
 
-/**
- * Returns the name of a key.
- * @throws UsageError for a name that is not valid
- */
+/** @throws UsageError for a name that is not valid */
 function readName(given: string): string {
   const name = given.trim();
   if (/^[^\p{C}]{1,40}$/u.test(name)) return name;

@@ -121,10 +121,7 @@ async function confirmResume(questions: Invocation['questions'], question: strin
   }
 }
 
-/**
- * Checks that two sessions can be merged.
- * @throws UsageError if they can't
- */
+/** @throws UsageError if two sessions can't be merged */
 function requireAlike(first: CountSession, session: CountSession): void {
   const { service, mode } = session.head;
   const both = `Sessions ${shortOf(first)} and ${shortOf(session)}`;
@@ -135,10 +132,7 @@ function requireAlike(first: CountSession, session: CountSession): void {
   }
 }
 
-/**
- * Checks that a session is not finished.
- * @throws UsageError with the outcome of a finished session
- */
+/** @throws UsageError with the outcome of a session that is finished */
 export function requireOpen(session: CountSession, invocation: Invocation): void {
   const { end, head } = session;
   if (end === undefined) return;
@@ -159,10 +153,7 @@ export function requireOpen(session: CountSession, invocation: Invocation): void
   }
 }
 
-/**
- * Checks that a session belongs to the target and that the options fit it.
- * @throws UsageError otherwise
- */
+/** @throws UsageError unless a session belongs to the target and fits the options */
 function requireFitting(session: CountSession, invocation: Invocation, { mode, all }: CountOptions): void {
   const { head } = session;
   const name = shortOf(session);

@@ -31,7 +31,7 @@ export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
 
 /**
  * Ends a count as a run or as a change file. The session is then finished, except for units of unknown codes and units
- * that could not be written. After a dry run, or if no run could begin, the session stays as it is.
+ * that could not be written. A dry run leaves the units in the session.
  * @returns the pets to count again because their stock has changed during the count, with their current stock
  * @throws UsageError if nothing was counted, if a line that was not typed is mistaken, or if `--all` meets an unknown
  * code; NotFoundError if no code is known, PartialError if only some are
