@@ -186,8 +186,8 @@ export const topics = {
         'sandbox-codes.csv': "the codes and names of the sandbox's pets, once they were changed",
       },
     },
-    'The time before which nothing may be sent with a key is also saved outside the state. It is in ' +
-      'PETSTOCK_RUNTIME_DIR alone, or in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
+    'The time before which nothing may be sent with a key is also saved outside the state: in ' +
+      'PETSTOCK_RUNTIME_DIR if that is set, otherwise in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
       'temporary folder. petstock reads all of them, with or without a login session.',
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
       '(PETSTOCK_NO_CACHE=1 disables it).',

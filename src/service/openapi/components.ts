@@ -69,7 +69,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
   'Accept-Patch': header('The supported media type.', { const: 'application/json' }, false),
   'Accept-Encoding': header('Sent if the body was compressed.', { const: 'identity' }, false),
   Deprecation: header('When the operation was deprecated (RFC 9745).', { type: 'string', pattern: '^@\\d+$' }),
-  Sunset: header('When the operation will be removed (RFC 8594). The date was chosen by the embedded service.', {
+  Sunset: header('When the operation will be removed (RFC 8594): a date that the sandbox has chosen.', {
     type: 'string',
     pattern: ' GMT$',
   }),

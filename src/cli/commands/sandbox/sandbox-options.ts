@@ -119,7 +119,7 @@ export const options = {
   log: 'one JSON line per request and event on stderr; never the key',
   fault: ['spec', 'a fault to inject, for testing clients; may be repeated', text, /\n/],
   testControls:
-    'let --admin-port change faults and the clock and show the requests, for testing clients; /readyz then always fails',
+    'add faults, the clock and a journal of requests to the admin port, for testing clients; /readyz then always fails',
 } as const satisfies Readonly<Record<string, string | ValueOption>>;
 
 type Options = typeof options;
