@@ -1,4 +1,4 @@
-import { fifteenDigitsThenZeros, isAddition, parsePetId, parseQuantity } from '../inventory/items.ts';
+import { fifteenDigitsThenZeros, parsePetId, parseQuantity } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
@@ -30,10 +30,5 @@ export function readPetId(text: string): Parsed<bigint> {
 
 /** Parses a new or an expected stock. The text must not be blank. */
 export function readQuantity(text: string): Parsed<number> {
-  if (isAddition(text)) {
-    return problem(
-      `${quoted(text)} is not a quantity: a quantity is the new stock and has no plus sign (changes go into a column named delta)`,
-    );
-  }
-  return parseQuantity(text);
+  return parseQuantity(text, ' (changes go into a column named delta)');
 }

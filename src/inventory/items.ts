@@ -91,19 +91,16 @@ export function parsePetId(text: string): Parsed<bigint> {
 /**
  * Parses a quantity: a safe integer, from -9007199254740991 to 9007199254740991. The service specifies no bounds. A
  * plus sign is an error, because it means a change, not a stock.
+ * @param addHint ends the message for a number with a plus sign: how to add to the stock. Default: another message
  */
-export function parseQuantity(text: string): Parsed<number> {
-  if (isAddition(text)) {
-    const sum = quoted(text);
-    return problem(
-      `${sum} is not a quantity: a quantity is the new stock and has no plus sign; to add to the stock, use petstock inventory adjust`,
-    );
-  }
-  return parseInteger(text, 'quantity');
+export function parseQuantity(text: string, addHint?: string): Parsed<number> {
+  if (addHint === undefined || !isAddition(text)) return parseInteger(text, 'quantity');
+  const why = 'a quantity is the new stock and has no plus sign';
+  return problem(`${quoted(text)} is not a quantity: ${why}${addHint}`);
 }
 
 /** Reports whether a text is a whole number with a plus sign, like `+5`, `+1,200` or `+5.0`. */
-export function isAddition(text: string): boolean {
+function isAddition(text: string): boolean {
   return text.startsWith('+') && (/^\+\d+$/.test(text) || separated.test(text) || wholeWithDecimals.test(text));
 }
 

@@ -116,6 +116,8 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory set', 'The petId is missing: the pet, by its id or name;'],
   ['history show', 'The run is missing: the run, as history list shows it.'],
   ['inventory set 4', 'The quantity is missing. Give the number of units in stock.'],
+  ['inventory set 4 +5', 'To add to the stock, use petstock inventory adjust.'],
+  ['inventory set 4 5 --expect +5', '--expect: "+5" is not a quantity: leave out the plus sign'],
   ['sell', 'Unknown command "sell".'],
   ['orders get', 'Unknown command "get".'],
   ['inventory list --everything', 'Unknown option "--everything".'],

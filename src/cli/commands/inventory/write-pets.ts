@@ -1,5 +1,5 @@
 import type { Change } from '../../../inventory/change.ts';
-import { isPetStatus, type Parsed, parseDelta, parseQuantity } from '../../../inventory/items.ts';
+import { isPetStatus, parseDelta, parseQuantity } from '../../../inventory/items.ts';
 import { mayBeName } from '../../../inventory/pet-names.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { petstock, withWords } from '../../../shared/hint.ts';
@@ -143,7 +143,8 @@ function parseAssignments(
   operands: readonly string[],
   argv: readonly string[],
 ): readonly Assignment<string>[] {
-  const parse: (text: string) => Parsed<number> = verb === 'set' ? parseQuantity : parseDelta;
+  const addHint = '. To add to the stock, use petstock inventory adjust';
+  const parse = (text: string) => (verb === 'set' ? parseQuantity(text, addHint) : parseDelta(text));
   const help = ['inventory', verb, '--help'];
   const hint = petstock`${help}`;
   const [one, , several] = samples[verb];
