@@ -40,7 +40,6 @@ const reduced: typeof formats = {
 const line = 50;
 const key = 'psk_bench';
 
-/** The results for one list. */
 interface Found {
   readonly shape: Shape;
   readonly results: Results;

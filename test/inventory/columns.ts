@@ -11,14 +11,12 @@ export async function* batchesOf(items: readonly InventoryItem[], size: number):
   }
 }
 
-/** Items in one batch. */
 export function columnsOf(items: readonly InventoryItem[]): ItemColumns {
   const batch = new ItemColumns(items.length);
   for (const { petId, quantity, status } of items) batch.append(petId, quantity, status);
   return batch;
 }
 
-/** The items of all batches. */
 export async function itemsOf(batches: AsyncIterable<ItemColumns>): Promise<InventoryItem[]> {
   const items: InventoryItem[] = [];
   for await (const batch of batches) items.push(...batch.items());

@@ -122,7 +122,6 @@ test('writes a pet in the order of the calls, and does not send a call aborted b
   expect(sent.map(({ body }) => body)).toEqual(['{"quantity":5}', '{"quantity":6}', '{"quantity":8}']);
 });
 
-/** Sleeps until the signal is aborted. */
 function hangingSleep(_ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

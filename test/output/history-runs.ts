@@ -83,7 +83,6 @@ export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow
   };
 }
 
-/** Values as a state streams them. */
 export async function* streamed<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }

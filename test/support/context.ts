@@ -53,12 +53,10 @@ export interface RunOptions {
   readonly interrupted?: AbortSignal | undefined;
   /** Presses Ctrl-C once stderr matches this, or once a request is sent for which this returns true. */
   readonly ctrlCAt?: RegExp | ((request: RecordedRequest) => boolean) | undefined;
-  /** Called when the command writes. */
   onStdout?(text: string): void;
   onStderr?(text: string): void;
   /** Wraps the transport: a stopped process waits here, and a killed process waits for ever. */
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
-  /** Called when a request is sent. */
   onSent?(request: RecordedRequest): void;
   /** The licences packed with the program; default: none. */
   readonly licences?: string | undefined;

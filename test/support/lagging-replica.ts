@@ -49,7 +49,6 @@ export async function laggingReplica({ url, controls }: RunningService, clock: P
     lagBy: (ms: number) => {
       lag = ms;
     },
-    /** Lets the replica catch up. */
     catchUp: () => {
       before = [];
     },

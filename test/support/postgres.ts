@@ -11,7 +11,7 @@ import { initialData, type PostgresServer, type PostgresServerOptions, startPost
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The Unix socket at which tests ask for the PostgreSQL of this run, and for the initial data of their own. */
+    /** The Unix socket at which tests ask for the shared PostgreSQL, or for initial data for a server of their own. */
     readonly postgres: string;
   }
 }

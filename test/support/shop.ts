@@ -130,7 +130,6 @@ export function confirming(...answers: readonly boolean[]) {
   return { asked, prompts: { confirm } };
 }
 
-/** The counts of an empty report. */
 export const noCounts = {
   applied: 0,
   unchanged: 0,

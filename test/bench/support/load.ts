@@ -1,7 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { Pool } from 'undici';
 
-/** The service that receives a load. */
 export interface Target {
   readonly url: string;
   readonly key: string;

@@ -14,7 +14,7 @@ import {
 } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
 import { openTill } from '../../../../support/till.ts';
-import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
+import { begun, count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
 const codesOf = (shop: Shop, ...rows: readonly string[]) =>
   changeFile(shop, ['code,petId', ...rows, ''].join('\n'), 'c.csv');
@@ -160,4 +160,15 @@ test('keeps refused units of a delivery in its session, and writes them when the
   const session = await sessionIn(till);
   expect(await till.run(`inventory count ${session} --yes`, { stdin: '' })).toMatchObject({ code: 0 });
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([17, 13]);
+});
+
+test.for([
+  ['add', '4\n', true],
+  ['given', '', false],
+] as const)('calls a line not counted only if it could not be stored: %s', async ([kind, stdin, isLost], { shop }) => {
+  const [session] = await begun(shop, '4\n');
+  const full = `CREATE TRIGGER full BEFORE INSERT ON count_scans WHEN NEW.kind = '${kind}'`;
+  await stateSql(shop.folders.state, `${full} BEGIN SELECT RAISE(ABORT, 'full'); END`);
+  const { code, stderr } = await count(shop, stdin, `${session} --yes`);
+  expect([code, stderr.includes('(full)'), stderr.includes('not counted')]).toEqual([1, true, isLost]);
 });
