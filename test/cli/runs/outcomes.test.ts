@@ -191,6 +191,7 @@ describe("a change whose report can't be shown", () => {
   ] as const)(
     "reports on stderr what was written if the report can't be printed: inventory %s",
     async ([command, told], { till }) => {
+      await till.exits('inventory set 1=10 2=10 --yes', 1, 'Nothing was written, and the report', { onStdout });
       await till.exits(`inventory ${command}`, 1, told, { onStdout });
       till.service.always('PATCH', storeInstead(12));
       await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
