@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 export const sandboxPlan = 'business';
 
 /**
- * Starts the embedded service, for one command or with the given options. The plan of a stored key changes only if the
+ * Starts the sandbox, for one command or with the given options. The plan of a stored key changes only if the
  * options set a plan or limits, because a command must not change the limits of a running `sandbox serve`.
  * @throws UsageError for an invalid fault, port, address or file; UnavailableError if the database does not respond;
  * FailureError if the sandbox's folder or key can't be used

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly faults?: readonly string[] | undefined;
 }
 
-/** The embedded service, in memory, on a loopback port. */
+/** A sandbox in memory, on a loopback port. */
 export interface Sandbox {
   readonly url: string;
   readonly key: string;
@@ -102,7 +102,7 @@ export interface SandboxRequest {
 }
 
 /**
- * Starts the embedded service, for tests of programs that use this library.
+ * Starts a sandbox, for tests of programs that use this library.
  * @throws UsageError if an option is invalid; the system's error if the port can't be used, such as EADDRINUSE
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {

@@ -91,7 +91,7 @@ export class StateNotes {
       .filter((line) => line !== '');
   }
 
-  /** Marks the state that was last written at this location as an older copy. */
+  /** Notes the state as the current one of this location, and marks the one that it replaced as an older copy. */
   #replacePrevious(folder: string, state: string): void {
     if (this.#current === state) return;
     this.#current = state;

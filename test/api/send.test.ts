@@ -85,7 +85,7 @@ describe('a 503 with Retry-After', () => {
   ])('delays the retry of a 503 with Retry-After: %s by %i ms', async (retryAfter, wait) => {
     const { list, sentAt } = await openClient([answer(503, '', { 'retry-after': retryAfter }), ok]);
     await list();
-    // At the gate with a jitter of a tenth, at most 5 s.
+    // Half of the maximum jitter, which is a tenth of the wait, but at most 5 s.
     const jitter = wait === 250 ? 0 : Math.min(wait / 10, 5000) / 2;
     expect(sentAt()).toEqual([0, wait + jitter]);
   });
@@ -93,7 +93,7 @@ describe('a 503 with Retry-After', () => {
   test.each([
     ['20', 10_000, 20],
     ['61', 90_000, 61],
-    // More than 32 days are not believed.
+    // A wait is at most 32 days, whatever the service asks for.
     ['9999999999', 90_000, 32 * 86_400],
   ])('fails at once on a 503 with Retry-After: %s (maxWait: %i)', async (retryAfter, maxWait, retryAfterSeconds) => {
     const refusal = answer(503, errorBody(503), { 'retry-after': retryAfter });

@@ -3,7 +3,7 @@ import { listening } from '../support/answering.ts';
 
 export type Answerer = (response: ServerResponse) => void;
 
-/** A server that does what the embedded service can't. It answers in turn; the last answer stays. */
+/** A server that does what the sandbox can't. It sends its answers one after the other, then always the last one. */
 export async function openServer(...answers: readonly Answerer[]) {
   const requests: { method: string; path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const connections = { opened: 0, open: 0 };

@@ -22,7 +22,7 @@ const names = {
 
 /**
  * Measures changes of all pets through `inventory apply` with the history written, through `undo`, and through
- * `--resume`, beside curl and undici. The embedded service has limits that are never reached. It has 10,000 pets, then
+ * `--resume`, beside curl and undici. The sandbox has limits that are never reached. It has 10,000 pets, then
  * 100,000, or as many as `--pets` says; `--quick` does only 10,000.
  */
 export async function run({ isQuick, rounds = isQuick ? 3 : 5, pets }: Options): Promise<Report> {

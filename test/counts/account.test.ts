@@ -59,7 +59,7 @@ test.each<[string, Scans, object]>([
   expect(stateOf(...scans)).toEqual(expected);
 });
 
-test('counts an id for the pet whose code it becomes, unless the id was already written', () => {
+test('moves the units of an id to the pet whose code it becomes, unless units of the id were written', () => {
   const taught = record('code', { code: '4', pet: 9n });
   expect(stateOf(scan('add', 4n, 1), taught).counts).toBe('9:1');
   expect(stateOf(scan('add', 4n, 1), given(4n, 1), run, settled, taught, scan('add', 4n, 1)).counts).toBe('4:1');

@@ -35,7 +35,7 @@ test('refuses a list of more than 10,000,000 pets', () => {
   const batch = new ItemColumns(4096);
   batch.length = batch.capacity;
   const gathered = new ItemColumns(0);
-  // As if so many had been added.
+  // Pretends that this many pets were already added.
   gathered.length = 10_000_000 - batch.length;
   gathered.add(batch);
   expect([gathered.length, gathered.capacity]).toEqual([10_000_000, 10_000_000]);

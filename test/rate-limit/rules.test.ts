@@ -7,7 +7,7 @@ import { countDown, foreignRate, observe, type SeenWindow, type Window } from '.
 const start = 1_768_478_400_000;
 const at = 10_000;
 
-/** Told at the monotonic 0, when the service's clock said `start`. */
+/** A window that was reported at monotonic time 0, when the service's clock showed `start`. */
 const seen = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
   reset: start + 40_000,
   limit: 60,

@@ -149,7 +149,7 @@ const check = (
     async ({ scenario, server }) => judge(await stores(server)((open) => simulate(scenario, open))),
   );
 
-check('gets no 429 on machines whose clocks have nothing in common', fc.record(team([1, 20], plain)), expectNoRefusals);
+check('gets no 429 on machines with unrelated clocks', fc.record(team([1, 20], plain)), expectNoRefusals);
 // A probe that was lost with its process may have been counted, which a limit of 1 would not bear.
 check('gets no 429 even if machines are killed and stopped', fc.record(team([8, 28], rough)), expectNoRefusals);
 check(

@@ -50,7 +50,7 @@ export function start({ clock = new TestClock(), ...options }: Options & { reado
   return startAt(clock, options);
 }
 
-/** Starts one that goes by this clock. */
+/** Starts a service that uses this clock. */
 export async function startAt<Time extends Clock>(clock: Time, options: Options) {
   const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
   onTestFinished(() => service.close());
@@ -141,7 +141,6 @@ function raw(url: string, bytes: string): Promise<string> {
   });
 }
 
-/** Parses the bytes of a response. */
 export function parseRaw(text: string): Answer {
   const [head = '', body = ''] = text.split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');

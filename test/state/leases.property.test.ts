@@ -200,7 +200,7 @@ async function storeOnFile(): Promise<Store> {
   return { open, clock, processes, idle: async () => {} };
 }
 
-/** Each process is on a machine of its own, whose clocks have nothing in common with those of others or the database. */
+/** Each process is on a machine of its own. The clocks of the machines and of the database are unrelated. */
 async function storeOfMachines(database: string): Promise<Store> {
   const clock = createStateClock();
   const shared = await sharedStore(() => clock.now(), database);
@@ -220,7 +220,7 @@ it('never overwrites a stock that it has not read, whichever process dies or is 
   await check(Number(process.env.PETSTOCK_RUNS ?? 30), storeOnFile);
 }, 300_000);
 
-it('never overwrites a stock that it has not read on machines whose clocks have nothing in common', async () => {
+it('never overwrites a stock that it has not read, even if the clocks of the machines are unrelated', async () => {
   const database = await newDatabase();
   await check(Number(process.env.PETSTOCK_RUNS ?? 6), () => storeOfMachines(database));
 }, 300_000);

@@ -198,7 +198,7 @@ it('blocks a row while a request from before a reboot may arrive, and then super
   const before = await opened(opening(folder).options);
   const lost = await before.history.begin(headOf(), rowsFor(1n));
   await lost.intend(firstRow, undefined);
-  // As if its process was killed.
+  // The run is never ended, as if its process had been killed.
   Object.assign(lost, { end: async () => {}, flush: async () => {} });
   const clock = createStateClock('boot-2');
   clock.advance(1_000_000);

@@ -11,7 +11,6 @@ import type { Row, Value } from '../../src/state/statements.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { createStateClock, FakeProcesses, headOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
-/** Records the queries that it runs. */
 class RecordingConnection extends SqliteConnection {
   readonly queries: string[] = [];
 

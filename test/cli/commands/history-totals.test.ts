@@ -83,7 +83,7 @@ test('counts unknown rows as unknown in history totals, even after a discard', a
   expect(await totalsOf(shop)).toMatchObject([{ petId: 4, in: 0, unknown: 1 }]);
 });
 
-test('counts a row of a conflict that may have been written as unknown in history totals', async ({ shop }) => {
+test('counts a conflict as unknown in history totals if its row may have been written', async ({ shop }) => {
   const row = { petId: 4n, before: 39, after: 44, result: 'conflict' } as const;
   await recordRun(shop, [{ ...row, error: { code: 'unclear', message: 'check the stock' } }]);
   await recordRun(shop, [{ ...row, petId: 5n, error: { code: 'conflict', message: 'the stock is 40' } }]);

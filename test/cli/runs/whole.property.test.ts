@@ -109,7 +109,7 @@ interface ExportedRow extends FaultyRow {
   readonly row: number;
 }
 
-/** Returns the possible changes of a row to its stock, according to the history: two if it does not know. */
+/** Returns by how much a row may have changed the stock: two values if the history does not know whether it did. */
 function changesOf({ result, before, after, quantity, error }: FaultyRow): readonly number[] {
   if (result === 'applied') return [(quantity ?? Number.NaN) - (before ?? Number.NaN)];
   const isOpen = /it is not known whether|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');

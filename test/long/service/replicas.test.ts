@@ -16,7 +16,7 @@ async function fourReplicas(options: Partial<ServiceOptions> = {}) {
     SKEWS.map((seconds) => startAt({ now: () => Date.now() + seconds * 1000 }, shared)),
   );
   const [first] = replicas;
-  // To the beginning of a minute, so that none ends in the middle of a test.
+  // Moves the clocks to the beginning of a minute, so that no minute ends in the middle of a test.
   if (first !== undefined) await first.advanceClock(60 - ((first.now() / 1000) % 60));
   return replicas;
 }

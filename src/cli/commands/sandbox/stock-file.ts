@@ -155,7 +155,7 @@ function readJson(file: string, text: string, collector: StockCollector): SeedSt
 }
 
 /**
- * Parses JSON.
+ * Parses JSON into an object. The items of an array become its `inventory`.
  * @throws UsageError without the parser's message, which may contain a secret from the file: `Duplicate key 'psk_…'`
  */
 function parsed(file: string, text: string): JsonObject {
