@@ -136,6 +136,7 @@ property(
     for (const { run, touched, state, undoes } of all) {
       if (!gone.has(run)) continue;
       expect(state).not.toBe('running');
+      expect(open.map((other) => other.undoes)).not.toContain(run);
       for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
       expect(left.some((other) => other.run === undoes)).toBe(false);
     }
