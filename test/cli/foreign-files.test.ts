@@ -209,7 +209,7 @@ test('prints a hint with --force that runs even if the file follows --', async (
 });
 
 describe('a file for the sandbox', () => {
-  /** What makes a file untrusted, how, and what the error says. */
+  /** The title of the case, a function that makes a file untrusted, and the error. */
   const faults: [string, (file: string) => void, RegExp][] = [
     ['others can write to', (file) => fs.chmodSync(file, 0o620), /others can write to it/],
     [

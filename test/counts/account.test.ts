@@ -14,7 +14,7 @@ const scan = (kind: 'add' | 'set' | 'base', what: bigint | string, units: number
 const given = (pet: bigint, units: number) => record('given', { pet, units });
 const [run, settled] = [record('run', { code: 'r' }), record('settled')];
 
-/** What is to be written, what was written, and what a run is about to take. */
+/** Returns the units still to be written, the pets already written, and the pets handed over to a run. */
 const stateOf = (...scans: Scans) => {
   const { tally, written, handedOver, runs, run, isSettled } = accountOf(session(...scans));
   const counts = [...tally.counts(), ...tally.unknowns()].map(([what, units]) => `${what}:${units}`).join(' ');

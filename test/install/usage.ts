@@ -102,7 +102,7 @@ client.updateInventory({ id: 42 }, 12);
 createPetstoreClient({ baseUrl: 'https://store.example/v1' });
 `;
 
-/** With the types of Node, and with those of the DOM. */
+/** Compiler options for a program with the types of Node, and for one with those of the DOM. */
 const modes = [
   { module: 'NodeNext', lib: ['ES2023'], types: ['node'] },
   { module: 'ESNext', moduleResolution: 'Bundler', lib: ['ES2023', 'DOM'], types: [] },

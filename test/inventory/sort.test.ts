@@ -57,7 +57,7 @@ test.each(['none', 0, 3, 5000] as const)('sorts twelve batches of items (limit: 
   })).map((item) => ({ ...item, quantity: item.quantity + 0 }));
   for (const key of ['quantity', 'status'] as const) {
     const sorted = await itemsOf(sortItems(batchesOf(items, batchSize), { key, descending: true, limit }));
-    // As one text, because comparing so many values one by one takes seconds.
+    // Compares the ids as one text, because comparing so many values one by one takes seconds.
     const ids = (some: typeof items) => some.map(({ petId }) => petId).join();
     expect(ids(sorted) === ids(plainly(items, key, true).slice(0, limit))).toBe(true);
   }

@@ -43,7 +43,7 @@ describe('arguments that are not exact', () => {
     expect(shop.service.journal()).toEqual([]);
   });
 
-  test('throws a UsageError without sending a request for a path as id, or an invalid signal', async ({ shop }) => {
+  test('rejects a path as an id, and an invalid signal, before sending a request', async ({ shop }) => {
     await expect(clientOf(shop).getPet('../store/orders')).rejects.toBeInstanceOf(UsageError);
     await expect(clientOf(shop).probe({ signal: untyped({}) })).rejects.toBeInstanceOf(UsageError);
     expect(shop.service.journal()).toEqual([]);
@@ -75,7 +75,7 @@ describe('arguments that are not exact', () => {
     expect(() => createPetstoreClient(complete)).toThrow(expect.objectContaining(error));
   });
 
-  test('throws a UsageError without sending a request for a kind of ids that does not exist', async ({ shop }) => {
+  test('rejects an unknown kind of ids before sending a request', async ({ shop }) => {
     const client = clientOf(shop);
     const given = { ids: untyped('strings') };
     for (const call of [

@@ -76,7 +76,7 @@ test('waits in close for calls in flight, and refuses later calls', async () => 
   await clientOf(shop).close();
 });
 
-test('returns a URL and a key for clients from startSandbox, and lets a test set faults', async () => {
+test('starts a sandbox with a URL and a key for clients, and lets a test set its faults', async () => {
   const sandbox = await startSandbox({ pets: 6, limits: { minute: 50, day: 100 } });
   onTestFinished(() => sandbox.close());
   const client = openPetstoreClient({ baseUrl: sandbox.url, key: sandbox.key });

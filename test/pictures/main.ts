@@ -49,7 +49,7 @@ async function draw(name: string, { title, columns }: Pick<Scene, 'title' | 'col
   await writeFile(join(pictures, `${name}.svg`), svgOf({ title, columns, lines: screenOf(written) }));
 }
 
-/** What a scene writes to the terminal, stdout and stderr in their order. */
+/** Plays a scene, and returns its output: stdout and stderr, in the order in which a terminal shows them. */
 async function play({ columns, before = [], commands }: Scene): Promise<string> {
   const clock = createTestClock();
   const folder = await mkdtemp(join(tmpdir(), 'petstock-pictures-'));

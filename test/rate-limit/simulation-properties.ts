@@ -121,7 +121,7 @@ const dayIsToldLate: Scenario = {
   ],
 };
 
-/** By the clock of the backend that answers first the window has ended while five requests connect. */
+/** While five requests connect, the window ends by the clock of the backend that answers first. */
 const othersOnTheirWay: Scenario = {
   service: { window: 60_000, limit: 6, start: noon + 50_038, drift: 0, ahead: 4000 },
   latency: [53, 499],

@@ -62,7 +62,7 @@ class Simulation {
   readonly #timeline: Timeline;
   readonly #service: SimulatedService;
   readonly #random: () => number;
-  /** In order of arrival. */
+  /** The 429s that processes know of, in order of arrival. */
   readonly #known: KnownRefusal[] = [];
   /** 429 episodes by window. */
   readonly #episodes = new Map<number, number>();

@@ -23,7 +23,7 @@ function allowing(minute: bigint, day = 1_000n): Entitlement {
   return { plan: 'enterprise', limits: { minute, day } };
 }
 
-/** To the beginning of a minute of the store, so that none ends in the middle of a test. */
+/** Moves the storage's clock to the beginning of a minute, so that no minute ends in the middle of a test. */
 async function toMinute(storage: ServiceStorage): Promise<void> {
   await storage.check();
   await storage.advance(MINUTE - (storage.now() % MINUTE));

@@ -18,7 +18,7 @@ const laterWrites = fc.array(fc.record({ after: quantity, isCommitted: fc.boolea
   maxLength: 4,
 });
 
-/** What the history knows of petstock's own writes, and the stock that they leave. */
+/** Returns petstock's own writes as the history knows them, and the stock after them. */
 function carryOut(start: number, writes: readonly Later[]) {
   let stock = start;
   const known: LaterWrite[] = [];
@@ -73,7 +73,7 @@ property(
   },
 );
 
-/** What happens to a pet after our run began. Strangers change it by amounts that no sum of ours makes. */
+/** A write to the pet after our run began. Strangers change the stock by amounts that no sum of our changes equals. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('adjust' as const), delta: fc.integer({ min: -3, max: 3 }), isLost: fc.boolean() }),
   fc.record({ kind: fc.constant('set' as const), delta: fc.integer({ min: 50, max: 53 }), isLost: fc.constant(false) }),
@@ -82,7 +82,7 @@ const event = fc.oneof(
 
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the history knows of all that, and the stock that is left. */
+/** Returns the events as the history knows them, without a stranger's, and the stock after them. */
 function happen(start: number, events: readonly Event[]) {
   let stock = start;
   const known: LaterWrite[] = [];

@@ -24,14 +24,14 @@ const failures = {
   'committed, 206': () => other(206),
 } as const;
 
-/** What the service does with one request; after the last one of a pet it carries out all. */
+/** How the service treats one request. */
 export type Behaviour = keyof typeof failures | 'ok' | 'another pet' | 'differs';
 export const behaviours = ['ok', 'another pet', 'differs', ...Object.keys(failures)] as readonly Behaviour[];
 
 export const timeout = 30_000;
 
 export interface ShopScript {
-  /** By row. */
+  /** How each request is treated, by the number of its row. Further requests of the row are carried out. */
   readonly requests?: ReadonlyMap<number, readonly Behaviour[]>;
   /** Rows whose pet someone else sells right after its first request, before anything is read. */
   readonly sold?: ReadonlySet<number>;

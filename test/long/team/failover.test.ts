@@ -131,7 +131,7 @@ test('closes the gate on other machines at once even if the standby is down', as
   expect(requests).toHaveLength(1);
 });
 
-/** From now on the standby gets nothing more, as over a network that is slower than the primary. */
+/** Cuts the standby off from the primary, as if the network were too slow for all writes. */
 const leaveBehind = async ({ primary, standby }: Pair) => {
   await runSql(standby.url, "ALTER SYSTEM SET primary_conninfo = ''", 'SELECT pg_reload_conf()');
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
