@@ -119,7 +119,7 @@ const rows: readonly (readonly [string, SharedOption])[] = Object.entries(shared
 
 /** The values of the options that all commands share. Absent if neither the option nor its variable was given. */
 export interface SharedOptions {
-  /** As typed, like `store`. Their variables and settings are read with the configuration. */
+  /** `env` and `store` are as typed. Their variables and settings are read with the configuration. */
   readonly env?: string;
   readonly store?: string;
   readonly output?: 'table' | 'json' | 'ndjson' | 'csv' | 'tsv' | 'html';

@@ -42,7 +42,7 @@ export function keptBoot({ folder, monotonic }: KeptBootOptions): string {
   const lock = takeLock(`${file}.lock`, maxWait);
   try {
     const kept = read(file, now);
-    // The global `crypto` is used, because the module takes a while to load.
+    // Uses the global `crypto`, because importing `node:crypto` takes a while.
     const label = kept?.label ?? crypto.randomUUID();
     write(file, label, now, { isNew: kept === undefined });
     return label;

@@ -26,7 +26,7 @@ export interface FileLocation {
   /** The path of the folder, without symbolic links. */
   readonly folderPath: string;
   readonly name: string;
-  /** What exists there (never a symbolic link); undefined if nothing does. */
+  /** The file or folder of this name (never a symbolic link); undefined if there is none. */
   readonly stats: Stats | undefined;
   close(): void;
 }

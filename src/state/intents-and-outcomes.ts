@@ -17,7 +17,7 @@ export interface Rebased {
   readonly after: number;
 }
 
-/** What keeps a pet locked. */
+/** The run or process that keeps a pet locked. */
 export interface Busy {
   /** The run that blocks the pet; undefined for a pet lock, and for a run that has no id yet. */
   readonly run: string | undefined;

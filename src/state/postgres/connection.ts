@@ -13,7 +13,7 @@ import type { OpenWire, Wire } from './wire.ts';
  * a moment.
  */
 const pause = 250;
-/** How long to try to connect again by default, in milliseconds. */
+/** How long to keep trying to reconnect by default, in milliseconds. */
 const defaultMaxWait = 5000;
 /** How long a server is not tried again after it could not be reached, in milliseconds, so that commands end soon. */
 const giveUpFor = 10_000;
