@@ -53,7 +53,8 @@ const limits = define({
       return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
     if (rows.every(({ limit }) => limit === undefined)) {
-      await messages.note('No limits are known yet. The service reports them with its next response.');
+      const why = refresh ? 'The service did not report any' : 'The service reports them with its next response';
+      await messages.note(`No limits are known yet. ${why}.`);
     }
     for (const key of keys) {
       for (const gate of currentGates([key], context.clock))

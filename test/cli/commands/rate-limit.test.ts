@@ -271,9 +271,11 @@ describe('limits', () => {
     expect((await shop.run('limits --color always', { terminal: 80 })).stdout).toContain('\x1b[32m█');
   });
 
-  test('limits reports once that no limits are known', async ({ shop }) => {
+  test('limits reports once that no limits are known', async ({ till }) => {
     const stderr = 'No limits are known yet. The service reports them with its next response.\n';
-    expect(await shop.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
+    expect(await till.run('limits', { terminal: 100 })).toMatchObject({ code: 0, stdout: '', stderr });
+    till.service.next('GET', answers(200, { 'X-RateLimit-Limit': 'none' }, '[]'));
+    await till.exits('limits --refresh', 0, 'No limits are known yet. The service did not report any.');
   });
 
   test('limits lists a key of another configuration without an environment, and filters by --env', async () => {
