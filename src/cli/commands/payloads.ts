@@ -20,8 +20,8 @@ export const definePetsGet = define({
       const { status, serviceError } = error;
       throw noSuchPets(invocation, [petId]).with({ status, serviceError, isReworded: true, cause: error });
     });
-    const goesAway = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
-    const sunset = Number.isNaN(goesAway) ? '' : ` and will be removed on ${new Date(goesAway).toUTCString()}`;
+    const sunsetTime = typeof headers.sunset === 'string' ? Date.parse(headers.sunset) : Number.NaN;
+    const sunset = Number.isNaN(sunsetTime) ? '' : ` and will be removed on ${new Date(sunsetTime).toUTCString()}`;
     await invocation.messages.warn(`GET /pets/{petId} is deprecated by the service${sunset}`);
     await printPayload(invocation, value);
   },

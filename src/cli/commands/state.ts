@@ -141,15 +141,15 @@ export const defineStateInit = define({
         { hint: 'petstock config set state-url' },
       );
     }
-    const wasThere = await withExistingState(invocation, async (state) => state !== undefined);
+    const existed = await withExistingState(invocation, async (state) => state !== undefined);
     const { openState } = await import('../../state/open-state.ts');
     const state = await openState(stateOptions(invocation, 'history'));
     try {
       const { engine, location, schema } = await state.describe();
       await invocation.messages.note(
-        wasThere ? `The shared state at ${location} already exists.` : `The shared state at ${location} was created.`,
+        existed ? `The shared state at ${location} already exists.` : `The shared state at ${location} was created.`,
       );
-      await printOutcome(invocation, { engine, location, schema, made: !wasThere });
+      await printOutcome(invocation, { engine, location, schema, made: !existed });
     } finally {
       await state.close();
     }

@@ -136,8 +136,8 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
  * the address.
  */
 function withHint(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
-  const isOfWay = error instanceof UnavailableError || error.status === 404;
-  if (error.hint !== undefined || target.env === 'sandbox' || !isOfWay) return error;
+  const isOfAddress = error instanceof UnavailableError || error.status === 404;
+  if (error.hint !== undefined || target.env === 'sandbox' || !isOfAddress) return error;
   const options = targetWords(target);
   if (!verbose) return error.with({ hint: petstock`status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';

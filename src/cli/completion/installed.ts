@@ -30,12 +30,12 @@ export function installedCompletion(env: Context['env']) {
   };
   return (['bash', 'zsh', 'fish'] as const).flatMap((shell) => {
     const path =
-      scripts[shell].find((file) => existsSync(file)) ?? settings[shell].find((file) => asksForIt(file, shell));
+      scripts[shell].find((file) => existsSync(file)) ?? settings[shell].find((file) => loadsCompletion(file, shell));
     return path === undefined ? [] : [{ shell, path }];
   });
 }
 
-function asksForIt(file: string, shell: string): boolean {
+function loadsCompletion(file: string, shell: string): boolean {
   try {
     return new RegExp(`^[^#\\n]*petstock completion ${shell}`, 'm').test(readFileSync(file, 'utf8'));
   } catch {

@@ -96,7 +96,7 @@ export class ServiceConnections {
     return connected;
   }
 
-  /** Runs `work` with the connection to a target that an operand names. Errors name that target. */
+  /** Runs `work` with the connection to a target that an operand names. Hints of its errors name that target. */
   async at<Result>(named: NamedTarget, work: (connection: ServiceConnection) => Promise<Result>): Promise<Result> {
     const { configFile, chosen } = this.options;
     const resolved = resolveNamedTarget(named, chosen, configFile);

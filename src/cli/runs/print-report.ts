@@ -15,7 +15,7 @@ const usualRows = 24;
 /** On a terminal with fewer columns, a failed row takes one line per field. */
 const narrow = 60;
 const linesOfRecord = 7;
-/** Maximum number of rows listed in a warning; the history has all of them. */
+/** Maximum number of rows listed in a warning. */
 const maxNamed = 20;
 
 interface ReportOptions {

@@ -15,7 +15,7 @@ export const defineCodesAdd = define({
     '[name]': "your shop's name for the pet",
   },
   description:
-    'Adds a line to the file in the setting `codes`. Sends nothing, so it does not check whether the pet exists.',
+    "Adds a line to the file of the setting `codes`, or else to the sandbox's own. Sends nothing, so it does not check whether the pet exists.",
   examples: [['petstock inventory codes add 4006381333931 42 "Red hamster"', 'a new product']],
   action: async (invocation, _options, text: string, pet: string, name?: string) => {
     // The code is read like those in the file.
@@ -55,7 +55,8 @@ const columns: readonly Column[] = [
 ];
 
 export const defineCodesList = define({
-  description: 'Lists the bar codes, names and levels in the file of the setting `codes`. Sends nothing.',
+  description:
+    "Lists the bar codes, names and levels in the file of the setting `codes`, or else the sandbox's own. Sends nothing.",
   options: [fieldsOption],
   examples: [['petstock inventory codes list'], ['petstock inventory codes list -o csv']],
   action: async (invocation) => {
