@@ -8,7 +8,7 @@ import { withoutHistory } from './state-database.ts';
 
 export interface OpenStateOptions
   extends OpenFileOptions,
-    Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'recoverElsewhere'> {
+    Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'elsewhere'> {
   /** The state folder; created if it is missing. If `url` is set, the folder holds the fallback state. */
   readonly folder: string;
   /** Whether to keep limits in the first usable runtime folder if the state folder can't be used. */
@@ -83,10 +83,9 @@ async function openShared(options: OpenStateOptions, url: string, system: StateS
 type OpenOptions = OpenStateOptions & Pick<StateOptions, 'refusal' | 'isFallback'>;
 
 async function openIn(folder: string, options: OpenOptions, system?: StateSystem): Promise<State> {
-  const recoverElsewhere: StateOptions['recoverElsewhere'] = async (run, known) => {
+  const elsewhere: StateOptions['elsewhere'] = async (use) => {
     const state = await openExistingState(options, system);
-    await state?.history.recover(run, known);
-    await state?.close();
+    return state && use(state.history).finally(() => state.close());
   };
-  return sqliteState(await connectIn(folder, options, system), { ...options, recoverElsewhere });
+  return sqliteState(await connectIn(folder, options, system), { ...options, elsewhere });
 }

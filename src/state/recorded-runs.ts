@@ -59,10 +59,12 @@ export class RecordedRuns {
 
   /**
    * @param run a whole id
-   * @throws NotFoundError if the run is not in the history
+   * @throws NotFoundError if the run is not in the history, or not in that of the state that has replaced this one
    */
   async run(run: string): Promise<RunRecord> {
-    const [record] = await this.runsWhere('run = ?', run);
+    const { database, elsewhere } = this.context;
+    const isHere = database.isInPlace || elsewhere === undefined;
+    const record = isHere ? (await this.runsWhere('run = ?', run))[0] : await elsewhere((current) => current.run(run));
     if (record === undefined) throw noSuchRun(run);
     return record;
   }

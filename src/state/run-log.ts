@@ -159,7 +159,7 @@ export class RunLog {
     if (this.#standing.kind !== 'lost') return;
     const known = { ...this.#known, isWhole: this.#new !== undefined };
     if (this.#context.database.isInPlace) await recover(this.#context, this.#key, known);
-    else await this.#context.recoverElsewhere?.(this.#key, known);
+    else await this.#context.elsewhere?.((current) => current.recover(this.#key, known));
   }
 
   /** Writes outcomes until this connection has confirmed all of them. */

@@ -22,7 +22,7 @@ export interface StateOptions extends PresenceOptions, Omit<GateFilesOptions, 'w
    */
   readonly outageTimeout?: number | undefined;
   /** See `StateContext`. */
-  readonly recoverElsewhere?: StateContext['recoverElsewhere'];
+  readonly elsewhere?: StateContext['elsewhere'];
   /** Prints a line on stderr. */
   warn?(line: string): void;
 }
@@ -76,11 +76,11 @@ export class State {
 
   constructor(engine: StateEngine, options: StateOptions) {
     const { database } = engine;
-    const { folder, interrupted, isFallback = false, recoverElsewhere } = options;
+    const { folder, interrupted, isFallback = false, elsewhere } = options;
     const warn = (line: string) => options.warn?.(line);
     const presence = new Presence(database, options);
     const notes = new StateNotes(folder, database.name);
-    const context = { ...options, database, presence, folder, notes, recoverElsewhere, interrupted, warn };
+    const context = { ...options, database, presence, folder, notes, elsewhere, interrupted, warn };
     this.#engine = engine;
     this.#options = options;
     this.isFallback = isFallback;

@@ -1,5 +1,5 @@
 import type { PetNames } from '../../inventory/bar-codes.ts';
-import { type BulkReport, type BulkRow, isIdle, isWrong } from '../../inventory/change.ts';
+import { type BulkReport, type BulkRow, isIdle } from '../../inventory/change.ts';
 import { countsSentence } from '../../output/change-rows.ts';
 import { type Intention, planQuestion, previewedRows, previewLines } from '../../output/preview.ts';
 import { estimateText } from '../../output/rate-limit-text.ts';
@@ -27,8 +27,8 @@ export interface PlanOptions extends RunOptions {
   readonly exitCode: boolean;
   /** Whether the report leaves out unchanged rows. */
   readonly changedOnly: boolean;
-  /** Called at the end with all rows that did not get the requested stock; not called in a dry run. */
-  readonly keepFailed?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
+  /** Called at the end, except of a dry run, with all rows that did not get the stock. A lost run can't be resumed. */
+  readonly keepFailed?: ((rows: readonly BulkRow[], isLost: boolean) => Promise<void>) | undefined;
   /** Receives the rows of a dry run if the real run could begin. */
   readonly keepPlan?: ((rows: readonly BulkRow[]) => Promise<void>) | undefined;
 }
@@ -62,7 +62,7 @@ export async function performPlan(access: RunAccess, job: PlanJob, options: Plan
   // For a single row the table already shows the summary.
   const isSaid = report.rows.length === 1 && (progress ?? error) !== undefined && isTableForPerson(invocation);
   if (!isSaid) await invocation.messages.note(summary);
-  const problem = await errorAfterKeeping(invocation, error, report.rows.filter(isWrong), options.keepFailed);
+  const problem = await errorAfterKeeping(invocation, error, report, options.keepFailed);
   await printReportBefore(problem, invocation, report, { ...options, names });
   await noteUndo(invocation, report);
   if (problem) throw problem;

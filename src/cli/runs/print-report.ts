@@ -107,17 +107,18 @@ async function noteRest({ messages }: Invocation, { run, rows }: BulkReport, sho
 }
 
 /**
- * Saves rows to the file of `--failed-out`. If that fails, prints a warning with the rows.
+ * Saves the wrong rows to the file of `--failed-out`. If that fails, prints a warning with the rows.
  * @returns the error that the run ends with; a FailureError if saving fails and the run has no error
  */
 export async function errorAfterKeeping(
   { messages }: Pick<Invocation, 'messages'>,
   error: PetstockError | undefined,
-  rows: readonly BulkRow[],
-  keep: ((rows: readonly BulkRow[]) => Promise<void>) | undefined,
+  report: BulkReport,
+  keep: ((rows: readonly BulkRow[], isLost: boolean) => Promise<void>) | undefined,
 ): Promise<PetstockError | undefined> {
+  const rows = report.rows.filter(isWrong);
   try {
-    await keep?.(rows);
+    await keep?.(rows, report.run === null);
     return error;
   } catch (reason) {
     const why = (reason as Error).message;

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { HttpResponse } from '../../../src/api/transport.ts';
@@ -133,4 +133,15 @@ test('exits with 1 and reports all changes as written if the state is removed af
   };
   const { code, stderr } = await till.run('inventory set 1 50 --expect 10', { around });
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
+});
+
+test('saves deltas that no resume can send, and suggests none, if the state is removed during apply', async ({
+  till,
+}) => {
+  const [file, failed] = [till.file('a.csv', 'petId,delta\n1,5\n2,5\n'), till.file('failed.csv', '')];
+  const { code, stderr } = await till.run(`inventory apply ${file} --yes --failed-out ${failed}`, {
+    onSent: ({ method }) => method === 'PATCH' && rmSync(join(till.folders.state, 'state.db'), { force: true }),
+  });
+  const saved = readFileSync(failed, 'utf8').split('\n').slice(1);
+  expect([code, saved, /resume/.test(stderr)]).toEqual([1, ['1,,,,5,,', '2,,,,5,,', ''], false]);
 });

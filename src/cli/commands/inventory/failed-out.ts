@@ -27,20 +27,20 @@ export async function openFailedOut(invocation: Invocation, file: string | undef
     isInput: isOneOf(invocation, replacing.inputs ?? [], file),
     /** Removes the rows of an earlier run. */
     empty: async () => (isFile() ? write([]) : undefined),
-    keep: async (rows: readonly BulkRow[]): Promise<void> => {
-      const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row));
+    keep: async (rows: readonly BulkRow[], isLost: boolean) => {
+      const kept = rows.filter((row) => owedDelta(row) === undefined || isSurelyUnwritten(row, isLost));
       await write(kept);
       const left = rows.length - kept.length;
       if (left === 0) return;
-      const why = left === 1 ? 'a resume sends it, or it may' : 'a resume sends them, or they may';
-      await invocation.messages.note(
-        `${counted(left, 'delta')} ${left === 1 ? 'was' : 'were'} left out of ${file}, because ${why} have been written.`,
-      );
+      const [they, them, were] = left === 1 ? ['it', 'it', 'was'] : ['they', 'them', 'were'];
+      const why = `${isLost ? '' : `a resume sends ${them}, or `}${they} may have been written`;
+      await invocation.messages.note(`${counted(left, 'delta')} ${were} left out of ${file}, because ${why}.`);
     },
   };
 }
 
 /** Reports whether a row was not written and will not be sent again by its run. */
-function isSurelyUnwritten(row: BulkRow): boolean {
-  return row.result === 'conflict' ? !isUnclear(row) : row.result === 'failed' && !isPending(row);
+function isSurelyUnwritten(row: BulkRow, isLost: boolean): boolean {
+  if (isPending(row)) return isLost;
+  return row.result === 'conflict' ? !isUnclear(row) : row.result === 'failed';
 }

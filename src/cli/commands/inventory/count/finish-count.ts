@@ -169,11 +169,11 @@ async function writeStock(run: RunAccess, counting: Counting, plan: CountPlan, o
       await failedOut?.empty();
     },
   };
-  const keepFailed = async (failed: readonly BulkRow[]) => {
+  const keepFailed = async (failed: readonly BulkRow[], isLost: boolean) => {
     // From now on, the file has these units and the session no longer does.
     const given = counting.givenOf(failed).filter(({ units }) => units > 0);
     counting.note([...given, ...(given.length > 0 ? [record('run')] : []), record('settled')]);
-    await failedOut?.keep(failed);
+    await failedOut?.keep(failed, isLost);
   };
   const given = { ...options, keepFailed: failedOut && keepFailed };
   const error: unknown = await performPlan(run, job, given).then(
