@@ -212,11 +212,7 @@ describe('history export', () => {
     const failed = { ...pending(5n), result: 'failed', error } as const;
     const first = await recordRun(shop, [applied(4n, 1, 2), applied(9007199254740993n, 3, 4)]);
     const second = await recordRun(shop, [failed, pending(6n)], { env: 'production' });
-    const { stdout } = await shop.exits(
-      'history export',
-      0,
-      '1 row of incomplete runs, without a final outcome. To see them: ',
-    );
+    const { stdout } = await shop.exits('history export', 0, '1 row of incomplete runs, without a final outcome.');
     expect(jsonLines(stdout)).toMatchObject([
       { run: first, env: 'staging', row: 1, petId: 4, before: 1, after: 2, result: 'applied' },
       { run: first, row: 2, before: 3, after: 4 },
