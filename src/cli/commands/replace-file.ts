@@ -23,11 +23,12 @@ export interface ReplacingOptions {
 }
 
 /**
- * Asks before replacing a file without a note that it is as petstock wrote it, because it may contain hours of work.
- * `force`, or `--yes` on a terminal, replaces it without a question. Files without rows, pipes and other special files
- * are written without a question.
- * @throws UsageError if the answer is no, if there is no terminal to ask on, or if such a file is an input file or in a
- * folder of petstock; FailureError if its folder does not exist, or for a symbolic link that others may have created
+ * Asks before replacing a file, because it may contain hours of work. There is no question with `force`, with `--yes`
+ * on a terminal, if a note says that petstock wrote this content, or for files without rows, pipes and other special
+ * files.
+ * @throws UsageError if the answer is no, if there is no terminal to ask on, or if a file that needs a question is an
+ * input file or in a folder of petstock; FailureError if its folder does not exist, or for a symbolic link that others
+ * may have created
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
   requireSafeLocation(file);

@@ -29,7 +29,7 @@ export interface ProgressOptions {
   /** Prints a line if there is no terminal to draw on. */
   note(line: string): void;
   readonly paint?: Paint | undefined;
-  /** Returns the seconds that the rate limit alone requires for more rows. Absent if the limit is not known. */
+  /** Returns the seconds that the rate limit alone requires for more rows. Default: 0. */
   limitSeconds?(rows: number): number;
 }
 

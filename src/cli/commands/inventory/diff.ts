@@ -101,7 +101,7 @@ async function diff(invocation: Invocation, [leftSide, rightSide]: readonly [Sid
   const early = rightSide.kind === 'file' ? await readSide(invocation, rightSide, unreadable) : undefined;
   const firstRead = await readSide(invocation, leftSide, unreadable);
   const lastRead = early ?? (await readSide(invocation, rightSide, unreadable));
-  // Pets whose stock is unreadable on one side are left out of both; otherwise they would seem to be removed.
+  // Pets whose stock is unreadable on one side are left out of both; otherwise they would seem to be added or removed.
   const [left, right] = [firstRead.without(unreadable), lastRead.without(unreadable)];
   const counts = { added: 0, removed: 0, changed: 0, quantity: 0 };
   const found = counting(StockList.differences(left, right, options.only), counts);

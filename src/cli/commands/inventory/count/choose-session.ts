@@ -57,7 +57,7 @@ async function newestUnfinished(
   if (first === undefined) return [];
   const when = localTime(first.head.at, context.clock.now());
   const by = first.head.user === undefined ? '' : ` by ${singleLine(first.head.user)}`;
-  const what = `Session ${nameText(first, mode)} of ${when}${by} is not finished`;
+  const what = `Session ${nameText(first, mode)}, begun at ${when}${by}, is not finished`;
   if (!context.stdin.isTerminal || !context.stderr.isTerminal) throw unfinished(invocation, first, mode, what);
   const others = open.filter((session) => session !== newest);
   if (others.length > 0) {

@@ -35,7 +35,7 @@ test('count --take --to writes deltas to a file, and apply adds them', async ({ 
 test('resumes a counting session only as its own kind, and does not merge two kinds', async ({ shop }) => {
   await count(shop, '4 x2\n', '--add --yes --max-changes 0');
   const name = await sessionIn(shop);
-  const kind = /Session \w{4} \(a count of units that came in, with --add\) of \S+( by \S+)? is not finished/;
+  const kind = /Session \w{4} \(a count of units that came in, with --add\), begun at \S+( by \S+)?, is not finished/;
   expect(await shop.refused('inventory count --take --yes', { stdin: '4\n' })).toMatch(kind);
   await shop.refused(`inventory count ${name} --take --yes`, { stdin: '4\n' });
   const no = { ...person, prompts: { confirm: async () => false } };

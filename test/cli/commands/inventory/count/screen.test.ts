@@ -68,7 +68,7 @@ test('keeps the counting session if the user declines, and offers to resume it i
   const on = await count(shop, '4\ndone\n', '', { ...person, prompts: { confirm: async () => true, text } });
   expect(questions).toHaveLength(3);
   expect(questions[1]).toContain('"4006381333931" is not an answer, and was not counted. Session ');
-  expect(questions[0]).toMatch(/^Session \w{4} of .* is not finished \(1 unit, 1 pet\)\. Resume it\?/);
+  expect(questions[0]).toMatch(/^Session \w{4}, begun at .*, is not finished \(1 unit, 1 pet\)\. Resume it\?/);
   expect(on.stderr).toContain(`Session ${name} is resumed: 1 unit, 1 pet.`);
   expect(on.written).toEqual(['4 {"quantity":2}']);
 });

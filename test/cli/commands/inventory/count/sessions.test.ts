@@ -34,7 +34,7 @@ test.for([
   const name = await sessionIn(shop);
   const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
   const refused = await shop.refused(`inventory count ${typed}`, { stdin: '4*3\n' });
-  expect(refused).toContain(`Session ${name} (${kinds.kind}) of `);
+  expect(refused).toContain(`Session ${name} (${kinds.kind}), begun at `);
   expect(refused).toContain("It can't be resumed as ");
   const hint = /Hint: petstock (inventory count --new .*)\n/.exec(refused)?.[1] ?? '';
   for (const option of typed.split(/ (?=--)/)) expect(hint).toContain(option);
