@@ -79,7 +79,7 @@ export interface Prompts {
 }
 
 export interface PagerCommand {
-  /** A shell command, such as `less -R`. */
+  /** A command line, such as `less -R`. */
   readonly command: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

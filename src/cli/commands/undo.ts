@@ -83,7 +83,9 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
   const { target, messages, questions } = invocation;
   const { run, skipped } = await withExistingState(invocation, (state) => findLast(invocation, state));
   if (run === undefined) {
-    throw new NotFoundError(`Nothing to undo in ${targetName(target)}`, {
+    const isShared = sharedStateOf(invocation) !== undefined;
+    const scope = isShared ? '. With a shared state, --last covers only your runs on this machine' : '';
+    throw new NotFoundError(`Nothing to undo in ${targetName(target)}${scope}`, {
       lines: skipped,
       hint: 'petstock history list',
     });
