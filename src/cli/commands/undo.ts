@@ -98,9 +98,9 @@ async function undoLastRun(invocation: Invocation, options: UndoOptions): Promis
 }
 
 /**
- * Returns the latest run of this service that can be undone, or that is still running, and a sentence for each run that
- * was skipped, of which at most `maxNamed` are described. A running run is not skipped, because it is the latest,
- * although it can't be undone yet. Undo runs are left out.
+ * Returns the latest run of this service that can be undone, or that is still running, and sentences about the skipped
+ * runs, of which at most `maxNamed` are described. A running run is not skipped, so that `undoRun` refuses to undo it
+ * instead of undoing an older one. Undo runs are left out.
  */
 async function findLast(invocation: Invocation, state: State | undefined) {
   const { target, context } = invocation;

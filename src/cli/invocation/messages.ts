@@ -42,7 +42,7 @@ export class Messages {
   }
 
   /**
-   * Prints a warning that starts with `Warning:`. A missing period is added.
+   * Prints a warning, which starts with `Warning:` unless messages are a log. A missing period is added.
    * @param words text to quote below the warning
    */
   async warn(line: string, words?: string): Promise<void> {
