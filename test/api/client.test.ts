@@ -92,6 +92,11 @@ describe('responses to the client', () => {
     expect(await list()).toEqual([{ petId: 7n, quantity: 3, status: 'vergeben 🐱' }]);
   });
 
+  test('names the request whose response is not JSON', async () => {
+    const { client } = await openClient([answer(200, 'OK')]);
+    await expect(client.getPet(1n)).rejects.toThrow('The response to GET /pets/1 is not valid JSON');
+  });
+
   const encodedBy = (encoding: string, status = 200) => answer(status, stock, { 'content-encoding': encoding });
 
   test.each([

@@ -6,7 +6,7 @@ const environments = ['staging', 'production', 'sandbox'] as const;
 const settings = ['default-env', 'confirm', 'low-stock', 'max-changes', 'max-zero', 'output'] as const;
 
 test.each([
-  [environments, 'production', ['prod', 'Production', 'prdouction']],
+  [environments, 'production', ['prod', 'Production', 'prdouction', 'prduktion']],
   [environments, 'staging', ['stage']],
   [environments, 'sandbox', ['sandbxo']],
   [environments, undefined, ['stg', 'live', '', 'p']],

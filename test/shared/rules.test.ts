@@ -10,7 +10,7 @@ import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
 import { redactorOf } from '../../src/shared/redact.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
-import { isBusy, retryBusy, sqliteCodeOf } from '../../src/shared/sqlite-engine.ts';
+import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
 import { isEnvironment } from '../../src/shared/target.ts';
 import { newFolder } from '../support/new-folder.ts';
 
@@ -226,6 +226,16 @@ test.each([
   const isLocked = (error: unknown) => (error as Error).message === 'busy';
   expect(await retryBusy(work, pauses, sleep, isLocked).catch(({ message }) => message)).toBe(end);
   expect(sleeps).toEqual(slept);
+});
+
+test('waits for a lock that another process has, as long as the caller says', () => {
+  const file = join(newFolder(), 'lock');
+  const lock = takeLock(file);
+  const began = performance.now();
+  expect(() => takeLock(file, 20)).toThrow('locked');
+  expect(performance.now() - began).toBeGreaterThan(15);
+  lock.close();
+  takeLock(file).close();
 });
 
 test('adds an option before the words that follow --', () => {

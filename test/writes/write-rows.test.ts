@@ -235,12 +235,12 @@ describe('a row whose pet another command has', () => {
     expect(shop.sent).toEqual(sent);
   });
 
-  test('announces once that a request of another run may still arrive', async () => {
+  test('announces once that requests of another run may still arrive', async () => {
     const delays: string[] = [];
     await written(3, (shop) => {
-      const until = (tries: number) => (tries < 3 ? shop.clock.monotonic() + 5000 : undefined);
-      const grant = (tries: number): Grant => (tries < 4 ? { kind: 'busy', run, until: until(tries) } : free);
-      return { ...grantingTwo(grant)(shop), onDelay: (text) => void delays.push(text) };
+      const until = (tries: number) => (tries < 5 ? shop.clock.monotonic() + (tries % 2 ? 5000 : 2000) : undefined);
+      const grant = (tries: number): Grant => (tries < 7 ? { kind: 'busy', run, until: until(tries) } : free);
+      return { ...grantingTwo(grant, 3n)(shop), onDelay: (text) => void delays.push(text) };
     });
     expect(delays).toEqual([expect.stringMatching(/^A request of run .* continuing in 5 s$/)]);
   });
@@ -284,15 +284,16 @@ describe('a row whose pet another command has', () => {
   });
 });
 
-/** Grants every row of pet 2 as the test says. */
-function grantingTwo(grant: (tries: number) => Grant) {
+/** Grants every row of pet 2, and of another pet, as the test says. */
+function grantingTwo(grant: (tries: number) => Grant, other = 2n) {
   let tries = 0;
   return ({ options: { log } }: Shop): Partial<WriteOptions> => ({
     log: {
       ...log,
       intend: async (intents, ...rest) => {
         const grants = await log.intend(intents, ...rest);
-        return grants.map((granted, index) => (intents[index]?.petId === 2n ? grant(++tries) : granted));
+        const isChosen = (petId?: bigint) => petId === 2n || petId === other;
+        return grants.map((granted, index) => (isChosen(intents[index]?.petId) ? grant(++tries) : granted));
       },
     },
   });
