@@ -222,8 +222,9 @@ describe('gate files of a state that fails', () => {
     const { clock, folder, open } = await rig();
     const file = join(folder, `gate-${scope}.json`);
     await open().fold(scope, [gate]);
-    const { at, wall, length, reason, boot, env } = JSON.parse(await readFile(file, 'utf8'));
+    const { at, wall, length, reason, boot, bootedAt, env } = JSON.parse(await readFile(file, 'utf8'));
     expect({ at, reason, boot, env }).toEqual({ at: 61_000, reason: 'refused', boot: clock.boot(), env: '' });
+    expect(bootedAt).toBe(clock.now() - clock.monotonic());
     await writeFile(file, JSON.stringify({ at, wall, length, reason, boot, env }));
     expect(open().peek(scope).gate).toEqual({ at, wall, length, reason });
   });

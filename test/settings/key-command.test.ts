@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { flagOf, optionNames } from '../../src/cli/commands/sandbox/sandbox-options.ts';
-import { parseCommandLine } from '../../src/settings/command-line.ts';
+import { absoluteShellCommand, parseCommandLine } from '../../src/settings/command-line.ts';
 import { configFile, readConfig } from '../../src/settings/config-file.ts';
 import { withoutSecrets } from '../../src/settings/variables.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
@@ -197,6 +197,7 @@ describe('a key command', () => {
     expect((await shop.run('inventory get 4')).code).toBe(0);
     await shop.store('cat package.json', '--shell');
     expect((await shop.run('inventory get 4')).stderr).toContain('ended with exit code 1');
+    for (const text of ['$HOME/bin/show-key', '"./show key" | cat']) expect(absoluteShellCommand(text)).toBe(text);
   });
 });
 

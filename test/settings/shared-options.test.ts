@@ -8,7 +8,7 @@ describe('the variable of an option that all commands share', () => {
     const json = await get({ PETSTOCK_OUTPUT: 'json' });
     expect(JSON.parse(json.stdout)).toMatchObject({ petId: 4 });
     expect((await get({ PETSTOCK_OUTPUT: 'json' }, ' -o csv --fields petId')).stdout).toBe('petId\n4\n');
-    expect(JSON.parse((await get({ PETSTOCK_OUTPUT: 'csv' }, ' --json')).stdout)).toMatchObject({ petId: 4 });
+    expect(JSON.parse((await get({ PETSTOCK_OUTPUT: 'xml' }, ' --json')).stdout)).toMatchObject({ petId: 4 });
     const strings = await get({ PETSTOCK_OUTPUT: 'json', PETSTOCK_STRING_IDS: '1' });
     expect(strings.stdout).toContain('"petId":"4"');
     expect((await get({ PETSTOCK_QUIET: 'true' })).stderr).toBe('');

@@ -82,8 +82,7 @@ describe('writeFileAtomically', () => {
     fs.mkdirSync(here.at('sub'));
     const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
     await expect(writeFileAtomically(here.at(name), ['new'])).rejects.toThrow(failure);
-    if (reason !== 'it is a folder')
-      await expect(createFileAtomically(here.at(name), 'x')).rejects.toThrow(failure);
+    if (reason !== 'it is a folder') await expect(createFileAtomically(here.at(name), 'x')).rejects.toThrow(failure);
     expect(here.names()).toEqual(['file', 'sub']);
   });
 

@@ -59,11 +59,12 @@ describe('createSystemProcesses', () => {
     expect(processes.isGone({ ...processes.self, startedAt: '' })).toBe(false);
   });
 
-  it("never reports a process that it can't see as gone", () => {
-    const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'S', '1000') });
-    expect(processes.isGone(processes.self)).toBe(true);
+  it("never reports a process that it can't see as gone or stopped", () => {
+    const processes = createSystemProcesses({ pid: 5, boot, kill: noSuchProcess, proc: fakeProc(5, 'T', '1000') });
+    expect([processes.isGone(processes.self), processes.isStopped(processes.self)]).toEqual([true, true]);
     for (const elsewhere of [{ host: 'other' }, { boot: 'c' }, { namespace: 'pid:[8]' }]) {
-      expect(processes.isGone({ ...processes.self, ...elsewhere })).toBe(false);
+      const other = { ...processes.self, ...elsewhere };
+      expect([processes.isGone(other), processes.isStopped(other)]).toEqual([false, false]);
     }
   });
 

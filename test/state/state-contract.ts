@@ -648,6 +648,18 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await ours.pets.beginRead(elsewhere)).writes).toEqual([]);
       });
 
+      it('lists more recent writes than one page has', async () => {
+        const pets = Array.from({ length: 501 }, (_, index) => ({ row: index + 1, petId: BigInt(index + 1) }));
+        const log = await ours.history.begin(headOf(), rowsFor(...pets.map(({ petId }) => petId)));
+        const granted = await intend(
+          log,
+          pets.map(({ row, petId }) => [row, petId]),
+        );
+        expect(granted).toHaveLength(501);
+        await settled(log, ...pets.map((pet) => ({ ...pet, result: 'applied', quantity: 8 }) as const));
+        expect((await ours.pets.beginRead(serviceName)).writes).toHaveLength(501);
+      });
+
       it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after it was %s', async (result) => {
         const log = await sending(ours, 7n);
         await pass(timeout - 1000);

@@ -108,10 +108,15 @@ describe('writeRows of a plain set', () => {
   );
 });
 
-test('sends every row with failFast if none fails', async () => {
-  const { settled, stoppedBy } = await written(30, () => ({ failFast: true }));
-  expect([settled.size, stoppedBy]).toEqual([30, undefined]);
+test('sends every row with failFast, without a wait, if none fails', async () => {
+  const { shop, settled, stoppedBy } = await written(30, () => ({ failFast: true }));
+  expect([settled.size, stoppedBy, shop.clock.monotonic()]).toEqual([30, undefined, 1000]);
 });
+
+const lateDelays = [
+  'Pet 1: reset; reading its stock (1)',
+  'An unanswered request may still reach the service; checking again in 31 s (undefined)',
+];
 
 test.each<[string, Behaviour[][], string[]]>([
   ['one response is lost', [['committed, lost']], ['Pet 1: reset; reading its stock (1)']],
@@ -120,6 +125,7 @@ test.each<[string, Behaviour[][], string[]]>([
     [['committed, lost'], ['committed, lost']],
     ['Pet 2 and 1 more: reset; reading their stock (1)'],
   ],
+  ['a request may still arrive', [['late']], lateDelays],
   ['the limit is exceeded', [['429']], ['Pet 1: the service returned 429; trying again (1 of 4) (1)']],
   ['another row is applied', [['429'], []], ['Pet 1: the service returned 429; trying again (1)']],
   [
