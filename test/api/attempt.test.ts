@@ -12,7 +12,7 @@ const baseUrl = 'https://stock.example/v1';
 const url = `${baseUrl}/inventory/7`;
 type Step = (request: HttpRequest) => HttpResponse;
 
-/** A response; `broken` breaks its body off. */
+/** Returns a step that responds; `broken` is the error with which the body breaks off. */
 const answer =
   (status: number, headers: Record<string, string> = {}, body = '', broken?: object): Step =>
   ({ leaving, arriving }) => {
@@ -25,7 +25,7 @@ const answer =
     return { status, headers, body: chunks(), discard: () => {} };
   };
 
-/** A transport that fails, perhaps after the request has left or the first byte of a response has arrived. */
+/** Returns a step that fails, perhaps after the request was sent or the first byte of a response arrived. */
 const fault =
   (details: object, reached: 'connecting' | 'leaving' | 'arriving' = 'leaving'): Step =>
   ({ leaving, arriving }) => {
@@ -36,7 +36,7 @@ const fault =
 const proxyRefused = (status: number, headers = {}) =>
   fault({ code: 'EPROXY', refusal: { status, headers: { 'x-ratelimit-remaining': '0', ...headers } } }, 'connecting');
 
-/** A client without a network, and what its permits were told. */
+/** Returns options without a network; `told` records the calls of the permit. */
 function createRig(steps: readonly Step[], changes: Partial<SendOptions> = {}) {
   const told: string[] = [];
   const recorded: ResponseHead[] = [];

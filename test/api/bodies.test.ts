@@ -10,7 +10,7 @@ import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
-/** A service that calls `onRequest` to answer each request. */
+/** Opens a service that calls `onRequest` for each request. */
 async function openService(isTls: boolean, onRequest: (socket: Socket) => Promise<void>) {
   const connections: Socket[] = [];
   const serve = (socket: Socket) => {
@@ -33,7 +33,7 @@ async function openService(isTls: boolean, onRequest: (socket: Socket) => Promis
 
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Bytes of which no two stretches are the same. */
+/** Returns bytes without repeated stretches. */
 function bodyOf(size: number): Buffer {
   const body = Buffer.alloc(size + 4);
   for (let at = 0; at < size; at += 4) body.writeUInt32LE(Math.imul(at + 1, 0x9e3779b1) >>> 0, at);
@@ -69,9 +69,9 @@ const answers = fc.array(
   fc.record({
     size: sizes,
     framing: fc.constantFrom(...Object.keys(framings)),
-    /** Positions at which the head and the beginning of the body are cut. */
+    /** Positions at which the head and the beginning of the body are split. */
     cuts: fc.array(fc.integer({ min: 1, max: 400 }), { maxLength: 5 }),
-    /** Turns of the event loop that the reader takes for a chunk. */
+    /** How many turns of the event loop the reader waits before each chunk. */
     slow: fc.constantFrom(0, 1, 5),
     early: fc.constantFrom(...Object.keys(interims)),
   }),
@@ -91,7 +91,7 @@ property(
       const head = `${first}HTTP/1.1 200 OK\r\nx-one: first value\r\n${header}\r\nx-two: second value\r\n\r\n`;
       const bytes = Buffer.concat([Buffer.from(head), framed ?? Buffer.alloc(0)]);
       let from = 0;
-      // Interim responses arrive whole: they are shorter than any packet.
+      // Interim responses arrive whole, because they are shorter than any packet.
       for (const cut of cuts.map((at) => first.length + at).sort((a, b) => a - b)) {
         socket.write(bytes.subarray(from, cut));
         from = Math.min(cut, bytes.length);
@@ -117,7 +117,7 @@ property(
   },
 );
 
-/** A service that answers each request with this body at once; it is closed when the test is finished. */
+/** Opens a service that sends this body at once. It is closed when the test is finished. */
 async function openServiceWith(body: Buffer, isTls: boolean) {
   const service = await openService(isTls, async (socket) => {
     socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
@@ -139,7 +139,7 @@ test.each([
       length += chunk.length;
     }
     expect(length).toBe(3_000_000);
-    // Half-closed: the other half ends once the transport has seen it.
+    // The transport closes its end once it has seen that the service's end is closed.
     const [socket] = service.connections.slice(-1);
     socket?.end();
     await until(() => socket?.destroyed === true);
@@ -159,7 +159,6 @@ test('stops reading from a connection while nobody reads the body', async () => 
     same = unsent() === last ? same + 1 : 0;
     last = unsent();
   }
-  // The system buffers what is in flight.
   expect(unsent()).toBeGreaterThan(0);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
   response.discard();

@@ -52,7 +52,7 @@ property(
 const turn = () => turns(1);
 const breakOff = () => Promise.reject(new Error('broke off'));
 
-/** Yields the numbers from 1 on and records each reply; `seen` has what was read until `wants` of them. */
+/** Pushes the numbers from 1 to `upTo`, and records what was read (`seen`) and the reply to each push (`answers`). */
 function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   const [answers, seen]: [boolean[], number[]] = [[], []];
   let ended = false;

@@ -18,14 +18,14 @@ export interface ClientRigOptions {
   readonly maxWait?: number;
   readonly random?: number;
   readonly retries?: number | undefined;
-  /** Replaces undici's own transport. */
+  /** Called once the request was passed to the transport. */
   readonly onSend?: (request: HttpRequest) => void;
   readonly onSleep?: (ms: number) => void;
 }
 
 export const key = 'psk_test_0123456789';
 
-/** A client over real sockets. When the test is finished, no timer and no listener may be left of it. */
+/** Creates a client with real sockets. When the test is finished, it may leave no timer and no listener. */
 export function createClientRig(options: ClientRigOptions) {
   const { url, clock = createTestClock(), interrupted = new AbortController().signal, random = 0.5 } = options;
   const deadlines = new Set<Deadline>();
@@ -77,7 +77,7 @@ export function createClientRig(options: ClientRigOptions) {
     permit: () => governor.admit(new AbortController().signal),
     /** When each request was sent, by the monotonic clock, from 0 for the first. */
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
-    /** Reads the list to its end. @returns it in one */
+    /** Reads the whole list. */
     list: async () => {
       const items: InventoryItem[] = [];
       for await (const batch of itemsOf(client.scanInventory())) items.push(...batch);
@@ -86,7 +86,7 @@ export function createClientRig(options: ClientRigOptions) {
   };
 }
 
-/** A client at a server that gives these answers in turn; the last one stays. */
+/** Opens a server that sends these responses in turn, the last one repeatedly, and a client for it. */
 export async function openClient(answers: readonly Answerer[], options: Omit<ClientRigOptions, 'url'> = {}) {
   const server = await openServer(...answers);
   return { server, ...createClientRig({ ...options, url: server.url }) };

@@ -117,7 +117,7 @@ describe('responses to the client', () => {
     response.writeHead(401, { 'content-length': 100 }).write('{"code":', () => response.socket?.destroy());
   };
 
-  // A body that only words the error can't change the error's class.
+  // A body that is used only for the error's message can't change its class.
   test.each([
     ['bytes that are no UTF-8', answer(401, Buffer.from([0xe9, 0xff]))],
     ['an unknown content encoding', encodedBy('zstd', 401)],

@@ -54,7 +54,7 @@ test('leaves no reference on an abort signal that outlives 100 requests', async 
     await Promise.all(Array.from({ length: 10 }, () => client.updateInventory(7n, round)));
   }
   expect(server.requests).toHaveLength(100);
-  // AbortSignal.any would have a reference here for each of them: a set of Node's own, which is no instance of Set.
+  // AbortSignal.any would keep a reference for each request in one of Node's own sets, which are not of the class Set.
   const kept = Object.getOwnPropertySymbols(signal)
     .map((symbol) => Reflect.get(signal, symbol))
     .filter((value) => value?.size > 0);

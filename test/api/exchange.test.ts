@@ -55,7 +55,7 @@ describe('the time-out of a request', () => {
     clock.expireDeadlines();
     expect(await items).toHaveLength(1);
     expect(sentAt()).toEqual([0, 250]);
-    // The body that was given up is not read any further.
+    // The connection of the abandoned body is closed.
     await until(() => server.connections.open === 1);
   });
 
@@ -197,8 +197,8 @@ test.each(['http', 'https'])('waits for a silent %s proxy until an abort closes 
 });
 
 /**
- * Takes connections and says nothing, so that the TLS handshake of the client hangs.
- * @param serveFirst takes the first connection, which is not counted
+ * Opens a server that accepts connections but sends nothing, so that a TLS handshake hangs.
+ * @param serveFirst serves the first connection, which is not counted
  */
 async function openSilentServer(serveFirst?: (socket: Socket) => unknown) {
   const silent = { opened: 0, open: 0 };

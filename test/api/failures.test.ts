@@ -45,11 +45,11 @@ test("truncates the service's message and code to 1,000 characters", () => {
 });
 
 test.each<readonly [string, number]>([
-  // The status that the service sent, even if it is not that of the response.
+  // A valid status in the body counts, even if the response has another.
   ['404', 404],
   ['422', 422],
   ['422.0', 422],
-  // Whatever is no HTTP status: that of the answer.
+  // Otherwise, the status of the response counts.
   ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
 ])('reads the status %s in an Error body as %i', (told, expected) => {
   expect(parseServiceError(body(told), 400)?.status).toBe(expected);

@@ -68,6 +68,6 @@ test('admits a request again if its permit expired before sending, and releases 
   expect(text).toBe('{}');
   expect(calls).toEqual(['admit', 'unsent', 'admit', 'answered 200']);
   expect(seen().requests).toBe(1);
-  // At most once for each try, because the check reads the state and files.
+  // The check runs only once per attempt, because it reads the state and files.
   expect(asked).toBe(2);
 });

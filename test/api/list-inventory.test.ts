@@ -18,7 +18,7 @@ const texts = items.map(
 const begun = `[${texts.slice(0, 2.5 * batchSize).join(',')},`;
 const rest = `${texts.slice(2.5 * batchSize).join(',')}]`;
 
-/** The beginning of a list, and then what a test does with the connection. */
+/** Returns an answerer that sends the beginning of a list, and then calls `then`. */
 const begin =
   (then: Answerer, headers: Record<string, string> = {}): Answerer =>
   (response) => {
@@ -26,7 +26,7 @@ const begin =
   };
 const leave: Answerer = () => {};
 
-/** A client that reads a list and calls `onBatch` with the number of items so far. */
+/** Opens a client that reads a list and calls `onBatch` with the number of items so far. */
 async function openReader(
   first: Answerer,
   onBatch: (seen: number) => unknown = () => {},
@@ -148,7 +148,7 @@ describe('a list that breaks off after its first batch', () => {
   });
 
   test('does not request the list again after a reset', async () => {
-    // A reset discards what the client has not read yet, so it has to come after that.
+    // A reset discards data that the client has not read yet, so the connection is reset after that.
     let cut = () => {};
     const first = begin((response) => {
       cut = () => response.socket?.resetAndDestroy();

@@ -3,7 +3,7 @@ import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, raw, reset, resetInBody, stock, truncated, turns, until } from './server.ts';
 
 const ok = answer(200, stock);
-/** The jitter of the rig is a half. */
+/** The waits between attempts, with the rig's jitter of a half. */
 const backoff = [250, 500, 1000, 2000, 4000, 4000];
 const errorBody = (status: number) => `{"code":"down","message":"Down for a moment.","status":${status}}`;
 const down = {
@@ -85,7 +85,7 @@ describe('a 503 with Retry-After', () => {
   ])('delays the retry of a 503 with Retry-After: %s by %i ms', async (retryAfter, wait) => {
     const { list, sentAt } = await openClient([answer(503, '', { 'retry-after': retryAfter }), ok]);
     await list();
-    // Half of the maximum jitter, which is a tenth of the wait, but at most 5 s.
+    // The jitter is half of its maximum, which is a tenth of the wait but at most 5 s.
     const jitter = wait === 250 ? 0 : Math.min(wait / 10, 5000) / 2;
     expect(sentAt()).toEqual([0, wait + jitter]);
   });

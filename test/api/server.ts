@@ -3,7 +3,7 @@ import { listening } from '../support/answering.ts';
 
 export type Answerer = (response: ServerResponse) => void;
 
-/** A server that does what the sandbox can't. It sends its answers one after the other, then always the last one. */
+/** Opens a server that can do what the sandbox can't. It sends its answers in turn, then repeats the last one. */
 export async function openServer(...answers: readonly Answerer[]) {
   const requests: { method: string; path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   const connections = { opened: 0, open: 0 };
@@ -22,14 +22,14 @@ export async function openServer(...answers: readonly Answerer[]) {
     });
   });
   const url = await listening(server);
-  /** `url` ends in `/v1`; `connections` says how many were opened in all, and how many are open. */
+  /** `connections` has the number of connections opened so far, and of those still open. */
   return { origin: new URL(url).origin, url, requests, connections };
 }
 
 export const stock = '[{"petId":7,"quantity":3,"status":"available"}]';
 export const item = '{"petId":7,"quantity":3,"status":"available"}';
 
-/** A whole response. It has no Date, so the test's clock counts. */
+/** Sends a whole response, without a Date header so that the test's clock counts. */
 export const answer =
   (
     status: number,
@@ -41,41 +41,41 @@ export const answer =
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) } as never).end(body);
   };
 
-/** Bytes as they are, and then the connection is closed. */
+/** Sends bytes unchanged, then closes the connection. */
 export const raw =
   (text: string): Answerer =>
   (response) => {
     response.socket?.end(text);
   };
 
-/** The connection is reset: nothing was answered. */
+/** Resets the connection without a response. */
 export const reset: Answerer = (response) => {
   response.socket?.resetAndDestroy();
 };
 
-/** A head and the start of a body, and then a reset. */
+/** Sends a head and the start of a body, then resets the connection. */
 export const resetInBody: Answerer = (response) => {
   response.writeHead(200, { 'content-length': 1000 }).write(stock, () => response.socket?.resetAndDestroy());
 };
 
-/** A head and the start of a body, and then the connection is closed. */
+/** Sends a head and the start of a body, then closes the connection. */
 export const truncated: Answerer = (response) => {
   response.writeHead(200, { 'content-length': 1000 }).write(stock, () => response.socket?.destroy());
 };
 
 export const hang: Answerer = () => {};
 
-/** A head and the start of a body, and nothing more. */
+/** Sends a head and the start of a body, and nothing more. */
 export const hangInBody: Answerer = (response) => {
   response.writeHead(200).write(stock.slice(0, 10));
 };
 
-/** Waits, without the clock, until something has happened on a socket. */
+/** Waits without the clock, turn by turn of the event loop, until this has happened. */
 export async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await turns(1);
 }
 
-/** Lets what is on its way through the sockets of this process arrive. */
+/** Waits for turns of the event loop, in which data between sockets of this process arrives. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

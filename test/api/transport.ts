@@ -1,7 +1,7 @@
 import type { Transport, TransportOptions } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
 
-/** The transport of the program, or, in vitest's project `public-undici`, the same over undici's public entry. */
+/** Opens the program's transport, or, in vitest's project `public-undici`, one that uses undici's public entry. */
 export function openTransport(options: TransportOptions = {}): Transport {
   return process.env.UNDICI === 'public'
     ? createUndiciTransport(options, () => import('undici'))

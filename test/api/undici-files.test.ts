@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { dependencies } from '../../package.json';
 
 /**
- * `src/api/undici-files.ts` takes two files of undici that are no public interface. When this fails after an update, look where they are now and what
- * they export; or delete that file, as its comment says, and this test with it.
+ * `src/api/undici-files.ts` imports two files of undici that are not public. If this fails after an update, look where
+ * they are now and what they export; or delete that file, as its comment describes, and this test.
  */
 test("loads the same classes from undici's files as from its public entry", async () => {
   const [files, entry] = await Promise.all([import('../../src/api/undici-files.ts'), import('undici')]);

@@ -13,7 +13,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, type Shop, temporaryFolders } from '../support/shop.ts';
 import { withFsync } from '../support/with-fsync.ts';
 
-/** The first test with PostgreSQL starts the server. */
+/** The first test with PostgreSQL also starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const away = 'postgresql://127.0.0.1:1/pets';
@@ -284,7 +284,7 @@ describe('gate files of a state that fails', () => {
       const met = at % views.length;
       await open(views[met] ?? []).fold(scope, [gate]);
       for (const view of views) {
-        // The files of a login are removed when it ends.
+        // The files of a login session or job are removed when it ends.
         for (const name of ['session', 'run'])
           if (!view.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
         expect(open(view).peek(scope).gate.at).toBe(61_000);
@@ -360,7 +360,7 @@ describe('a forged gate in the shared state', () => {
     return JSON.stringify({ gate: { at, wall: at, length: Math.min(ms, 60_000), reason: 'refused' } });
   };
 
-  /** Opens a shop whose shared state has these facts. `other` is the environment of a second machine. */
+  /** Opens a shop whose shared state has these facts. `other` holds the variables of a second machine. */
   async function machineWith(facts: string) {
     const url = await temporaryDatabase();
     const shop = await openShop();

@@ -26,7 +26,7 @@ test('exits with 5 after five tries if the service is down', async ({ shop }) =>
   expect(stdout).toBe('');
   expect(stderr.match(/^> GET /gm)).toHaveLength(5);
   expect(stderr.match(/^< failed GET /gm)).toHaveLength(5);
-  // Four waits of at most 0.5, 1, 2 and 4 s.
+  // The four waits are at most 0.5, 1, 2 and 4 s.
   expect(shop.clock.sleeps.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(7500);
 });
 
@@ -38,7 +38,7 @@ test("hides OpenSSL's error text if the server does not speak TLS", async ({ sho
 });
 
 const short = 'The system gives petstock no more memory.';
-/** The messages of V8 if address space runs out: at the first connection of a process, and later. */
+/** V8's messages when address space runs out, at a process's first connection and later. */
 const atConnection = 'WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance';
 const later = 'Array buffer allocation failed';
 
@@ -46,7 +46,7 @@ test.for([
   ['inventory list', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory list', 1, 'memory runs out later', later, short],
   ['inventory list', 1, 'an array length is invalid', 'Invalid array length', 'This is a bug in petstock'],
-  // The set was certainly not sent.
+  // The write was certainly not sent.
   ['inventory set 4 12 --read-first', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory set 4 12', 1, 'memory runs out at the first connection', atConnection, short],
   ['inventory set 4 12', 8, 'memory runs out later', later, 'It is not known whether'],
@@ -146,7 +146,7 @@ test('refuses writes and warns on reads with NODE_TLS_REJECT_UNAUTHORIZED=0', as
 
 const stock = 'https://stock.example/v1';
 
-/** Opens a shop whose service has an address that only the proxy knows. */
+/** Opens a shop whose service is reached through a proxy, at a host name that only the proxy resolves. */
 async function openFarShop(refusal?: string) {
   const shop = await openShop();
   const front = await openTlsFront(shop.service.url);
@@ -180,11 +180,10 @@ describe('a proxy', () => {
   test('reports a write as not sent if a proxy refuses the connection', async () => {
     const { shop, proxy } = await openFarShop('407 Proxy Authentication Required');
     const { stderr } = await shop.exits('inventory set 1 5', 5, [`the proxy http://…@${proxy.host}`, '407']);
-    // A read is not sent again, as it is after other faults.
+    // Reads are retried after other network errors, but not if a proxy refuses them.
     expect((await shop.run('inventory list')).stderr).not.toContain('trying again');
     expect(stderr).not.toMatch(/s3cret|not known whether/);
     expect((await shop.json('history list --json'))[0].counts).toMatchObject({ unknown: 0 });
-    // Neither the write nor the read was sent again.
     expect(proxy.asked).toHaveLength(2);
   });
 

@@ -10,7 +10,7 @@ import { type Shop, stockOf, test } from '../support/shop.ts';
 const container = ({ clock }: Shop) => ({ host: 'box', clock: { ...clock, boot: () => 'box' } });
 
 test('adds up adjusts of one pet from several containers', async ({ shop }) => {
-  // Real clocks, so that the others continue while one waits.
+  // Uses a real clock, so that the other commands continue while one waits.
   const clock = createSystemClock(hrtime.bigint);
   const adjust = (host: string) =>
     shop.exits('inventory adjust 4 +1 -q', 0, [], { host, clock: { ...clock, boot: () => host } });
@@ -33,7 +33,6 @@ test.for([
     sentAt = shop.clock.monotonic();
     await log.intend([{ row: 1, petId: 4n, inFlightUntil: sentAt + 30_000 }], undefined);
     expect(await shop.json('history list --json', { host, clock })).toMatchObject([{ state: 'running' }]);
-    /** Lets the other processes continue while one waits. */
     const sleep = async (ms: number) => {
       await shop.clock.sleep(ms);
       shop.clock.expireDeadlines(5000);

@@ -6,7 +6,7 @@ import { openShop, openShopAnswering, type ShopRunOptions, test } from '../suppo
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** One row less than 24 pets, a header and the prompt need. */
+/** The list needs 26 rows: 24 pets, a header and the prompt. */
 const screen = { terminal: 80, rows: 25 };
 
 /** Lists 24 pets and a header, with and without a pager. */
@@ -67,7 +67,7 @@ test.each<[string, ShopRunOptions, string]>([
 
 test('counts a line wider than the terminal as several lines when it decides on a pager', async ({ shop }) => {
   const { openPager, text } = createTestPager();
-  // 8 rows of 20 digits and more on a terminal of 12 columns.
+  // Each of the 8 rows takes two lines of a terminal with 12 columns.
   await shop.exits('inventory list --limit 8 --sort petId --desc', 0, [], { terminal: 12, rows: 16, openPager });
   expect(text().trimEnd().split('\n')).toHaveLength(9);
 });
@@ -103,7 +103,6 @@ test('ends a list without an error if the pager is closed before the response en
     response.writeHead(200, { 'content-type': 'application/json' }).write(`[${itemsOf(10_000)}`);
   });
   const env = { PETSTOCK_URL_STAGING: await listening(server) };
-  // Closes only after the last output, because a write would notice a closed pager anyway.
   const pager = createTestPager({ onRead: (text) => text.includes(' 8100 ') && setImmediate(() => pager.leave()) });
   const { openPager } = pager;
   expect(await shop.run('inventory list', { ...screen, openPager, env })).toMatchObject({
@@ -143,7 +142,7 @@ test('writes nothing to the terminal while the pager is open', async () => {
   const note = (what: string) => (text: string) => void written.push(`${what} ${text.slice(0, 12)}`);
   const pager = createTestPager({
     stays: true,
-    // The status in the last row is the only one to warn about.
+    // Waits for the status in the last row, the only one that causes a warning.
     onRead: (text) => {
       if (!text.includes(' escaped')) return;
       setImmediate(() => {

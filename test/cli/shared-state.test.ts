@@ -11,14 +11,14 @@ import { runSql, temporaryDatabase, temporaryPostgres } from '../support/postgre
 import { openShop, test as shopTest, temporaryFolders, withEnv } from '../support/shop.ts';
 import { authorityFile } from '../support/tls.ts';
 
-/** The first test starts the server. */
+/** The first test also starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
 async function openSharedShop(url?: string) {
   return withEnv(await openShop(), { PETSTOCK_STATE_URL: url ?? (await temporaryDatabase()) });
 }
 
-/** A test that is given a shop, and one whose state is in a database of its own. */
+/** A test that also has a shop whose state is in its own PostgreSQL database. */
 const test = shopTest.extend('shared', () => openSharedShop());
 
 const secret = 'postgresql://ann:s3cretword@127.0.0.1:1/pets?connect_timeout=1';
@@ -249,7 +249,7 @@ test('obeys gates in a watch that began without its database, once the database 
 const letThrough =
   /^(user|database|replication|client_encoding|datestyle|timezone|standard_conforming_strings|application_name)$/i;
 
-/** Starts a pooler with default settings in front of the database of a URL. @returns its URL */
+/** Starts a server that, like PgBouncer with default settings, refuses other start-up parameters. @returns its URL */
 async function poolerOf(url: string): Promise<string> {
   const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(url) ?? [];
   const server = createServer((near) => {
@@ -267,7 +267,7 @@ async function poolerOf(url: string): Promise<string> {
   return `postgresql://postgres@127.0.0.1:${await portOf(server)}${path}?sslmode=disable`;
 }
 
-/** An error message of the protocol: `E`, a length, fields with a letter each. */
+/** Returns a PostgreSQL error message: `E`, its length, and fields that each begin with a letter. */
 function errorMessage(text: string): Buffer {
   const fields = Buffer.from(`SFATAL\0C08P01\0M${text}\0\0`);
   const head = Buffer.from('E....');

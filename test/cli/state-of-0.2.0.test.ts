@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { changeFile, type Shop, test } from '../support/shop.ts';
 
-/** Creates the state of a killed 0.2.0, which had applied deltas to pets 1 to 4 of two files with pets 1 to 8. */
+/** Creates the state of a petstock 0.2.0 that was killed while it added 5 to pets 3 to 8, with pet 5 in flight. */
 async function leaveState({ folders, service }: Shop): Promise<void> {
   mkdirSync(folders.state, { recursive: true, mode: 0o700 });
   const text = readFileSync(join(import.meta.dirname, '../support/state-0.2.0.sql'), 'utf8');

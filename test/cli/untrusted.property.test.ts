@@ -11,7 +11,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 
 /**
- * Tests the three places that handle untrusted input. A long run, which prints its seeds:
+ * Numbers of runs for each of the three places that handle untrusted input. A long run prints its seeds:
  * `PETSTOCK_RUNS=1000000 npx vitest run --project unit test/cli/untrusted.property.test.ts`
  */
 const sink = propertyRuns(1000);
@@ -59,7 +59,7 @@ test('removes what moves the cursor or hides text before writing to a terminal',
       }
       for (const text of shown) {
         const line = text.startsWith(wipeLine) ? text.slice(wipeLine.length) : text;
-        // A bell alone is harmless: a count rings for an unknown code.
+        // A line may be a bell alone, which a count rings for an unknown code.
         if (line !== bell) expect(line).toMatch(allowed);
         if (harmless(text) !== text) expect(harmless(text)).toBe(text);
       }
@@ -109,7 +109,7 @@ test('reads a compressed, split or damaged body up to its limit, or fails', opti
         expect(result).toBeInstanceOf(FailureError);
         expect(plain.length).toBeGreaterThan(most);
       } else {
-        // zlib's errors have a code, by which they count as faults of the network.
+        // An error of zlib has a code, and is therefore treated as a network error.
         expect(result instanceof FailureError || typeof (result as NodeJS.ErrnoException).code === 'string').toBe(true);
       }
     }),
@@ -144,7 +144,7 @@ test('redacts a key in any mixture of encodings, and nothing else', options, () 
 
 type Form = readonly [kind: number, isUpper: boolean, invisible: string];
 
-/** One character of a key as a server may repeat it. A backslash has fewer forms. */
+/** Returns a character of a key in a form in which a server may repeat it. */
 function spelling(character: string, [kind, isUpper, invisible]: Form): string {
   const hex = character.charCodeAt(0).toString(16);
   const digits = isUpper ? hex.toUpperCase() : hex;
@@ -163,7 +163,7 @@ function spelling(character: string, [kind, isUpper, invisible]: Form): string {
   return `${forms[kind]}${invisible}`;
 }
 
-/** Whether a person could read the key in a text, decoded in every way. */
+/** Reports whether a text, decoded in every way, contains the key. */
 function isReadable(text: string, key: string): boolean {
   let decoded = text;
   for (let round = 0; round < 3; round += 1) {
@@ -218,7 +218,7 @@ function halves(bytes: Buffer): readonly Buffer[] {
   return [bytes.subarray(0, middle), bytes.subarray(middle)];
 }
 
-/** A context with only what the guard uses. */
+/** Creates a context that has only what the guard of the output uses. */
 function terminalContext(onWrite: (text: string) => void): Context {
   const output = {
     isTerminal: true,

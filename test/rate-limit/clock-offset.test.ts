@@ -10,7 +10,7 @@ import {
 import fc, { property } from '../support/seeded-fast-check.ts';
 
 const date = 1_768_478_400_000;
-/** The offset after one more response, sent and received at the same moment. */
+/** Returns the offset after one more response, which is sent and received at the same moment. */
 const told = (known: ClockOffset | undefined, at: number, ahead = 0, isFirst = false) =>
   narrow(known, { date: date + ahead, sentAt: at, receivedAt: at, isFirst });
 const first = told(undefined, 100);

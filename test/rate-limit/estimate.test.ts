@@ -71,7 +71,7 @@ property('estimates how many requests have to wait for the next day', [fc.nat(50
 const runs = fc.record({
   limit: fc.integer({ min: 2, max: 80 }),
   requests: fc.integer({ min: 1, max: 250 }),
-  // Not at the very end of a minute, where a request is counted in the next one.
+  // Ends 5 s before the minute, because later requests are counted in the next one.
   start: fc.integer({ min: now - 20_000, max: now + 35_000 }),
   seed: fc.nat(),
 });
@@ -86,11 +86,11 @@ property('estimates how long a bulk run takes if it is alone on its key', [runs]
   });
   const estimated = estimate(requests, [minute(limit, limit)], start).seconds * 1000;
   expect(endedAt).toBeGreaterThanOrEqual(estimated);
-  // The clock of the service is known to the second, and each window begins with a single request.
+  // The estimate may differ: the service's clock is known to the second, and each window begins with a single request.
   expect(endedAt).toBeLessThan(estimated + 3000 + requests * 40);
 });
 
-/** Sends one request after the other; if one may not be sent, time moves to the next end of any window. */
+/** Sends the requests in turn, and waits while a window is used up. @returns when the last request is sent */
 function simulate(requests: number, known: readonly LimitSummary[]): number {
   const windows = known.map(({ kind, limit, remaining, resetAt }) => {
     return { length: kind === 'day' ? 86_400_000 : 60_000, limit, left: remaining, end: resetAt };
@@ -113,7 +113,7 @@ function simulate(requests: number, known: readonly LimitSummary[]): number {
   return at;
 }
 
-/** A key that was used in the boot of a clock, 1 s ago. */
+/** Returns the limits of a key in this boot. `age` is how many milliseconds ago they were reported. */
 function keyOf(scope: string, env: string, age: number, more: Partial<KeyState> = {}) {
   const clock = createTestClock(now);
   const window = {
@@ -138,7 +138,7 @@ test('lists known limits by environment, newest first, and current limits only o
     ['b', 0, now + 1000, now - 1],
     ['a', 0, now + 1000, now - 2],
   ]);
-  // In this boot, a window counts as ended while the time of the service is not known.
+  // In the same boot, a window counts as ended while the service's time is unknown.
   expect(currentLimits(keys, clock)).toEqual([]);
   const earlier = [keyOf('a', 'staging', 2, { boot: 'earlier' })];
   expect(currentLimits(earlier, clock)).toHaveLength(1);

@@ -52,7 +52,7 @@ const stateAfter = (...records: LimitRecord[]): KeyState => {
   for (const record of [applyStart, ...records]) fold(state, record);
   return state;
 };
-/** The windows beside the rest, and the names of what is in flight. */
+/** Returns a state with its windows as properties, and only the ids of the requests in flight. */
 const shown = ({ windows: { minute, day }, inFlight, ...rest }: KeyState) => {
   return { ...rest, minute, day, inFlight: [...inFlight.keys()].join(' ') };
 };
@@ -81,7 +81,7 @@ const gated = (at: number, episodes = 1) => ({ gate: { at: expect.closeTo(at, 0)
 const held = (at: number, length: number) => ({ gate: { at, length, reason: 'unavailable' } });
 const known = shown(stateAfter(...probed));
 
-/** A response by a clock that is 4 s ahead of the first one. */
+/** Adds a response from a clock that is 4 s ahead of the first one. */
 const disputed = [...probed, ...asked('a', 200, { date: now + 4300 })];
 const nextMinute = [...disputed, ...asked('b', 60_100, { date: now + 64_200, reset: now + 120_000, remaining: 19 })];
 type Case = [title: string, records: LimitRecord[], state: object];

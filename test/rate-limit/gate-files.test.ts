@@ -7,7 +7,7 @@ import { takeLock } from '../../src/shared/sqlite-engine.ts';
 import { createTestClock } from '../support/clock.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** Gate files in three folders, of which the second is in the way of a folder. */
+/** Returns gate files in three folders, the second of which can't be created because a file has its name. */
 function gateFiles() {
   const root = newFolder();
   const folders = ['a', 'b', 'c'].map((name) => join(root, name));

@@ -14,13 +14,13 @@ const second = 1000;
 const hour = 3_600_000;
 const day = 24 * hour;
 const start = Date.UTC(2026, 0, 15, 12, 0, 20);
-/** A wait of 40 s for a window, plus the possible drift between two clocks. */
+/** The rest of a window that ends in 40 s, plus the possible drift between two clocks. */
 const fortySeconds = 40_009;
 
 test('returns the last reported limits, and subtracts later requests from the known limits', async () => {
   const { clock, governor, ask, limits } = createRig();
   expect(governor.lastSeen).toBeUndefined();
-  // The clock of the service is an hour behind ours.
+  // The service's clock is an hour behind ours.
   await ask(ok(told(57, 40 * second, clock.now() - hour)));
   const times = { reset: 1_768_478_460_000 - hour, resetAt: 1_768_478_460_000 };
   const seen = { limit: 60, remaining: 57, ...times, asOf: clock.now() };
@@ -91,7 +91,7 @@ test.each([hour, -hour])(
       refused({ date: new Date(now + off).toUTCString(), 'retry-after': new Date(now + 120_000).toUTCString() });
     const unknown = createRig({ maxWait: day });
     expect(await unknown.waitAfter(dated(start))).toBeGreaterThanOrEqual(120_000);
-    // The clock of the service, hours behind ours, is known by then.
+    // The service's clock, 5 hours behind ours, is known after the first response.
     const { ask, waitAfter } = createRig({ maxWait: day });
     await ask(ok({ date: at(-5 * hour) }));
     expect(await waitAfter(dated(start - 5 * hour))).toBeGreaterThanOrEqual(120_000);
@@ -346,7 +346,7 @@ describe('a permit', () => {
     expect(permit.beginSend).not.toThrow();
     clock.advance(1000);
     expect(permit.beginSend).toThrow(PermitExpiredError);
-    // This removes it from the state.
+    // Another admission removes the expired permit from the state.
     await governor.admit(unaborted);
     expect(permit.beginSend).toThrow(PermitExpiredError);
   });
@@ -426,7 +426,7 @@ describe('a restart of the machine', () => {
   const in1970 = -50 * 365 * day;
 
   test.each([
-    // answer, for how long it was off, how much of that the wall clock knows, when the next request leaves
+    // response, downtime, downtime by the wall clock, when the next request is sent (all in milliseconds)
     ['waits for the rest of a gate after a restart during it', gate, 5000, 5000, 60_000],
     ['does not wait after a restart that took longer than the gate', gate, 300_000, 300_000, 310_000],
     ['restarts a gate after a restart during it if the wall clock says 1970', gate, 5000, in1970, 75_000],
@@ -465,7 +465,7 @@ describe('a process that has died', () => {
   ])('frees the probe of a dead process at once if its death is certain: %s', async (_what, changes) => {
     const dead = processWith(changes);
     const sentAt = await probeAfter(dead, () => false);
-    // Its lease has ended by then.
+    // The lease of the dead process has ended.
     expect(sentAt).toBeGreaterThanOrEqual(31_000);
     expect(sentAt).toBeLessThanOrEqual(31_250);
     const asked: object[] = [];
@@ -489,7 +489,7 @@ describe('a process that has died', () => {
 });
 
 describe('records of the governor', () => {
-  /** A store that counts its transactions, and may fail. */
+  /** Limits that log their transactions, and may fail. */
   class Watched extends MemoryLimits {
     readonly log: string[] = [];
     fault: Error | undefined;
@@ -506,7 +506,7 @@ describe('records of the governor', () => {
       return super.fold(scope, records);
     }
   }
-  /** After the first request, and with four more that are in flight. */
+  /** Returns a governor that has sent one request, and admitted two more. */
   const started = async (takes = 0) => {
     const limits = new Watched(createVirtualClock());
     const { governor, clock } = await known(50, { limits, clock: limits.clock });

@@ -6,7 +6,7 @@ const now = Date.UTC(2026, 0, 15, 12, 0, 20);
 
 describe('Retry-After', () => {
   const none = [undefined, '', ',', []];
-  // An unreadable value is read as the longest that it can mean, and as 60 s at least, like a date in the past.
+  // An unreadable value counts as the longest time that it can mean, and as at least 60 s. So does a date in the past.
   const aMinute = [
     '60',
     ' 60 ',
@@ -45,13 +45,13 @@ describe('Retry-After', () => {
     ['1 hour', 3_600_000],
     ['PT2H', 7_200_000],
     ['500 ms', 500_000],
-    // Durations of Go and of ISO 8601.
+    // Go, ISO 8601 and others write durations like these.
     ['1m30s', 90_000],
     ['01:30', 90_000],
     ['10:30', 630_000],
     ['PT1H30M', 5_400_000],
     ['Thu, 30 Feb 2026 12:01:20 GMT', Date.UTC(2026, 2, 2, 12, 1, 20) - now],
-    // A proxy has joined two.
+    // A proxy has joined two values.
     ['Wed, 21 Oct 2015 07:28:00 GMT, 3600', 3_600_000],
     ['30,300', 300_000],
     ['90, soon', 90_000],
@@ -86,13 +86,13 @@ describe('X-RateLimit-*', () => {
   test.each<[Partial<typeof all>, object | undefined]>([
     [{}, known],
     [{ 'x-ratelimit-remaining': '9223372036854775807' }, { ...known, remaining: 2 ** 63 }],
-    // A service that counts what it refuses may go below 0: nothing is left.
+    // A service that also counts refused requests may report a negative number; nothing is left then.
     [{ 'x-ratelimit-remaining': '-3' }, { ...known, remaining: 0 }],
     [{ 'x-ratelimit-limit': '-3' }, undefined],
     [{ 'x-ratelimit-reset': '-3' }, undefined],
     [{ 'x-ratelimit-reset': '0' }, { ...known, reset: 0 }],
     [{ 'x-ratelimit-reset': '253402300799' }, { ...known, reset: 253_402_300_799_000 }],
-    // A timestamp in milliseconds is not taken for one in seconds.
+    // A timestamp in milliseconds is not mistaken for one in seconds.
     [{ 'x-ratelimit-reset': '253402300800' }, undefined],
   ])('reads X-RateLimit headers with %j as %o', (changes, expected) => {
     expect(parseRateLimit({ ...all, ...changes })).toEqual(expected);
@@ -110,14 +110,14 @@ describe('parseDate', () => {
   });
 
   test.each([
-    // The hour that New York skips, and the one that it has twice.
+    // New York skips the first hour, and has the second one twice.
     ['Sun, 08 Mar 2026 02:30:00 GMT', Date.UTC(2026, 2, 8, 2, 30)],
     ['Sun Nov  1 01:30:00 2026', Date.UTC(2026, 10, 1, 1, 30)],
-    // The day of the week is not checked: it says nothing that the date does not.
+    // The day of the week is not checked.
     ['Mon, 15 Jan 2026 12:00:20 GMT', now],
     // A leap second counts as the next second.
     ['Sat, 31 Dec 2016 23:59:60 GMT', Date.UTC(2017, 0, 1)],
-    // Two digits are of a year at most 50 years ahead.
+    // A two-digit year is at most 50 years ahead.
     ['Friday, 02-Jan-76 00:00:00 GMT', Date.UTC(2076, 0, 2)],
     ['Friday, 02-Jan-77 00:00:00 GMT', Date.UTC(1977, 0, 2)],
   ])('parses the date %s', (text, expected) => {

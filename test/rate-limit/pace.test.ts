@@ -5,7 +5,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 const minute = 60_000;
 const day = 86_400_000;
 
-/** The times of checks that are sent as fast as they may be, for a day and a half. */
+/** Returns the times of checks that are sent as early as the pace allows, for a day and a half. */
 function looks(wanted: number, limits: { readonly minute: number; readonly day: number | undefined }): number[] {
   const pace = new Pace(wanted);
   const times: number[] = [];
@@ -13,7 +13,7 @@ function looks(wanted: number, limits: { readonly minute: number; readonly day: 
     times.push(now);
     pace.recordPoll();
     now += Math.max(wanted, Math.ceil(pace.least(limits, now)), 1);
-    // The wait for the credit of the day may have to be a little longer.
+    // The wait for the day's limit may have become a little longer.
     while (pace.least(limits, now) > now - (times.at(-1) ?? 0)) now += 1000;
   }
   return times;
@@ -64,7 +64,7 @@ test('doubles the interval with each 429, up to 64 times, and halves it after te
   expect(pace.interval).toBe(1000);
 });
 
-/** How many from `index` on are before a time. */
+/** Counts the times from `index` on that are before `before`. */
 function countUntil(times: readonly number[], index: number, before: number): number {
   let [low, high] = [index, times.length];
   while (low < high) {

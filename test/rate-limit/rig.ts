@@ -10,18 +10,18 @@ export interface RigOptions extends Partial<Omit<GovernorOptions, 'clock'>> {
   readonly clock?: VirtualClock;
 }
 
-/** A governor with what it said about its waits. */
+/** A governor, and what it reported about its waits. */
 export interface Rig {
   readonly governor: Governor;
   readonly clock: VirtualClock;
   readonly announced: readonly number[];
   readonly warnings: readonly string[];
   readonly limits: KeyLimits;
-  /** Sends one request, which is answered at once. @returns when it was sent, by the monotonic clock */
+  /** Sends one request, which gets its response at once. @returns when it was sent, by the monotonic clock */
   ask(answer: ResponseHead): Promise<number>;
-  /** Sends one request, which is answered at once. @returns after how many milliseconds the next one leaves */
+  /** Sends one request, which gets its response at once. @returns how many milliseconds later the next one is sent */
   waitAfter(answer: ResponseHead): Promise<number>;
-  /** Another process, which has the same clock and the same store. */
+  /** Returns a governor of another process, with the same clock and store. */
   beside(changes?: RigOptions): Rig;
 }
 
@@ -30,7 +30,7 @@ export const unaborted = new AbortController().signal;
 
 let nextPid = 1;
 
-/** A process of this machine that no test has had before. */
+/** Returns a process of this machine with a new pid. */
 export function processWith(changes: Partial<ProcessIdentity> = {}): ProcessIdentity {
   return { host: 'till', namespace: 'pid:[1]', boot: 'test', pid: nextPid++, startedAt: '7', ...changes };
 }
@@ -69,14 +69,14 @@ export function createRig({
   return { governor, clock, announced, warnings, limits, ask, waitAfter, beside };
 }
 
-/** A governor that knows how many requests are left of a window that ends in 40 s. */
+/** Returns a governor that knows how many requests are left in a window that ends in 40 s. */
 export async function known(left: number, options?: RigOptions) {
   const rig = createRig(options);
   await rig.ask(ok(told(left, 40_000, rig.clock.now())));
   return rig;
 }
 
-/** The headers of a response about a window that ends `resetIn` ms after `now`, both by the service's clock. */
+/** Returns the headers of a response about a window that ends `resetIn` ms after `now`, by the service's clock. */
 export function told(remaining: number, resetIn: number, now: number): Headers {
   return {
     date: new Date(now).toUTCString(),

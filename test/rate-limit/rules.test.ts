@@ -35,7 +35,7 @@ const state = (changes: Partial<KeyState>): KeyState => ({
   ...changes,
 });
 const gate = (until: number) => ({ gate: { at: until, wall: 0, length: 0, reason: 'refused' as const } });
-/** Windows with this many requests left of the minute and of the day. */
+/** Returns windows with this many requests left of the minute and of the day. */
 const left = (count: number, day?: number) => ({
   windows: { minute: window(count), ...(day !== undefined && { day: window(day, 9e6) }) },
 });
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-/** An answer of a window of which 10 of 20 were left, and three of ours had been counted, when it was sent. */
+/** A response that reports 10 of 20 left. */
 const told = (changes: Partial<SeenWindow>) =>
   seen({ reset: 60_000, limit: 20, sentAt: 900, receivedAt: 1000, ...changes });
 const before = (changes: Partial<Window> = {}): Window => ({
@@ -165,7 +165,7 @@ test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
   ['with less left', { remaining: 9 }, false, { left: 9, own: 4 }],
   ['with more left, out of order', { remaining: 12 }, false, { left: 10, own: 4 }],
   ['of the next window', { reset: 120_000, remaining: 19 }, false, { reset: 120_000, left: 19, own: 0 }],
-  // It crossed the end: what was left before says nothing of what is left now.
+  // The request crossed the end of a window, so the number left before is no longer valid.
   ['of the next window, sent before the last', { reset: 120_000, sentAt: 500 }, false, { left: 10, own: 0 }],
   ['of the window before', { reset: 0, remaining: 0, sentAt: 500 }, false, { reset: 60_000, left: 10, own: 3 }],
   ['of an earlier end, sent since', { reset: 30_000, remaining: 4, sentAt: 1500 }, false, { reset: 30_000, left: 4 }],

@@ -3,62 +3,61 @@ import type { PermitCount } from '../../src/rate-limit/permits.ts';
 import fc from '../support/seeded-fast-check.ts';
 import type { Refusal, SimulatedService, SimulatedServiceOptions } from './simulated-service.ts';
 
-/** Times are milliseconds since the simulation began. */
+/** A process to simulate. Times are milliseconds since the simulation began. */
 export interface ProcessPlan {
   readonly requests: number;
   readonly concurrency: number;
   readonly startsAt?: number;
-  /** `kill -9`: it does nothing more. */
+  /** When the process is killed (SIGKILL). */
   readonly killedAt?: number;
-  /** SIGSTOP and SIGCONT. */
+  /** When the process is stopped (SIGSTOP), and for how long. */
   readonly stops?: readonly (readonly [at: number, length: number])[];
-  /** Steps of its wall clock. */
+  /** When the process's wall clock is stepped, and by how much. */
   readonly steps?: readonly (readonly [at: number, ms: number])[];
-  /** Processes of one machine share a store. */
+  /** The number of its machine. Processes of one machine share a store. */
   readonly machine?: number;
-  /** Milliseconds by which its clocks are ahead. It then has a boot of its own. */
+  /** Milliseconds by which its clocks are ahead of the timeline. It then has its own boot id. */
   readonly ahead?: { readonly monotonic: number; readonly wall: number };
   readonly bulk?: boolean;
-  /** How many permits each worker requests at once. If two at least, their requests are sent one after another. */
+  /** How many permits each worker requests at once. With a minimum of 2, their requests are sent one after another. */
   readonly want?: PermitCount;
 }
 
 export interface Scenario {
   readonly service: SimulatedServiceOptions;
   readonly processes: readonly ProcessPlan[];
-  /** Least and greatest latency, of a request and of its response each. */
+  /** Least and greatest latency of a request, and of its response. */
   readonly latency: readonly [number, number];
-  /** Least and greatest time between admission and sending, in which a connection is made. */
+  /** Least and greatest time to connect, between admission and sending. */
   readonly connecting?: readonly [number, number];
-  /** How far our wall clock is ahead of true time. */
+  /** Milliseconds by which our wall clock is ahead of true time. */
   readonly skew?: number;
   readonly maxWait?: number;
-  /** Requests per second of others, from the beginning to the end. */
+  /** Requests per second of other clients, which send as long as the simulation runs. */
   readonly foreign?: number;
-  /** How many in a thousand requests, or answers, are lost. */
+  /** How many in a thousand requests or responses are lost. */
   readonly lost?: number;
-  /** Milliseconds of a transaction, half of them before it is done; the state that it returns is as old. */
+  /** Duration of a store's transaction. It takes effect halfway, so the state that it returns is half as old. */
   readonly storeLatency?: number;
   readonly seed: number;
 }
 
 export interface Outcome {
   readonly service: SimulatedService;
-  /** How many of our requests were answered. */
+  /** How many of our requests got a response other than a 429. */
   readonly answered: number;
   readonly limited: number;
   readonly refusals: readonly Refusal[];
   /**
-   * Requests that came within a Retry-After that their process could know when they left. It knows its own 429s from
-   * their answers on, and those of the other processes of its machine once the store has them: no process can know of one
-   * that is still on its way there. How long that way may be is what `slowest429` is for.
+   * Requests that arrived within a Retry-After that their process knew of when it sent them. A process knows its own
+   * 429s at once, and those of other processes of its machine once they are in the store.
    */
   readonly inside: number;
-  /** The most milliseconds from a 429 until the store had it, in processes that are never stopped. */
+  /** The longest time from a 429 until it was in the store. Processes that are stopped at times don't count. */
   readonly slowest429: number;
-  /** The most 429 episodes in one window: those of requests that left before it was known are one. */
+  /** The most 429 episodes in one window. All 429s of requests sent before the first was known are one. */
   readonly episodesPerWindow: number;
-  /** The highest rate of others that any process has inferred. */
+  /** The highest rate of other clients that any process has inferred. */
   readonly foreignRate: number;
   readonly endedAt: number;
 }

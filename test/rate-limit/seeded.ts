@@ -1,4 +1,4 @@
-/** Mulberry32. */
+/** Returns a generator of random numbers from 0 to 1 (Mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

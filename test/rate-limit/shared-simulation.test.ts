@@ -5,11 +5,11 @@ import { expectNoRefusals, integer, noon, type Outcome, type ProcessPlan, pairs,
 import { type DatabasePlan, inDatabase } from './simulated-stores.ts';
 import { simulate } from './simulation.ts';
 
-/** More of them with `PETSTOCK_RUNS=1000`. */
+/** The number of cases of each property. For more: `PETSTOCK_RUNS=1000`. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 3);
 vi.setConfig({ testTimeout: 3_600_000 });
 
-/** A machine of its own: another boot, and clocks that have nothing to do with those of others. */
+/** A process on its own machine, which has another boot and unrelated clocks. */
 const machine = {
   requests: integer(1, 25),
   concurrency: integer(1, 8),
@@ -25,7 +25,7 @@ const plain: fc.Arbitrary<ProcessPlan> = fc.record(machine);
 const early: fc.Arbitrary<ProcessPlan> = fc.record({
   ...machine,
   startsAt: integer(0, 500),
-  // Longer than a known state is relied on. A machine stopped during a crash relies on what was lost.
+  // Stops last longer than a known state is trusted. A machine stopped during a crash trusts a state that was lost.
   stops: pairs(integer(0, 12_000), integer(2500, 15_000), 1),
 });
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
@@ -38,7 +38,7 @@ const rough: fc.Arbitrary<ProcessPlan> = fc.record(
   { requiredKeys: ['requests', 'concurrency', 'ahead'] },
 );
 
-/** Two to four of these machines, under a limit from one number to the other. */
+/** Two to four of these machines, with a limit between the two numbers. */
 const team = ([min, max]: readonly [number, number], process: fc.Arbitrary<ProcessPlan>) => ({
   service: fc.record({
     window: fc.constantFrom(2000, 10_000),
@@ -55,11 +55,11 @@ const besideOthers = { foreign: integer(2, 12), maxWait: fc.constant(90_000) };
 const trip = fc.constantFrom(0, 1, 1, 8, 60);
 const ahead = fc.constantFrom(0, 6000, -30_000);
 const server = fc.record({ trips: fc.array(trip, { minLength: 4, maxLength: 4 }), ahead });
-/** All machines are equally far from it: the others hear of a 429 when its machine gets the reply of the database. */
+/** All machines have the same latency to the database, so they hear of a 429 when the first one gets its reply. */
 const asFar = fc.record({ trips: fc.tuple(trip), ahead });
 const crashing = fc.record({
   trips: fc.tuple(fc.constantFrom(0, 1, 8)),
-  // One at a time: a command gives up if two crashes hit one change.
+  // Crashes are apart, because a command gives up if two of them hit one change.
   crashes: fc.uniqueArray(integer(1, 20), { minLength: 1, maxLength: 3 }).map((all) => all.map((one) => one * 730)),
 });
 
@@ -68,10 +68,10 @@ interface Given {
   readonly server: DatabasePlan;
 }
 
-/** Each process is a machine of its own, and all of them have one database. */
+/** The stores of one database, which every process uses from its own machine. */
 const stores = inDatabase();
 
-/** The crash at 10.95 s loses the row. One machine writes it again while the other, which is stopped, relies on the lost one. */
+/** The crash at 10.95 s loses the row. One machine writes it again; the other is stopped, and trusts the lost one. */
 const rowIsLost: Given = {
   scenario: {
     latency: [290, 290],
@@ -102,7 +102,7 @@ const rowIsLost: Given = {
   server: { trips: [0], crashes: [3650, 2920, 10_950] },
 };
 
-/** When the stopped machine continues, the row written after the crash has a gate and the version of the lost row. */
+/** When the stopped machine continues, the row written after the crash has the version of the lost row, and a gate. */
 const versionComesAgain: Given = {
   scenario: {
     latency: [8, 8],
@@ -150,7 +150,7 @@ const check = (
   );
 
 check('gets no 429 on machines with unrelated clocks', fc.record(team([1, 20], plain)), expectNoRefusals);
-// A probe that was lost with its process may have been counted, which a limit of 1 would not bear.
+// The limit is more than 1, because a probe that was lost with its process may have been counted.
 check('gets no 429 even if machines are killed and stopped', fc.record(team([8, 28], rough)), expectNoRefusals);
 check(
   'sends nothing before Retry-After has passed from any machine that could know of the 429',

@@ -11,37 +11,30 @@ import { createTestClock } from '../support/clock.ts';
 import { newDatabase } from '../support/postgres.ts';
 import type { Timeline } from './virtual-clock.ts';
 
-/** Milliseconds after which a client that is silent inside a transaction is disconnected, as petstock sets it. */
+/** Milliseconds after which a client that is idle in a transaction is disconnected, as petstock sets it. */
 const maxIdle = 2000;
 
-/** Time-out of the statements of the tests themselves, in milliseconds. */
+/** Timeout of the tests' own statements, in milliseconds. */
 const longest = 60_000;
 
-/** A connection of a process to the database. */
 interface Session {
   readonly wire: Wire;
-  /** Called with each notice that its process is to hear, in its own time. */
+  /** Notifies the process of a notice, after the latency of its connection. */
   readonly tell: () => void;
-  /** Called with each notice. */
   onNotice(): void;
   isOver: boolean;
 }
 
-/** A process of a simulation. */
 export interface DatabaseClient {
   readonly clock: Clock;
   readonly timeline: Timeline;
-  /** Milliseconds there and back. */
+  /** Milliseconds of a round trip. */
   readonly trip: number;
 }
 
-/**
- * The PostgreSQL of the tests, whose clients live in virtual time: it runs their statements as they are, one pipeline after the
- * other in the order in which they arrive, and that time stands still meanwhile.
- */
+/** A PostgreSQL server whose clients live in virtual time, which stands still while their pipelines run, one by one. */
 export class SimulatedDatabase {
   readonly #address: DatabaseAddress;
-  /** A connection that no process of a simulation uses. */
   readonly #own: Wire;
 
   private constructor(address: DatabaseAddress, own: Wire) {
@@ -56,23 +49,23 @@ export class SimulatedDatabase {
     if (server === undefined) throw new Error('the database has no host');
     const own = await openWire({ ...address.value, ...server }, () => {});
     const database = new SimulatedDatabase(address.value, own);
-    // Makes the tables.
+    // Creates the tables.
     await (await database.#connect(createTestClock(), openWire)).close();
     await own.query([statement('CREATE TABLE kept AS TABLE petstock.limits')], longest);
     return database;
   }
 
   /**
-   * Begins one of any number at a time, each with names of its own for the keys. One in which the database may crash has it to
-   * itself, with nothing in it.
-   * @param now by the clock of the database: milliseconds since the Unix epoch
+   * Begins a simulation. Many may run at once, under different names of keys; but if the database may crash, only one,
+   * with empty tables.
+   * @param now the database's clock: milliseconds since the Unix epoch
    */
   async begin(now: () => number, mayCrash: boolean): Promise<Simulation> {
     if (mayCrash) await this.#own.query(['petstock.limits', 'kept'].map(emptied), longest);
     return new Simulation(this.#own, now, mayCrash);
   }
 
-  /** Connects a process. */
+  /** Connects a process, and returns its limits. */
   async limits(simulation: Simulation, client: DatabaseClient): Promise<KeyLimits> {
     const connection = await this.#connect(client.clock, async (server, onNotice) => {
       const session: Session = await client.timeline.standStill(async () => {
@@ -101,14 +94,14 @@ export class SimulatedDatabase {
   }
 }
 
-/** A transaction of several round trips. */
+/** A transaction, which may take several round trips. */
 interface Transaction {
   readonly session: Session;
   readonly over: Promise<void>;
   end(): void;
 }
 
-/** One simulation's view of the database. */
+/** The part of the database that one simulation uses. */
 export class Simulation {
   readonly #own: Wire;
   readonly #now: () => number;
@@ -116,7 +109,7 @@ export class Simulation {
   readonly #opened: Session[] = [];
   readonly #sessions = new Set<Session>();
   readonly #listeners = new Set<Session>();
-  /** While it is set, no other process writes. */
+  /** The open transaction. Other processes wait for its end before they begin one. */
   #transaction: Transaction | undefined;
   #turn: Promise<void> = Promise.resolve();
   #isOver = false;
@@ -127,13 +120,13 @@ export class Simulation {
     this.#mayCrash = mayCrash;
   }
 
-  /** Returns a connection as its process sees it. */
+  /** Returns a connection whose messages take the process's latency. */
   serve(session: Session, { clock, timeline, trip }: DatabaseClient): Wire {
     this.#opened.push(session);
     this.#sessions.add(session);
     let stillHere = () => {};
     const query: Wire['query'] = async (statements) => {
-      // A request that was sent arrives, whatever happens to its sender.
+      // A request that was sent arrives even if its process is killed.
       if (trip > 0) await new Promise<void>((resolve) => void timeline.schedule(timeline.passed + trip / 2, resolve));
       stillHere();
       await this.#lock(session, statements);
@@ -157,7 +150,7 @@ export class Simulation {
     };
   }
 
-  /** Stops all of its processes. */
+  /** Disconnects all processes of the simulation. */
   async end(): Promise<void> {
     this.#isOver = true;
     for (const session of this.#sessions) this.#hangUp(session);
@@ -165,7 +158,7 @@ export class Simulation {
     await Promise.all(this.#opened.map(({ wire }) => wire.close()));
   }
 
-  /** Kills and restarts the server: changes that no commit has waited for are lost. */
+  /** Crashes and restarts the server: changes since the last durable commit are lost. */
   async crash(timeline: Timeline): Promise<void> {
     await timeline.standStill(() =>
       this.#inTurn(async () => {
@@ -177,7 +170,7 @@ export class Simulation {
     );
   }
 
-  /** Waits for the transaction of another process. */
+  /** Begins a transaction, once that of another process has ended. */
   async #lock(session: Session, statements: readonly Statement[]): Promise<void> {
     if (!statements.some(({ sql }) => sql.startsWith('BEGIN'))) return;
     while (this.#transaction !== undefined && this.#transaction.session !== session) await this.#transaction.over;
@@ -195,13 +188,13 @@ export class Simulation {
     this.#transaction = undefined;
   }
 
-  /** The server ends what the process has begun, before anything else is asked of it. */
+  /** Disconnects a process. Its transaction is rolled back before the next statement runs. */
   #hangUp(session: Session): void {
     if (this.#transaction?.session === session) this.#turn = this.#turn.then(() => rollBack(session));
     this.#end(session);
   }
 
-  /** The process has to connect again. */
+  /** Ends a session, so that its process has to connect again. */
   #end(session: Session): void {
     session.isOver = true;
     this.#sessions.delete(session);
@@ -225,7 +218,7 @@ export class Simulation {
     return answers.map((rows, index) => (statements[index] === selectNow ? [{ now: String(this.#now()) }] : rows));
   }
 
-  /** Listeners have been notified when it returns. */
+  /** Runs statements, and resolves once the listeners were notified. */
   async #tellAll(statements: readonly Statement[], ask: () => Promise<ResultSets>): Promise<ResultSets> {
     if (!statements.some(({ sql }) => sql.includes('pg_notify'))) return ask();
     const told = [...this.#listeners].map((session) => nextNotice(session).then(session.tell));
@@ -235,7 +228,7 @@ export class Simulation {
   }
 }
 
-/** Not TRUNCATE, which makes a new file. */
+/** Returns a DELETE, because TRUNCATE would make a new file. */
 function emptied(table: string): Statement {
   return statement(`DELETE FROM ${table}`);
 }

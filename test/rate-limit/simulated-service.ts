@@ -1,25 +1,25 @@
 import type { ResponseHead } from '../../src/rate-limit/permits.ts';
 
 export interface SimulatedServiceOptions {
-  /** Length of the small window, in milliseconds. */
+  /** Length of the short window, in milliseconds. */
   readonly window: number;
   readonly limit: number;
   readonly dayLimit?: number;
   /** The service's clock at the beginning: milliseconds since the Unix epoch. */
   readonly start: number;
-  /** How much faster its clock runs than ours: 0.0001 is 100 ppm. */
+  /** How much faster the service's clock runs than ours: 0.0001 is 100 ppm. */
   readonly drift?: number;
-  /** Every other request is answered by a backend whose clock is so many milliseconds ahead. */
+  /** Milliseconds by which the clock of the backend that handles every other request is ahead. */
   readonly ahead?: number;
-  /** How long after their ends its windows roll, in milliseconds. */
+  /** Milliseconds after its end at which a window is reset. */
   readonly late?: number;
-  /** The headers of a 429. */
+  /** Which headers a 429 has. */
   readonly refusal?: 'all' | 'no limits' | 'no Retry-After' | 'nothing';
-  /** More refusals of ours than this within a window, but for those of its first second, ban the key for 300 s. */
+  /** More 429s than this in a window, except in the first second after its first 429, ban the key for 300 s. */
   readonly strikes?: number;
 }
 
-/** A stretch of time in which nothing may be asked, by the service's account, in our time. */
+/** A 429, and the time until which the service allows no request. Both times are on our clock. */
 export interface Refusal {
   readonly at: number;
   readonly until: number;
@@ -34,7 +34,7 @@ interface Window {
 
 const day = 86_400_000;
 
-/** Counts requests in fixed windows, as the reference service does, with a clock of its own. */
+/** A service with fixed windows and its own clock. */
 export class SimulatedService {
   banned = 0;
   readonly refusals: Refusal[] = [];
@@ -52,12 +52,12 @@ export class SimulatedService {
     this.#windows = [small, large];
   }
 
-  /** The service's clock at a time of ours. */
+  /** Returns the time of the service's clock. */
   timeAt(at: number): number {
     return this.#options.start + at * (1 + (this.#options.drift ?? 0));
   }
 
-  /** One request arrives. */
+  /** Handles a request. @param isOurs false for other clients, whose refusals aren't recorded */
   handle(at: number, isOurs = true): ResponseHead {
     const now = this.timeAt(at);
     this.#handled += 1;
@@ -92,7 +92,7 @@ export class SimulatedService {
     return { status: 429, headers: { ...this.#date(now), ...limits, ...retryAfter } };
   }
 
-  /** The window with less remaining, on a tie the day. */
+  /** Returns the headers of the window with fewer requests left, or of the day on a tie. */
   #limits(): Record<string, string> {
     const left = ({ limit, used }: Window) => Math.max(0, limit - used);
     const [shown] = this.#windows.toReversed().sort((a, b) => left(a) - left(b));

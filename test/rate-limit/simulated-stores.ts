@@ -10,10 +10,10 @@ import { noon } from './scenario.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 import type { OpenStore } from './simulation.ts';
 
-/** Runs a simulation with new, empty stores, perhaps beside other simulations. */
+/** Runs a simulation with new, empty stores. Others may run at the same time. */
 export type SimulatedStores = <Result>(simulation: (open: OpenStore) => Promise<Result>) => Promise<Result>;
 
-/** Returns a function that makes the store of each machine on first use. */
+/** Returns a function that creates the store of each machine on first use. */
 function perMachine<Store>(make: () => Store): (machine: number) => Store {
   const stores = new Map<number, Store>();
   return (machine) => {
@@ -23,12 +23,12 @@ function perMachine<Store>(make: () => Store): (machine: number) => Store {
   };
 }
 
-/** The processes of a machine share a store in memory. */
+/** Stores in memory. The processes of a machine share one. */
 export const inMemory: SimulatedStores = (simulation) => simulation(perMachine(() => new MemoryLimits()));
 
 /**
- * Each process has its own limits in the SQLite of its machine, with what was known of them when it last looked. That lies in
- * memory and has one connection: what a file and its locks cost would be most of the time.
+ * Stores in SQLite. The processes of a machine share a connection to a database in memory, because files and their
+ * locks would take most of the time; each caches the limits that it last read.
  */
 export const inSqlite: SimulatedStores = async (simulation) => {
   const { DatabaseSync } = await loadEngine();
@@ -54,15 +54,15 @@ export const inSqlite: SimulatedStores = async (simulation) => {
 
 /** A database and the way to it. */
 export interface DatabasePlan {
-  /** There and back, in milliseconds, for each process in turn; default: none. */
+  /** Latency of a round trip in milliseconds, for each process in turn; default: 0. */
   readonly trips?: readonly number[];
-  /** How far its clock is ahead of true time. */
+  /** Milliseconds by which the database's clock is ahead of true time. */
   readonly ahead?: number;
-  /** When it crashes and restarts. Undefined: it never does, and other simulations use it as well. */
+  /** When the database crashes and restarts. If undefined, it never does, and other simulations use it, too. */
   readonly crashes?: readonly number[];
 }
 
-/** Each process is a client of the one database; what the machines know has names of their own there. */
+/** Stores in one PostgreSQL database. Each process has a connection, and each machine its own name for the key. */
 export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
   let count = 0;
@@ -85,7 +85,7 @@ export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
     };
 }
 
-/** Returns a store that calls the one key by a name of its own, which no other simulation has. */
+/** Returns limits that use this name for the one key of a simulation. */
 function named(limits: KeyLimits, name: string): KeyLimits {
   return {
     fold: (_scope, records) => limits.fold(name, records),

@@ -14,7 +14,7 @@ const service = fc.record({
   start,
   drift: fc.constantFrom(0, 0.0001, -0.0001),
 });
-/** A probe that is lost, or whose process is killed, may have been counted: a limit of 1 would be spent then. */
+/** A service whose limit is at least 8, because a probe that is lost with its process may have been counted. */
 const lossyService = service.map((options) => ({ ...options, limit: 8 + (options.limit % 20) }));
 const latency = fc.oneof(
   integer(0, 300).map((ms) => [ms, ms] as const),
@@ -39,7 +39,7 @@ const plain: fc.Arbitrary<ProcessPlan> = fc.record({
   startsAt: integer(0, 5000),
   want,
 });
-/** Processes that are killed, stopped and stepped, whose requests get lost. */
+/** Processes that are killed, stopped, or have their wall clock stepped. */
 const rough: fc.Arbitrary<ProcessPlan> = fc.record(
   {
     requests: integer(1, 60),
@@ -57,7 +57,7 @@ const upTo = (maxLength: number, process = plain) => fc.array(process, { minLeng
 
 vi.setConfig({ testTimeout: 3_600_000 });
 
-/** A request leaves one process in the 20 ms in which the 429 of another is on its way to the store. */
+/** One process sends a request in the 20 ms in which the 429 of another is on its way to the store. */
 const leavesWhile429IsWritten: Scenario = {
   service: { window: 2000, limit: 17, start: noon + 55_687, drift: 0.0001, late: 0, refusal: 'no Retry-After' },
   latency: [30, 30],
@@ -107,7 +107,7 @@ const leavesWhile429IsWritten: Scenario = {
   ],
 };
 
-/** Responses report the minute and the day by turns; the first about the day was overtaken by one about the minute. */
+/** Responses report the minute and the day in turn. One about the minute overtook the first one about the day. */
 const dayIsToldLate: Scenario = {
   service: { window: 2000, limit: 32, start: noon + 56_593, drift: 0.0001, dayLimit: 34 },
   latency: [183, 931],
@@ -121,7 +121,7 @@ const dayIsToldLate: Scenario = {
   ],
 };
 
-/** While five requests connect, the window ends by the clock of the backend that answers first. */
+/** While five requests connect, the window ends by the clock of the backend that responds first. */
 const othersOnTheirWay: Scenario = {
   service: { window: 60_000, limit: 6, start: noon + 50_038, drift: 0, ahead: 4000 },
   latency: [53, 499],
@@ -137,10 +137,8 @@ const othersOnTheirWay: Scenario = {
 };
 
 /**
- * The makespan of processes that lose no time; undefined where a window is too short to be used up in it.
- *
- * Each has requests of its own, and which of them gets how many places of a window is left open. So a window may be left to
- * one of them, when the others are done, and takes as long as this one needs for all that it can still have to send.
+ * Returns the time at which processes that lose no time would finish; undefined if a window is too short to be used up.
+ * Any process may send the last requests, so the slowest one counts.
  */
 function optimum({ service, processes, latency }: Scenario): number | undefined {
   const { window, limit, start } = service;
@@ -157,7 +155,7 @@ function optimum({ service, processes, latency }: Scenario): number | undefined 
   return untilEnd + (more - 1) * window + burst(requests - more * limit);
 }
 
-/** More windows, or more days, would only repeat the earlier ones. */
+/** The most windows and days of a scenario. More would only repeat the earlier ones. */
 const longest = { windows: 12, days: 2 };
 
 /** Returns the scenario with no more requests than fit into `longest`. */
@@ -169,13 +167,13 @@ function shortened(scenario: Scenario): Scenario {
 }
 
 interface Checked {
-  /** Scenarios that once failed, and are tried first. */
+  /** Scenarios that once failed, which are tried first. */
   readonly found?: readonly Scenario[];
-  /** Default: any. */
+  /** Selects scenarios; default: all. */
   isMeant?(scenario: Scenario): boolean;
 }
 
-/** Defines the tests of limits that are kept in these stores. @param usual how many cases of each; `PETSTOCK_RUNS=3600` for more */
+/** Defines the tests of limits in these stores. @param usual how many cases of each; `PETSTOCK_RUNS=3600` for more */
 export function testLimits(stores: SimulatedStores, usual: number): void {
   const check = (
     title: string,
@@ -194,7 +192,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       async (scenario) => judge(await run(scenario), scenario),
     );
 
-  /** Runs a scenario, and expects that every request was answered or refused. */
+  /** Runs a scenario, and checks that surviving processes got a response to each request, or waited too long. */
   async function run(scenario: Scenario) {
     const outcome = await stores((open) => simulate(scenario, open));
     const asked = scenario.processes.filter(({ killedAt }) => killedAt === undefined);
@@ -212,7 +210,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
         connecting,
         storeLatency,
         processes: upTo(4),
-        // One request alone would show only one of two backends.
+        // A limit of 1 would show only one of two backends.
         service: fc
           .tuple(service, fc.constantFrom(0, 0, 4000))
           .map(([one, ahead]) => (ahead === 0 ? one : { ...one, ahead, limit: one.limit + 1, window: 60_000 })),
@@ -220,7 +218,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       expectNoRefusals,
       {
         found: [othersOnTheirWay],
-        // A response tells the clock to its round trip and a second: of slower ones two may agree that are 4 s apart.
+        // Slow responses may not show that the clocks of two backends differ by 4 s.
         isMeant: ({ service, latency }) => service.ahead === undefined || latency[1] < 500,
       },
     );
@@ -235,7 +233,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       }),
       (outcome, { maxWait }) => {
         expectNoRefusals(outcome);
-        // A wait for the next day has to be asked for.
+        // The process waits for the next day only with a long enough maxWait.
         if (maxWait === 90_000) expect(outcome.endedAt).toBeLessThan(hour);
       },
       { found: [dayIsToldLate] },
@@ -300,7 +298,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
   });
 
   describe('requests beside others or during failures', () => {
-    // A process that is banned without being told for how long can't know it.
+    // A process can't know of a ban that a 429 reports without its length.
     const ways = fc.constantFrom(
       { refusal: 'all' as const, strikes: 10 },
       { refusal: 'no limits' as const, strikes: 10 },
@@ -326,9 +324,9 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
       }),
       ({ inside, service, slowest429 }, { storeLatency = 0, foreign, processes, latency }) => {
         expect(inside).toBe(0);
-        // A 429 waits for the one transaction that is under way, and is in the store after the first half of its own.
+        // A 429 waits for the transaction under way, and is in the store halfway through its own.
         expect(slowest429).toBeLessThanOrEqual(1.5 * storeLatency);
-        // If others use up the window, many requests in flight are refused at once, which may be too many.
+        // If other clients use up the window, many requests in flight are refused at once, which may ban the key.
         const isAlone = foreign === 0 && processes.every(({ machine }) => machine === 0);
         if (isAlone && latency[1] <= 300) expect(service.banned).toBe(0);
       },

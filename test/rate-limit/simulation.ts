@@ -13,9 +13,8 @@ import { inMemory } from './simulated-stores.ts';
 import { createTimeline, createVirtualClock, type Timeline, type VirtualClock } from './virtual-clock.ts';
 
 /**
- * Runs processes against a service until each has done its work or is dead.
- *
- * @param openStore called once for each process; without it the processes of a machine share a store in memory
+ * Simulates processes until each has finished or was killed.
+ * @param openStore called once for each process; default: the processes of a machine share a store in memory
  * @throws if that never happens
  */
 export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Outcome> {
@@ -23,7 +22,7 @@ export function simulate(scenario: Scenario, openStore?: OpenStore): Promise<Out
   return new Simulation(scenario, openStore).run();
 }
 
-/** @param clock of the process that opens it */
+/** Opens a machine's store. @param clock of the process that opens it */
 export type OpenStore = (machine: number, clock: Clock, timeline: Timeline) => KeyLimits | Promise<KeyLimits>;
 
 function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<ProcessPlan['ahead']>): VirtualClock {
@@ -35,19 +34,18 @@ function clockAhead(clock: VirtualClock, { monotonic, wall }: NonNullable<Proces
   };
 }
 
-/** One of the processes, which share a store if they are of one machine. */
 interface Process {
   readonly machine: number;
 }
 
-/** A process, as its requests see it. */
+/** The parts of a process that its workers use. */
 interface Sender {
   readonly governor: Governor;
   readonly clock: VirtualClock;
   readonly self: Process;
 }
 
-/** A 429 that came to a process. The others of its machine can know of it once the store has it. */
+/** A 429 that a process got. The others of its machine can know of it once it is in the store. */
 interface KnownRefusal extends Refusal {
   readonly by: Process;
   readonly answeredAt: number;
@@ -64,9 +62,9 @@ class Simulation {
   readonly #random: () => number;
   /** The 429s that processes know of, in order of arrival. */
   readonly #known: KnownRefusal[] = [];
-  /** 429 episodes by window. */
+  /** The number of 429 episodes in each window. */
   readonly #episodes = new Map<number, number>();
-  /** A signal that never aborts, of this simulation alone, because killed processes leave their listeners on it. */
+  /** A signal that never aborts. Each simulation has its own, because killed processes leave their listeners on it. */
   readonly #never = new AbortController().signal;
   readonly #count = { answered: 0, limited: 0, inside: 0, foreignRate: 0, slowest429: 0 };
   #isOver = false;
@@ -81,7 +79,7 @@ class Simulation {
   }
 
   async run(): Promise<Outcome> {
-    // Nothing else of this process runs until it has finished.
+    // Yields to the event loop, so that other pending work runs first.
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#scenario.foreign) this.#sendAsOthers(0, 1000 / this.#scenario.foreign);
     const lives = this.#scenario.processes.map((plan) => this.#live(plan));
@@ -96,7 +94,7 @@ class Simulation {
     };
   }
 
-  /** One process, from its start to its end or its death. */
+  /** Runs one process until it has finished or is killed. */
   async #live(plan: ProcessPlan): Promise<void> {
     const { machine = 0, startsAt = 0, killedAt = Number.POSITIVE_INFINITY, bulk = false } = plan;
     const clock = this.#clockOf(plan);
@@ -146,7 +144,7 @@ class Simulation {
         if (delay > 0) await clock.sleep(delay);
         const state = await limits.fold(name, records);
         const took = this.#store(self, records);
-        // A stopped process writes nothing.
+        // A stopped process writes nothing, so its 429s take longer.
         if (stops.length === 0) this.#count.slowest429 = Math.max(this.#count.slowest429, took);
         this.#count.foreignRate = Math.max(this.#count.foreignRate, state.foreignRate);
         if (delay === 0) return state;
@@ -161,7 +159,7 @@ class Simulation {
     };
   }
 
-  /** One of the concurrent workers of a process. */
+  /** Runs one of the concurrent workers of a process. */
   async #work(sender: Sender, jobs: { left: number }, { min, max }: PermitCount = { min: 1, max: 1 }): Promise<void> {
     while (jobs.left > 0) {
       const taken = Math.min(max, jobs.left);
@@ -178,7 +176,7 @@ class Simulation {
     }
   }
 
-  /** @returns how many were answered for good */
+  /** @returns how many got a response other than a 429 */
   async #attemptSeveral(sender: Sender, want: PermitCount): Promise<number> {
     const permits = await sender.governor.admitSeveral(want, this.#never);
     const results: boolean[] = [];
@@ -187,7 +185,7 @@ class Simulation {
     return results.filter((isAnswered) => isAnswered).length;
   }
 
-  /** One try, from admission to answer. @returns whether it was answered for good */
+  /** Makes one attempt, from admission to response. @returns whether it got a response other than a 429 */
   async #attempt({ clock, self }: Sender, permit: Permit): Promise<boolean> {
     await clock.sleep(this.#between(this.#scenario.connecting ?? [0, 0]));
     if (!(await this.#leave(permit))) return false;
@@ -202,7 +200,7 @@ class Simulation {
       await permit.forfeit();
       return false;
     }
-    // First of all, since a store without latency has it at once.
+    // Notes the 429 first, because a store without latency has it at once.
     if (answer.status === 429) this.#note(self, leftAt, arrivesAt);
     await permit.recordResponse(answer).persisted;
     return answer.status !== 429;
@@ -219,14 +217,14 @@ class Simulation {
     }
   }
 
-  /** The request is in flight, whatever happens to its process. */
+  /** Delivers a request, even if its process is killed meanwhile. */
   #arrival(at: number): Promise<ResponseHead> {
     return new Promise((resolve) => {
       this.#timeline.schedule(at, () => resolve(this.#service.handle(at)));
     });
   }
 
-  /** Notes a 429: its process may send nothing more, nor may its machine once the store has the 429. */
+  /** Notes a 429. From then on its process may send nothing, and once it is stored, nor may its machine. */
   #note(by: Process, leftAt: number, at: number): void {
     const refusal = this.#service.refusals.find((one) => one.at === at);
     if (refusal === undefined) throw new Error('a 429 came that the service has not answered');
@@ -236,7 +234,7 @@ class Simulation {
     this.#known.push({ ...refusal, by, answeredAt: this.#timeline.passed, isStored: false });
   }
 
-  /** Marks the 429s among these records as stored. @returns the most milliseconds that one of them took */
+  /** Marks the 429s among these records as stored. @returns the longest time in milliseconds that one of them took */
   #store(by: Process, records: readonly LimitRecord[]): number {
     const count = records.filter((record) => record.type === 'answer' && record.status === 429).length;
     const arrived = this.#known.filter((one) => one.by === by && !one.isStored).slice(0, count);
@@ -244,7 +242,7 @@ class Simulation {
     return Math.max(0, ...arrived.map(({ answeredAt }) => this.#timeline.passed - answeredAt));
   }
 
-  /** Reports whether a process knows by now that nothing may arrive at that time. */
+  /** Reports whether a process knows that no request may arrive at this time. */
   #isForbidden(self: Process, arrivesAt: number): boolean {
     return this.#known.some(({ by, isStored, until }) => {
       return arrivesAt < until && (by === self || (isStored && by.machine === self.machine));

@@ -1,16 +1,16 @@
 import type { Clock } from '../../src/shared/clock.ts';
 
-/** Virtual time: it stands still while anything runs, then jumps to whatever comes next. */
+/** Virtual time. It stands still while code runs, then jumps to the next event. */
 export interface Timeline {
   /** Milliseconds since the timeline began. */
   readonly passed: number;
-  /** Moves time ahead without running what lies in between. */
+  /** Moves time ahead without running the events in between. */
   advance(ms: number): void;
-  /** @returns takes it off again */
+  /** @returns a function that cancels the event */
   schedule(at: number, run: () => void): () => void;
-  /** Time stands still until real work is done. */
+  /** Keeps time still until real work is done. */
   standStill<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Rejects when nothing more can happen, or too much has. */
+  /** Rejects when there are no more events, or were too many. */
   readonly stalled: Promise<never>;
 }
 
@@ -19,7 +19,7 @@ interface Event {
   readonly run: () => void;
 }
 
-/** @param maxEvents after this many events something runs in a circle */
+/** @param maxEvents after which the simulation is assumed to run in a circle */
 export function createTimeline(maxEvents = 1_000_000): Timeline {
   const events: Event[] = [];
   let passed = 0;
@@ -54,7 +54,7 @@ export function createTimeline(maxEvents = 1_000_000): Timeline {
     },
     schedule: (at, run) => {
       const event = { at, run };
-      // The next one is the last, and of two at the same time the one that came first.
+      // Events are in reverse order, and of two at the same time, the one scheduled first comes last.
       let index = events.length;
       while (index > 0 && (events[index - 1]?.at ?? 0) <= at) index -= 1;
       events.splice(index, 0, event);
@@ -79,27 +79,27 @@ export function createTimeline(maxEvents = 1_000_000): Timeline {
   };
 }
 
-/** Runs once all microtasks are done, those that they begin included. A `setImmediate` would do, at a system call each. */
+/** Runs a function after all microtasks, even those that they queue, without the cost of a `setImmediate`. */
 function afterAllThatFollows(run: () => void): void {
   queueMicrotask(() => process.nextTick(run));
 }
 
-/** A clock on which any number of sleepers sleep at the same time, as they do on a real one. */
+/** A clock on which any number of sleepers can sleep at the same time. */
 export interface VirtualClock extends Clock {
   /** Every sleep so far, in milliseconds. */
   readonly sleeps: readonly number[];
-  /** Moves both clocks ahead without waking anybody. */
+  /** Moves both clocks ahead without waking any sleeper. */
   advance(ms: number): void;
-  /** Moves the wall clock alone. */
+  /** Moves only the wall clock. */
   step(ms: number): void;
 }
 
 export interface VirtualClockOptions {
-  /** The wall clock at the beginning: milliseconds since the Unix epoch. */
+  /** Start of the wall clock: milliseconds since the Unix epoch. */
   readonly start?: number;
   readonly timeline?: Timeline;
   readonly boot?: string;
-  /** The time at which a process runs again that has something to do at a time; never for a dead one. */
+  /** Returns when the process can run an event that is due at `at`, or infinity if it is dead. */
   resumesAt?(at: number): number;
 }
 
@@ -108,7 +108,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
   const { resumesAt = (at: number) => at } = options;
   let stepped = 0;
   const sleeps: number[] = [];
-  /** Stopped processes do everything later, and dead ones nothing. */
+  /** Schedules an event: later if the process is stopped then, and never if it is dead. */
   const schedule = (at: number, run: () => void): (() => void) => {
     let cancel = timeline.schedule(at, () => {
       const later = resumesAt(at);

@@ -4,13 +4,13 @@ import { SqliteStateDatabase } from '../../src/state/sqlite/sqlite-state.ts';
 import { writeOnly } from '../../src/state/state-database.ts';
 import { createStateClock } from './rig.ts';
 
-/** SQLite's error after its own wait for the lock, as a PetstockError. */
+/** Returns SQLite's error after its own wait for the lock, as a PetstockError. */
 function locked(): unknown {
   const error = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
   return toPetstockError(error, '/state.db', () => []);
 }
 
-/** A transaction that finds the lock taken this many times. */
+/** Returns a transaction that finds the lock taken this many times. */
 function rig(times: number, { error = locked(), isAnyStopped = false } = {}) {
   const events: string[] = [];
   const clock = { ...createStateClock(), sleep: async () => void events.push('sleep') };

@@ -80,7 +80,7 @@ property(
     const counts = ({ result: became, touched, inFlightUntil }: ConcurrentWrite) =>
       (touched > sequence && possibleWrites.includes(became)) || (became === 'unknown' && (inFlightUntil ?? 0) > at);
     expect(overtaken !== undefined).toBe(writers.some(counts) || (pruned ?? 0) > sequence);
-    // Knowing more never makes a write go through.
+    // A further write that has failed changes nothing.
     const failed = { run: 'run-9', command: 'undo', result: 'failed', touched: 99, inFlightUntil: undefined } as const;
     expect(supersededBy([...writers, failed], pruned, { sequence, at })).toEqual(overtaken);
   },
@@ -118,7 +118,6 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
       undoes: undoes === undefined ? undefined : undoes < index ? `run-${undoes}` : 'run-gone',
     })),
   )
-  // In any order.
   .chain((runs) => fc.shuffledSubarray(runs, { minLength: runs.length }));
 
 property(
@@ -141,7 +140,7 @@ property(
       for (const { began } of relying) expect(touched).toBeLessThanOrEqual(began);
       expect(left.some((other) => other.run === undoes)).toBe(false);
     }
-    // Everything that is kept has one of these reasons.
+    // Each selected run that is kept has one of three reasons.
     const floor = Math.min(...relying.map(({ began }) => began));
     for (const run of left) {
       const isUndoOfOther = left.some((other) => other.run === run.undoes);

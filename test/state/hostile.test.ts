@@ -18,10 +18,10 @@ import {
   serviceName,
 } from './rig.ts';
 
-/** The first test starts the server. */
+/** The first test also starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
-/** The same database as another role. */
+/** Returns the URL of the same database for another role. */
 const as = (url: string, role: string) => url.replace(/\/\/[^@/]*@/, `//${role}@`);
 
 async function roleOf(url: string, name: string): Promise<string> {
@@ -41,7 +41,7 @@ const admission = [
   { type: 'intent', ids: ['a'], minPermits: 1, by: '', at: 1000, expires: 1e9, bulk: false },
 ] as const;
 
-/** A run from its begin to its end, and an admission. */
+/** Admits a request, and records a run from beginning to end. */
 async function work(state: State): Promise<void> {
   await state.limits.fold('key', admission);
   const lock = state.pets.lock(serviceName, 1n);
@@ -236,7 +236,7 @@ test('refuses an intent if a pooler has switched the connection between transact
     kind: 'failure',
     message: expect.stringContaining('a pooler in transaction mode'),
   });
-  // Allows the state to be closed.
+  // The state can be closed only on the first connection.
   backend -= 1;
 });
 

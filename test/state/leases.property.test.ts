@@ -13,7 +13,7 @@ import { createStateClock, FakeProcesses, headOf, readVersionOf, rowFor, type St
 const pet = 7n;
 const timeout = 1000;
 
-/** The service: its stock, and how often a request was carried out that relied on another stock than it found. */
+/** The service. `overwritten` counts the writes that relied on another stock than they found. */
 class Stock {
   quantity = 0;
   overwritten = 0;
@@ -30,14 +30,14 @@ interface Opened {
   readonly clock: StateClock;
 }
 
-/** One process that reads the stock of the pet and raises it by one, in steps that a test can put in any order. */
+/** A process that reads a pet's stock and adds one, in steps that a test can put in any order. */
 class Writer {
   readonly pid: number;
   readonly clock: StateClock;
   readonly state: State;
   stage: 'idle' | 'inLine' | 'entered' | 'read' | 'granted' | 'dead' = 'idle';
   seen = 0;
-  /** The request that was sent and that the service has not carried out yet. */
+  /** The request that was sent, until the service has carried it out. */
   request: { readonly quantity: number; readonly expires: number } | undefined;
   #lock: PetLock | undefined;
   #readVersion: ReadVersion | undefined;
@@ -52,7 +52,7 @@ class Writer {
   async step(stock: Stock): Promise<void> {
     switch (this.stage) {
       case 'idle':
-        // The third is a bulk run, which reads without a place in the line.
+        // The third process is a bulk run, which reads without a pet lock.
         if (this.pid !== 3) this.#lock = this.state.pets.lock(serviceName, pet);
         this.stage = this.pid === 3 ? 'entered' : 'inLine';
         return;
@@ -81,7 +81,7 @@ class Writer {
     this.stage = 'granted';
   }
 
-  /** The request leaves only if its process may still rely on its lease, and arrives at once. */
+  /** Sends the request if the process may still rely on its lease; the request arrives at once. */
   async #arrive(stock: Stock): Promise<void> {
     const leaves = this.state.presence.holdsLease;
     if (leaves) stock.carryOut(this.request?.quantity ?? 0, this.seen);
@@ -97,7 +97,7 @@ class Writer {
   }
 }
 
-/** A process takes some steps, or dies after them; or time passes, with or without everything stopped. */
+/** An action: a process takes some steps, or dies after them; or time passes, perhaps with everything stopped. */
 const action = fc.oneof(
   {
     weight: 8,
@@ -152,7 +152,7 @@ class World {
     for (const { state } of this.#writers) await state.close();
   }
 
-  /** The clocks of dead processes stand still, so they renew nothing. */
+  /** Returns the clocks that run. Those of dead processes stand still, so no lease is renewed. */
   #clocks(): Set<StateClock> {
     const alive = this.#writers.filter(({ stage }) => stage !== 'dead');
     return new Set([this.#store.clock, ...alive.map(({ clock }) => clock)]);
@@ -200,7 +200,7 @@ async function storeOnFile(): Promise<Store> {
   return { open, clock, processes, idle: async () => {} };
 }
 
-/** Each process is on a machine of its own. The clocks of the machines and of the database are unrelated. */
+/** Returns a shared store. Each process is on its own machine; the clocks of machines and database are unrelated. */
 async function storeOfMachines(database: string): Promise<Store> {
   const clock = createStateClock();
   const shared = await sharedStore(() => clock.now(), database);

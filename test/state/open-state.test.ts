@@ -29,7 +29,7 @@ async function opened(options: OpenStateOptions, system?: Partial<StateSystem>):
   return state;
 }
 
-/** A state that nobody has open. @returns its file */
+/** Creates a state that no process has open. @returns its file */
 async function closed(folder: string): Promise<string> {
   await (await opened(opening(folder).options)).close();
   return join(folder, 'state.db');
@@ -46,7 +46,7 @@ const firstRow = [intentOf({ row: 1, petId: 1n }, 9999)];
 const secondRow = [intentOf({ row: 2, petId: 2n }, 9999)];
 const damaged = (folder: string) => readdirSync(folder).filter((name) => name.includes('damaged'));
 
-/** SQLite that notes how durable each commit is. */
+/** Returns an engine that records how durable each commit is. */
 async function watchedEngine(commits: number[]): Promise<Engine> {
   const { DatabaseSync } = await loadEngine();
   class Watched extends DatabaseSync {
@@ -370,7 +370,7 @@ it('gives up on a state that a stopped process holds, and names the process', as
   const state = await opened(options, { loadEngine: async () => ({ DatabaseSync: Impatient }) });
   const holding = new DatabaseSync(join(folder, 'state.db'));
   holding.exec('BEGIN IMMEDIATE');
-  // Its lease has ended by then, since it renews nothing.
+  // The lease has ended, because a stopped process doesn't renew it.
   clock.advance(60_000);
   const message = expect.stringContaining('process 42 on till (petstock inventory apply), which is stopped');
   await expect(state.pets.lock(serviceName, 1n).tryAcquire()).rejects.toMatchObject({ kind: 'unavailable', message });

@@ -4,7 +4,7 @@ import { OutcomeBuffer } from '../../src/state/outcome-buffer.ts';
 
 const outcome: Outcome = { row: 1, petId: 7n, result: 'applied', quantity: 8 };
 
-/** Returns a buffer with one outcome that the first connection has written, but maybe not to a disk. */
+/** Returns a buffer with one outcome that was written on connection 1, durably or not. */
 function bufferOf(written: { readonly isDurable: boolean }): OutcomeBuffer {
   const buffer = new OutcomeBuffer();
   buffer.add([outcome]);

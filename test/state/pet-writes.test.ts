@@ -39,7 +39,7 @@ function stateOver(connection: SqliteConnection, pid = 1): State {
   return sqliteState(connection, { clock, processes, command: 'inventory apply', random: () => 0.5, warn: () => {} });
 }
 
-/** How SQLite looks tables up for a query, without what is made for one query alone. */
+/** Returns how SQLite looks up tables for a query, without those that are made for this query. */
 function lookups(connection: SqliteConnection, sql: string): string[] {
   const plan = connection.all(`EXPLAIN QUERY PLAN ${sql}`, ...Array(sql.split('?').length - 1).fill(1));
   return plan
@@ -47,7 +47,7 @@ function lookups(connection: SqliteConnection, sql: string): string[] {
     .filter((detail) => /^(SEARCH|SCAN) /.test(detail) && !detail.includes('CONSTANT'));
 }
 
-/** Tables of one row, or of the processes that are present. */
+/** Scans of tables that stay small. */
 const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 
 describe('queries of the state', () => {
@@ -95,7 +95,7 @@ test('does not wait for the request of a process that has ended between two quer
   const log = await stateOver(connection).history.begin(headOf(), rowsFor(1n));
   await log.intend([{ row: 1, petId: 1n, inFlightUntil: 30_000 }], undefined);
   const { pets } = stateOver(connection, 2);
-  // This is asked for once the leases are known.
+  // Called after the leases have been read.
   const has = () => {
     connection.exec('DELETE FROM leases; DELETE FROM presence');
     return true;

@@ -10,7 +10,7 @@ import { until } from '../support/scripted-service.ts';
 import { asking, stateAt } from './postgres-rig.ts';
 import { collect, createStateClock, headOf, intentOf, readVersionOf, rowsFor, serviceName } from './rig.ts';
 
-/** The first test starts the server. */
+/** The first test also starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
 async function machineAt(url: string, pid = 1) {
@@ -43,15 +43,15 @@ async function machineAt(url: string, pid = 1) {
   return {
     state,
     clock,
-    /** The next statement with this text is done, something happens meanwhile, and the connection breaks. */
+    /** Breaks the connection after the next statement with this text has run, and `meanwhile` too. */
     loseAnswerOf: (text: string, meanwhile?: () => Promise<unknown>) => {
       lost = { text, ...(meanwhile && { meanwhile }) };
     },
-    /** The next statement with this text is done, and its answer is that the standby does not have it. */
+    /** Runs the next statement with this text, but reports that the standby doesn't have it. */
     failOf: (text: string) => {
       lost = { text, error: new NotOnStandbyError({ shown: 'postgresql://pets' }) };
     },
-    /** The connection breaks before the next statement with this text. */
+    /** Breaks the connection before the next statement with this text. */
     breakBefore: (text: string) => {
       breaking = text;
     },
@@ -78,7 +78,7 @@ function begin({ state }: Machine, count: number): Promise<RunLog> {
   return state.history.begin(headOf(), rowsFor(...pets));
 }
 
-/** Begins a run of one pet, and writes it. */
+/** Begins a run of one pet, writes it, and ends the run. */
 async function written(machine: Machine): Promise<RunLog> {
   const log = await begin(machine, 1);
   expect(await log.intend(intents(1), undefined)).toEqual(granted);
@@ -89,7 +89,7 @@ async function written(machine: Machine): Promise<RunLog> {
 
 const isClosed = async ({ state }: Machine) => ((await state.limits.read?.('key'))?.gate.at ?? 0) > 0;
 
-/** A test that is given a database, and two machines at it. */
+/** A test with a database and two machines that use it. */
 const it = test
   .extend('url', () => temporaryDatabase())
   .extend('machine', ({ url }) => machineAt(url))
@@ -103,7 +103,7 @@ const recorded = async (url: string) => {
 it('begins a run only once, with its first intent, even if the reply to both is lost', async ({ url, machine }) => {
   const log = await machine.state.history.beginLater(headOf(), rowsFor(1n));
   expect(log.hasBegun).toBe(false);
-  // A second later its id would be another one.
+  // Gives the run the id of an earlier second, as if its begin was repeated later.
   machine.loseAnswerOf(intended, () => runSql(url, "UPDATE petstock.runs SET run = '20260115T120019Z-aaaa'"));
   expect(await log.intend(intents(1), undefined)).toEqual(granted);
   await log.settle([outcomeOf(1)]);
@@ -245,12 +245,11 @@ it('fails to begin a run that only the primary server has', async ({ machine }) 
 it('writes outcomes again if a crash has lost them', async ({ url, machine }) => {
   const log = await begin(machine, 3);
   await log.intend(intents(1, 2), undefined);
-  // An outcome that waits longer than others is written by itself.
   await log.settle([outcomeOf(1)]);
-  // Too many to wait for the next intent. The run does not have the other rows.
+  // So many outcomes are written before the next intent. The run has no such rows.
   await log.settle(Array.from({ length: 1200 }, (_, index) => outcomeOf(101 + index)));
   await vi.waitFor(async () => expect((await recorded(url))[0]).toBe('applied'), { timeout: 20_000 });
-  // The state after a crash that lost an outcome whose commit waited for no disk.
+  // Simulates a crash that lost an outcome, because its commit did not wait for the disk.
   await runSql(
     url,
     "UPDATE petstock.rows SET result = 'unknown' WHERE row = 1",
@@ -280,7 +279,7 @@ it('supersedes a row by a write after a crash that reset the sequence', async ({
   await earlier.intend(intents(2, 3), undefined);
   await earlier.end();
   const readVersion = await readVersionOf(one.state);
-  // The state after a crash: unlogged tables are empty, and a sequence may have gone back.
+  // Simulates a crash: unlogged tables are empty, and a sequence may have gone back.
   await runSql(url, 'TRUNCATE petstock.epoch', `UPDATE petstock.sequence SET last = ${readVersion.sequence - 4}`);
   for (const machine of [one, other]) machine.disconnect();
   const theirs = await written(other);
@@ -291,7 +290,7 @@ it('supersedes a row by a write after a crash that reset the sequence', async ({
 it('keeps a gate whose version number was already used before a crash', async ({ url, machine: one, other }) => {
   await one.state.limits.fold('key', [start]);
   await one.state.limits.fold('key', [start]);
-  // Only the first of the two was on the disk; what the other machine writes then has the number of the second.
+  // A crash loses the second change, so the other machine's next change gets the same version.
   await runSql(url, 'TRUNCATE petstock.epoch', 'UPDATE petstock.limits SET version = version - 1');
   for (const machine of [one, other]) machine.disconnect();
   await other.state.limits.fold('key', [refused]);
@@ -346,7 +345,7 @@ it('does not export a row before every row with a lower number is committed', as
   expect(await settled(rows[0]?.seq ?? 0)).toEqual(rows.slice(1));
 });
 
-/** A run of two pets in a database that can be `away`; waiting for it ends with Ctrl-C at this time of the clock. */
+/** Opens a run of two pets in a database that can be `away`. Ctrl-C ends a wait for it at `interruptedAt`. */
 async function openOutage(url: string, interruptedAt: number) {
   const clock = createStateClock();
   const began = clock.monotonic();

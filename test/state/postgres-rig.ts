@@ -8,12 +8,12 @@ import { statement } from '../../src/state/statements.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { createStateClock, FakeProcesses, steps } from './rig.ts';
 
-/** A database whose clock a test owns: it says before each statement what time it is. */
+/** A database whose clock is the test's. */
 export interface SharedStore {
   readonly url: string;
-  /** A wire that says the time, by the clock of the database. */
+  /** Opens a wire on which the database's time is that of the test's clock. */
   readonly openWire: OpenWire;
-  /** Resolves when no statement is on its way any more. */
+  /** Resolves when no statement is in flight. */
   idle(): Promise<void>;
   open(options: OpenOptions): Promise<State>;
 }
@@ -25,7 +25,7 @@ export interface OpenOptions {
   readonly processes: FakeProcesses;
 }
 
-/** Opens the state of a database until the test is finished, by default on a machine of its own. */
+/** Opens the state of a database, by default on a machine of its own. It is closed when the test is finished. */
 export async function stateAt(
   url: string,
   pid = 1,
@@ -39,7 +39,7 @@ export async function stateAt(
   return state;
 }
 
-/** Returns the wire with another way to ask. */
+/** Returns a wire that sends its queries through `query`. */
 export function asking(wire: Wire, query: Wire['query']): Wire {
   return {
     query,

@@ -4,7 +4,7 @@ import { type SharedStore, sharedStore } from './postgres-rig.ts';
 import type { StateClock } from './rig.ts';
 import { testState } from './state-contract.ts';
 
-/** The first test starts the server. */
+/** The first test also starts the server. */
 vi.setConfig({ hookTimeout: 60_000, testTimeout: 60_000 });
 let database: Promise<string> | undefined;
 

@@ -5,10 +5,10 @@ import type { ReadVersion } from '../../src/state/decide.ts';
 import type { Intent } from '../../src/state/intents-and-outcomes.ts';
 import type { State } from '../../src/state/state.ts';
 
-/** A clock that stands still until a test moves it; deadlines run out on the way. */
+/** A clock that only a test moves. Deadlines expire when it advances. */
 export interface StateClock extends Clock {
   advance(ms: number): void;
-  /** Moves it without letting deadlines run out, as for a process that was stopped. */
+  /** Moves the clock without letting deadlines expire, as if the process had been stopped. */
   stop(ms: number): void;
 }
 
@@ -41,7 +41,7 @@ export function createStateClock(boot = 'boot-1'): StateClock {
   };
 }
 
-/** Numbers that differ from one to the next, the same ones each time. */
+/** Returns a source of numbers in [0, 1), each of which differs from the one before. */
 export function steps(): () => number {
   let last = 0;
   return () => {
@@ -50,7 +50,7 @@ export function steps(): () => number {
   };
 }
 
-/** Processes of a test, which also ends them. */
+/** The processes of a test, which can kill and stop them. */
 export class FakeProcesses {
   readonly #gone = new Set<number>();
   readonly #stopped = new Set<number>();
@@ -73,7 +73,7 @@ export class FakeProcesses {
   }
 }
 
-/** Returns a moment in the order of all writes; to be taken before a stock is read. */
+/** Returns the current read version, which has to be taken before a stock is read. */
 export async function readVersionOf({ pets }: Pick<State, 'pets'>): Promise<ReadVersion> {
   return (await pets.beginRead(serviceName, [])).readVersion;
 }
@@ -94,7 +94,7 @@ export function headOf(fields: Partial<RunHead> = {}): RunHead {
   };
 }
 
-/** One row a pet, in this order. */
+/** Returns one row for each pet, in this order. */
 export function rowsFor(...petIds: readonly bigint[]): PlannedRow[] {
   return petIds.map((petId, index) => rowFor(petId, { row: index + 1, line: index + 1 }));
 }

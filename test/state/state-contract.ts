@@ -19,7 +19,7 @@ import {
   serviceName,
 } from './rig.ts';
 
-/** One store that several processes use. */
+/** A store that several processes use. */
 export interface Driver {
   /** Opens the store as another process. */
   open(options: { pid: number; clock: StateClock; processes: FakeProcesses }): Promise<State>;
@@ -49,7 +49,7 @@ const settled = async (log: RunLog, ...outcomes: readonly Outcome[]) => {
   await log.flush();
 };
 
-/** Tests what every driver promises. */
+/** Defines the tests that every driver has to pass. */
 export function testState(name: string, newStore: () => Driver): void {
   describe(`a state in ${name}`, () => {
     let clock: StateClock;
@@ -60,7 +60,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
     const open = (pid: number) => driver.open({ pid, clock, processes });
     const begin = (state: State, ...petIds: readonly bigint[]) => state.history.begin(headOf(), rowsFor(...petIds));
-    /** Intends rows of a run: each by its number, with its pet. */
+    /** Records the intents of rows, given by their numbers and pets. */
     const intend = (log: RunLog, rows: readonly (readonly [number, bigint])[], since?: ReadVersion, lock?: PetLock) =>
       log.intend(
         rows.map(([row, petId]) => intentOf({ row, petId }, clock.monotonic() + timeout)),
@@ -78,7 +78,7 @@ export function testState(name: string, newStore: () => Driver): void {
       );
       return log;
     };
-    /** A run of pet 7 whose process died with its request in flight, resumed in theirs. */
+    /** Resumes in `theirs` a run of pet 7 whose process died with its request in flight. */
     const takenOver = async () => {
       const log = await sending(ours, 7n);
       processes.kill(1);
@@ -150,7 +150,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
         expect(await latest(ours, 'key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
-        // A notice received meanwhile makes it read again first.
+        // A notice of the change makes `peek` up to date later.
         await expect.poll(() => inFlight(ours.limits.peek('key'))).toEqual(['a']);
       });
     });
@@ -484,7 +484,6 @@ export function testState(name: string, newStore: () => Driver): void {
           return newest;
         });
         expect(asked).toBe(3);
-        // Newest first.
         expect(await runsOfFile()).toEqual([...others, begun].map(({ run }) => run).toReversed());
         expect(await runsOfFile(elsewhere)).toEqual([]);
       });

@@ -7,7 +7,7 @@ import { FailureError } from '../../../src/shared/errors.ts';
 
 export const operation = { name: 'GET /inventory' };
 
-/** The exact decoder of a list, with how many items it was asked for. */
+/** Returns the exact decoder of a list, which counts the items that it decodes. */
 export function inventoryDecoder(): ExactDecoder & { asked: number } {
   const exact = exactDecoder(operation);
   return {
@@ -20,7 +20,7 @@ export function inventoryDecoder(): ExactDecoder & { asked: number } {
   };
 }
 
-/** The items that the scanner reads from a body in pieces. */
+/** Returns the items that the scanner reads from a body in pieces. */
 export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecoder(operation)): InventoryItem[] {
   const scanner = new InventoryScanner(exact, size);
   const items: InventoryItem[] = [];
@@ -33,12 +33,12 @@ export function scan(pieces: readonly Uint8Array[], size = 3, exact = exactDecod
   return items;
 }
 
-/** The items that the parser reads from the whole body. */
+/** Returns the items that the parser reads from the whole body. */
 export function parse(body: Uint8Array): InventoryItem[] {
   return decodeItems(decodeJson(decodeUtf8(body), operation, itemBounds), operation);
 }
 
-/** The items that were read, or `refused`. */
+/** Returns what was read, or `refused` if it is refused. */
 export function outcome<T>(read: () => T): T | 'refused' {
   try {
     return read();

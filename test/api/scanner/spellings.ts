@@ -8,7 +8,7 @@ const spaces = fc.oneof(
   fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t'), maxLength: 3 }),
 );
 
-/** A text as JSON, with characters escaped that need not be. */
+/** Generates JSON strings with this text, in which characters may be escaped needlessly. */
 function textSpelling(text: string): fc.Arbitrary<string> {
   const escaped = fc.array(fc.boolean(), { minLength: text.length, maxLength: text.length }).map((escapes) => {
     const units = Array.from({ length: text.length }, (_, index) => {
@@ -22,7 +22,7 @@ function textSpelling(text: string): fc.Arbitrary<string> {
   return fc.oneof({ weight: 5, arbitrary: fc.constant(JSON.stringify(text)) }, escaped);
 }
 
-/** An integer as JSON, with a point or an exponent that change nothing. */
+/** Generates JSON numbers with this value, some with a needless point or exponent. */
 function integerSpelling(value: bigint): fc.Arbitrary<string> {
   const zeros = fc.integer({ min: 1, max: 3 }).map((count) => '0'.repeat(count));
   return fc.oneof(
@@ -62,7 +62,7 @@ function memberText({ name, value }: Member): fc.Arbitrary<string> {
     .map(([key, before, behind]) => `${key}${before}:${behind}${value}`);
 }
 
-/** Members as an object, in any order and with any white space. */
+/** Generates objects with these members, in any order and with any white space. */
 export function objectText(members: readonly Member[]): fc.Arbitrary<string> {
   const separators = fc.array(fc.tuple(spaces, spaces), { minLength: members.length, maxLength: members.length });
   const order = fc.shuffledSubarray([...members], { minLength: members.length });
@@ -78,13 +78,13 @@ export function objectText(members: readonly Member[]): fc.Arbitrary<string> {
     });
 }
 
-/** A JSON text that means one thing, and whether a field is there twice. */
+/** A JSON text, and whether a field is repeated in it. */
 interface Spelled {
   readonly text: string;
   readonly repeats: boolean;
 }
 
-/** One item as any JSON text that means it. */
+/** Generates JSON texts of one item. */
 export function itemText({ petId, quantity, status }: InventoryItem): fc.Arbitrary<Spelled> {
   const plain = fc.constant(`{"petId":${petId},"quantity":${quantity},"status":${JSON.stringify(status)}}`);
   const known = fc
@@ -121,7 +121,7 @@ export interface SpelledList extends Spelled {
   readonly items: readonly InventoryItem[];
 }
 
-/** A list of items, and any JSON text that means it; seldom with a byte order mark. */
+/** Lists of items, each with a JSON text, which seldom has a byte order mark. */
 export const spelledList: fc.Arbitrary<SpelledList> = fc.array(anyItem, { maxLength: 8 }).chain((items) =>
   fc
     .record({
@@ -188,7 +188,7 @@ const likelyItems = fc
   );
 const anyObjects = fc.array(members, { maxLength: 4 }).chain(objectText);
 
-/** Lists of objects with few names and many odd values: some are lists of items, and more are not. */
+/** Lists of objects with few names and many odd values. Most of them are not lists of items. */
 export const oddList: fc.Arbitrary<string> = fc
   .array(fc.oneof({ weight: 5, arbitrary: likelyItems }, anyObjects), { minLength: 1, maxLength: 2 })
   .map((objects) => `[${objects.join(',')}]`);

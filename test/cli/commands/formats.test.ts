@@ -44,7 +44,6 @@ async function outputsIn(format: string, ...more: readonly string[]): Promise<re
   return runEvery(run, dirname(shop.folders.state), format, more);
 }
 
-/** Two tests share the CSV outputs. */
 let inCsv: Promise<readonly TriedOutput[]> | undefined;
 const csvOutputs = () => (inCsv ??= outputsIn('csv'));
 
@@ -52,7 +51,7 @@ plain('covers every command in the tests of formats', async () => {
   expect(Object.keys(everyCommand).toSorted()).toEqual((await commandNames()).toSorted());
 });
 
-/** @throws unless a refusal is an error, and a result can be read in its format */
+/** Checks that a refusal is reported as an error, and that a result is readable in its format. */
 function requireReadable({ name, code, stdout, stderr }: TriedOutput, format: string): void {
   const isJson = format === 'json' || format === 'ndjson';
   if (code !== 0) {
@@ -88,7 +87,7 @@ test('prints the scalar fields of JSON as CSV columns with the same numbers', as
   for (const [index, { name, code, stdout }] of json.entries()) {
     const text = csv[index]?.stdout ?? '';
     if (code !== 0 || csv[index]?.code !== 0 || text === '') continue;
-    // Their rows are pets and problems in CSV, but one object in JSON.
+    // In CSV, their rows are pets and problems; in JSON, each result is one object.
     if (name === 'sandbox export' || name === 'state check') continue;
     const [header = [], ...records] = csvRecords(text);
     const rows = rowsOf(stdout);
@@ -103,7 +102,7 @@ test('prints the scalar fields of JSON as CSV columns with the same numbers', as
       const isMeasured = ['bytes', 'remaining'].includes(field);
       if (!isMeasured) expect([name, field, column.toSorted()]).toEqual([name, field, values.map(cellOf).toSorted()]);
     }
-    // No units, no grouped digits, no prose about a number.
+    // A number has no unit, grouped digits or words beside it.
     expect(text, name).not.toMatch(/\d [KM]?B\b|\d,\d{3}"|\bleft\b|\d bytes/);
   }
   expect(compared).toBeGreaterThan(40);

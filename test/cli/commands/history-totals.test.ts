@@ -4,7 +4,7 @@ import { recordRun, type TestRow } from '../../support/recorded-runs.ts';
 import { changeFile, type Shop, test } from '../../support/shop.ts';
 
 const none = { in: 0, out: 0, counted: 0, unknown: 0, env: 'staging', store: null, name: null };
-/** Sets a stock as another client would, when no response can be outdated any more. */
+/** Sets a stock as another client would, after 60 s, when no request can be in flight any more. */
 async function setElsewhere(shop: Shop, quantity: number, petId = 4): Promise<void> {
   await shop.clock.advance(60_000);
   await shop.exits(['api', 'PATCH', `/inventory/${petId}`, '--data', `{"quantity":${quantity}}`], 0);

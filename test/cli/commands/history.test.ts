@@ -104,7 +104,7 @@ describe('history list', () => {
   });
 
   test('filters the history by pet, date, state and environment', async ({ shop }) => {
-    // The last minute of the local day, New York time.
+    // It is the last minute of the day in New York, the time zone of the tests.
     shop.clock.advance((16 * 60 + 59) * 60_000 + 30_000);
     const old = await recordRun(shop, [applied(4n, 1, 2)]);
     shop.clock.advance(3 * 24 * 3600_000);
@@ -179,7 +179,7 @@ describe('history show', () => {
       await recordRun(shop, [{ petId: 4n, before: 39, after: 12, result: 'failed' }, pending(5n), applied(6n, 1, 2)]);
       await stateSql(shop.folders.state, `UPDATE runs SET run = '${id}'`);
       const home = join(shop.folders.state, '..');
-      // Leaves out the files of SQLite and of the rate limit.
+      // Ignores the files of SQLite and those in the runtime folder.
       const files = () =>
         readdirSync(home, { recursive: true, encoding: 'utf8' })
           .filter((name) => !/^state(?:\/state\.db.*)?$|^runtime/.test(name))

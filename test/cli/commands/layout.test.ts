@@ -81,7 +81,7 @@ test('begins the error after Ctrl-C on a new line on a terminal', async ({ shop 
   expect(stderr).not.toContain('\n\n');
 });
 
-/** Prints a response. Takes far longer than the time-out of a test if the layout is quadratic. */
+/** Prints this response with a command. If the layout takes quadratic time, the test exceeds its timeout. */
 async function laidOut(command: string, body: unknown, terminal?: number) {
   const shop = await openShopAnswering(200, JSON.stringify(body));
   return (await shop.exits(command, 0, [], { terminal })).stdout;
@@ -115,7 +115,7 @@ test('stops printing a long table on the first Ctrl-C', async () => {
   const orders = Array.from({ length: 10_000 }, (_, id) => ({ id, text: '漢'.repeat(40) }));
   const shop = await openShopAnswering(200, JSON.stringify(orders));
   const interrupt = new AbortController();
-  // Like a signal, it arrives in a tick of the event loop.
+  // The interrupt arrives in a later tick of the event loop, like a signal.
   const onStdout = () => void setImmediate(() => interrupt.abort(new Error('Interrupted')));
   const { stdout } = await shop.run('orders list', { terminal: 80, interrupted: interrupt.signal, onStdout });
   expect(stdout.split('\n').length).toBeLessThan(5000);

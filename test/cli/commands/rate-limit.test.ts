@@ -15,7 +15,6 @@ import { openTill, test } from '../../support/till.ts';
 
 const twoAMinute = { limits: { minute: 2, day: 1000 } };
 
-// The wait is a few milliseconds longer than the 40 s that are left, because two clocks may drift apart.
 test('waits for the end of a used-up window, or exits with 6 if --max-wait is shorter', async () => {
   const shop = await openShop(twoAMinute);
   for (const _request of [1, 2]) await shop.run('inventory get 1');
@@ -46,7 +45,6 @@ describe('a 429', () => {
     const shop = await openShop({ faults: ['GET /inventory:first=1:status=429:retry-after=3600'] });
     await shop.exits('inventory get 1', 6);
     for (const command of ['inventory set 1 5', 'status']) expect((await shop.exits(command, 6)).requests).toEqual([]);
-    // Another key is not blocked.
     const env = { PETSTOCK_API_KEY_STAGING: 'psk_somebody' };
     expect((await shop.exits('inventory get 1', 4, [], { env })).sent).toHaveLength(1);
     shop.clock.advance(3700_000);
@@ -204,7 +202,7 @@ describe('limits', () => {
   ])('limits shows the wait after a %i', async (status, words) => {
     const shop = await asked(gated('3600', status));
     await shop.exits('limits', 0, words);
-    // A step of the wall clock opens no gate, and hides none.
+    // Stepping the wall clock neither lifts the gate nor extends it.
     for (const hours of [48, -96]) {
       shop.clock.step(hours * 3_600_000);
       await shop.exits('inventory get 1 --max-wait 0', status === 429 ? 6 : 5);

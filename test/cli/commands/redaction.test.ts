@@ -42,7 +42,7 @@ test.each(forms)('hides a key that the service repeats %s', async (_name, json) 
     [400, 'inventory set 1 5'],
     [400, 'api GET /x --debug'],
   ] as const;
-  // All pass the same guard, which test/cli/untrusted.property.test.ts tests with any mixture of forms.
+  // All output passes the guard that test/cli/untrusted.property.test.ts tests with any mixture of forms.
   for (const [status, command] of json === key ? all : all.slice(0, 2)) {
     const shop = await openShopWithKey(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
     const shown = await shop.run(command, { terminal: 80 });

@@ -17,7 +17,7 @@ test('keeps the newest megabyte of the log for a stalled reader, and reports how
     },
   };
   const write = logWriter(stderr, () => 0);
-  // 1,000 bytes each, though some have fewer characters.
+  // Each logged line has 1,000 bytes but fewer characters.
   const text = `${'é'.repeat(487)}x`;
   for (let line = 10_000; line < 15_000; line++) write({ line, text });
   expect(written).toHaveLength(1);

@@ -210,7 +210,7 @@ describe('options from variables', () => {
     const options = `--database ${await temporaryDatabase()} --key ${given} --address-limit 9 --plan free`;
     expect((await served(shop, options, look, { env })).code).toBe(0);
     expect([existsSync(env.PETSTOCK_SERVE_FILE), existsSync(env.PETSTOCK_SERVE_KEY_FILE)]).toEqual([false, false]);
-    // Two conflicting variables are still refused, and an option that is false conflicts with none.
+    // Two conflicting variables are still refused, but a variable that is `false` conflicts with nothing.
     const both = { PETSTOCK_SERVE_KEY: given, PETSTOCK_SERVE_KEY_FILE: env.PETSTOCK_SERVE_KEY_FILE };
     expect((await shop.run('sandbox serve --port 0', { env: both })).stderr).toContain('--key and --key-file');
     const off = { PETSTOCK_SERVE_ADDRESS_LIMIT: '9', PETSTOCK_SERVE_NO_ADDRESS_LIMIT: 'false' };
@@ -295,7 +295,7 @@ describe('the file of sandbox serve', () => {
   test.skipIf(process.platform === 'win32')(
     'sandbox serve refuses a device as a key or certificate file',
     async ({ shop }) => {
-      // The command would wait for the writer of a pipe, and no signal would end the wait.
+      // Reading a file that isn't regular, such as a pipe, might never end, and no signal would interrupt it.
       for (const options of ['--key-file /dev/null', '--tls-cert /dev/null --tls-key /dev/null']) {
         expect(await shop.refused(`sandbox serve --port 0 ${options}`)).toContain('is not a file');
       }

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { apply, changeFile, errorJson, jsonLines, test } from '../../support/shop.ts';
 
-/** The contract about JSON output, tested through the command line. */
 describe('JSON', () => {
   test('counts only the rows to write as planned in a dry run', async ({ shop }) => {
     const { report, code } = await apply(shop, 'petId,quantity,expected\n4,50,\n5,9,77\n6,14,\n', ['--dry-run']);

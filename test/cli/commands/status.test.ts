@@ -177,7 +177,7 @@ describe('--verbose', () => {
       PETSTOCK_URL_PRODUCTION: 'https://shop.example/v1',
     };
     for (const environment of ['staging', 'production']) {
-      // Nothing leaves this machine: the state is opened first, and can't be reached.
+      // Nothing is sent to the service, because the state is opened first and can't be reached.
       const { stdout, stderr } = await shop.run(`status --verbose --env ${environment}${options}`, { env });
       expect(stdout).toContain('127.0.0.1:1');
       for (const secret of secrets) expect(stdout + stderr).not.toContain(secret);

@@ -4,7 +4,7 @@ import { changeFile, confirming, openShop, openShopAnswering, test } from '../..
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Sets the window's title, fills the clipboard, moves up a line, reverses text. */
+/** Text that sets the window's title, fills the clipboard, moves the cursor up and reverses text. */
 const hostile = 'a\x1b]0;title\x07b\x1b]52;c;ZXZpbA==\x07c\x1b[1Ad\x9b2Je\u202ef\u2066g\u061ch\rI\bJ\x7fK';
 /** Text whose only control characters are tabs, line feeds and styles. */
 const allowed =
@@ -58,7 +58,7 @@ test('removes control characters from questions about a file or a path', async (
   for (const question of asked) expect(question).toMatch(/^[ -~…]+$/);
 });
 
-// test/output/terminal.test.ts tests the decision; this tests that the flag, the variables and each stream count.
+// test/output/terminal.test.ts tests every combination; this tests that the flag, the variables and each stream count.
 test.for([
   ['neither stdout nor stderr without a terminal', undefined, ['stdout', 'stderr'], '', {}, [false, false]],
   ['stdout and stderr with FORCE_COLOR', undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],

@@ -104,11 +104,10 @@ test('undo --last skips a run of another URL, and reports the skipped run', asyn
   const passed = `Skipped: run ${other.report.run} (inventory apply) was made at ${elsewhere.service.url}.\n`;
   await shop.exits('undo --last --yes', 0, [passed, `Run ${report.run}: inventory apply`]);
   await shop.exits('undo --last --yes', 9, `was made at ${elsewhere.service.url}`);
-  // The run of another URL is refused even if it is named.
+  // A run at another URL is refused even if its id is given.
   expect(await shop.refused(`undo ${other.report.run} --yes`)).toContain('Nothing was sent');
 });
 
-// A plain set does not read. `undo` returns to what the history last knew of the pet, and to nothing else.
 test('undoes a plain set to the stock that a resumed run had found unchanged', async ({ till }) => {
   const { service } = till;
   service.next('PATCH /inventory/1', answers(400));

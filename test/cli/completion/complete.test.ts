@@ -8,7 +8,7 @@ import fc, { property } from '../../support/seeded-fast-check.ts';
 const table = await completionTable();
 const known: Knowledge = async (what) => [[`a-${what}`, 'something']];
 
-/** The candidates for the last word of a line. */
+/** Returns the candidates for the last word of a line. */
 async function proposed(line: string, knowledge = known): Promise<readonly string[] | string> {
   const words = line.split(' ');
   const current = words.pop() ?? '';

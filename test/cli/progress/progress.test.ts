@@ -46,7 +46,7 @@ function start({ columns, taken, ...options }: Rig = {}) {
   return { ...progress, stderr, wipe: async () => line?.wipe() };
 }
 
-/** The last line of the terminal. */
+/** Returns the last line of the terminal. */
 const shown = () =>
   writes
     .join('')
@@ -233,7 +233,7 @@ describe('the rate', () => {
   it('measures the rate of a run over the last ten seconds', () => {
     const meter = createRateMeter(0);
     for (let at = 0; at <= 60_000; at += 100) meter.record(at, at / 100);
-    // Ten a second for a minute, then one a second.
+    // Ten rows a second are done for a minute, then one a second.
     for (let at = 61_000; at <= 80_000; at += 1000) meter.record(at, 600 + (at - 60_000) / 1000);
     expect(meter.rate(80_000, 620)).toBe(1);
   });

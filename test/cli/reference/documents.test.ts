@@ -35,7 +35,7 @@ test('writes an ASCII manual whose text contains no troff requests', () => {
   expect(requests).toBeNull();
 });
 
-/** The characters that a reader sees in place of escapes. */
+/** Replaces escapes by the characters that a reader sees. */
 function unescaped(text: string): string {
   return text
     .replace(/\\\[u([0-9A-F]+)\]/g, (_whole, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))

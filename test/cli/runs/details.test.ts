@@ -51,7 +51,7 @@ describe('a dry run', () => {
     ['petId,delta\n9,1\n', '--dry-run --again', 0],
     ['petId,quantity\n5,1\n', '--exit-code', 2],
   ] as const)('apply of %j with %s exits with %i', async ([csv, args, code], { shop }) => {
-    // Deltas that were applied before.
+    // The deltas of the last file have been applied before.
     await applied(shop, 'petId,delta\n9,1\n');
     const result = await applied(shop, csv, ...args.split(' '));
     expect(result).toMatchObject({ code, sent: args === '--exit-code' ? [] : ['GET /v1/inventory'] });

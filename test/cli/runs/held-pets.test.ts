@@ -17,7 +17,7 @@ test.for<[string, readonly string[], number | undefined, Action | undefined]>([
   if (onRead !== undefined) till.service.next('GET', onRead);
   const held: unknown[] = [];
   const sleep: typeof till.clock.sleep = async (ms, signal) => {
-    // Other processes write their delayed records meanwhile.
+    // The other commands get time to write their delayed records.
     till.clock.expireDeadlines(1000);
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
     const pets = 'SELECT pet_id, run FROM leases UNION ALL SELECT pet_id, NULL FROM line';

@@ -10,7 +10,7 @@ const stockOf = ({ service }: Till) => Array.from({ length: rows }, (_, index) =
 const fives = `petId,delta\n${Array.from({ length: rows }, (_, index) => `${index + 1},+5\n`).join('')}`;
 const notesIn = ({ folders }: Till) => readdirSync(folders.state).filter((name) => name.startsWith('leaving-'));
 
-/** Kills an apply of eight deltas with its first row in flight. Others then add 5 to pets 2 and 3, and sell 3 of 4. */
+/** Kills an apply of eight deltas with the first row in flight. Another client then changes pets 2 to 4. */
 async function killed(till: Till): Promise<string> {
   const run = await killAt(till, hang, `inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1`);
   for (const petId of [2, 3]) till.service.sell(petId, -5);
@@ -63,7 +63,6 @@ test('removes the notes about unsent rows of a run that another machine has resu
   const till = await openTill({ stock: tenEach(rows) });
   await killed(till);
   const current = notesIn(till);
-  // Notes of a run that another machine has resumed.
   writeFileSync(join(till.folders.state, 'leaving-0000'), 'another\n1\n', { mode: 0o600 });
   await till.exits(`inventory apply ${till.file('b.csv', 'petId,quantity\n7,1\n8,1\n')} --yes`, 0);
   expect(notesIn(till)).toEqual(current);

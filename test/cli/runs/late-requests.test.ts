@@ -51,7 +51,7 @@ test.for<[string, number]>([
   const inBox: Till = { ...till, run: (words, options) => till.run(words, { ...box, ...options }) };
   await killAt(inBox, hang, 'inventory adjust 1 +5');
   expect(await inBox.run('inventory adjust 1 +1')).toMatchObject({ code: 0 });
-  // Fails after nine reads, so that a command that never stops reading fails.
+  // Reads fail after the ninth, so that a command that never stops reading fails.
   till.service.always('GET', (exchange) =>
     till.service.seen('GET').length > 9 ? answers(500)(exchange) : exchange.answerNormally(),
   );

@@ -89,7 +89,7 @@ test('refuses to apply a file of deltas again after an older state is restored a
   await till.exits('inventory set 3 12', 0, 'earlier copy');
   await till.exits(apply, 7, 'not known whether');
   requireOnce(till);
-  // Another file is applied at once. This file is applied on the second attempt: the user has been warned.
+  // Another file is applied at once, and this file on the second attempt, after the warning.
   await till.exits(`inventory apply ${till.file('b.csv', 'petId,delta\n3,5\n')} --yes`, 0);
   await till.exits(apply, 0);
 });

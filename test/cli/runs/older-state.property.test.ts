@@ -58,7 +58,7 @@ const pets = Array.from({ length: files }, (_, file) => petsOf(file)).flat();
 class World {
   /** How often someone else has changed each pet by the same amount. */
   readonly #equal = new Map<number, number>();
-  /** Pets whose request got no response, so that it can't be told from an equal change at the same moment. */
+  /** Pets whose request got no response, and can't be distinguished from an equal change by someone else. */
   readonly #unanswered = new Set<number>();
   readonly #applied = new Set<number>();
 
@@ -93,7 +93,7 @@ class World {
     await this.till.exits('state check', 0);
   }
 
-  /** Applies a file of increments for the first time. */
+  /** Applies a file of deltas, unless that was done before. */
   async #apply({ file, ...place }: Extract<Order, { kind: 'apply' }>): Promise<void> {
     if (this.#applied.has(file)) return;
     this.#applied.add(file);

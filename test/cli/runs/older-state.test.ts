@@ -15,7 +15,7 @@ const stockOf = ({ service }: Till<Clock>) => numbers.map((petId) => service.sto
 const fives = `petId,delta\n${numbers.map((petId) => `${petId},+5\n`).join('')}`;
 const twelves = `petId,quantity\n${numbers.map((petId) => `${petId},12\n`).join('')}`;
 
-/** A till whose state can be set back to what it was. */
+/** A till whose state can be copied and restored. */
 interface Kept {
   readonly till: Till<Clock>;
   keep(): Promise<void>;
@@ -83,7 +83,7 @@ async function begun({ service, run, file, history }: Till<Clock>, text: string)
 }
 
 describe.each(ways)('an older state: %s', (_way, open) => {
-  /** Begins a run, resumes it, and sets the state back to before the resume. @returns also the stock that it has written */
+  /** Begins a run, resumes it, and restores the state from before. @returns also the stock after the resume */
   const resumedBefore = async (text: string) => {
     const { till, keep, setBack } = await open();
     const run = await begun(till, text);
@@ -93,7 +93,7 @@ describe.each(ways)('an older state: %s', (_way, open) => {
     await setBack();
     return { till, run, written };
   };
-  /** Applies a file of increments, and sets the state back to before that. @returns also the command without an option */
+  /** Applies a file of deltas, and restores the state from before. @returns also the command without --yes */
   const appliedBefore = async () => {
     const { till, keep, setBack } = await open();
     const apply = `inventory apply ${till.file('a.csv', fives)}`;

@@ -61,7 +61,7 @@ test('admits 60 rows in fewer than ten groups even if others use the key', async
   expect((await writesOfLimits(file)) - before).toBeLessThan(10);
 });
 
-/** Returns how often the limits were written: each admission is one of these. */
+/** Returns how often the limits were written; each admission of requests is one write. */
 async function writesOfLimits(beside: string): Promise<number> {
   const [limits] = await stateSql(join(beside, '..', 'state'), 'SELECT version FROM limits');
   return Number(limits?.version);

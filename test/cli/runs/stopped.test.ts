@@ -30,7 +30,7 @@ test.each([
     },
   });
   const isConflict = /run \S+ \(inventory \w+\) has written the stock since/.test(stderr);
-  // Two adjusts both count.
+  // If both commands adjust, both changes count.
   const stock = added === undefined ? Number(other.at(-1)) : before + added;
   expect({ code, isStopped, isConflict, stock: (await stockOf(shop)).get('2') }).toEqual({
     code: added === undefined ? 8 : 0,

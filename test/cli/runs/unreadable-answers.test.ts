@@ -5,7 +5,7 @@ const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: U
 
 test.for([
   ['an unrequested 101', upgrade, []],
-  // It may have been a 429.
+  // The response may have been a 429, so the next request waits for 60 s.
   ['a response with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', [60_000]],
 ] as const)('reads the stock back after an adjust gets %s', async ([, head, waits], { till }) => {
   till.service.next('PATCH', (exchange) => {

@@ -65,7 +65,7 @@ const fault = fc.constantFrom(
   'PATCH /inventory/*:first=1:status=429',
   'PATCH /inventory/*:every=2:status=500',
 );
-/** The n-th time that a command sends a request, asks a question or waits. `isBehind`: the end of that. */
+/** The n-th time that a command sends a request, asks a question or waits, or if `isBehind`, the end of it. */
 const moment = { at: fc.nat(6), isBehind: fc.boolean() };
 /** The pause at an event, in milliseconds: shorter than a lease, shorter than a request can be in flight, or longer. */
 const pause = fc.constantFrom(0, 20_000, 60_000);
@@ -116,7 +116,7 @@ function changesOf({ result, before, after, quantity, error }: FaultyRow): reado
   return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
 }
 
-/** A process with one event in its life. */
+/** A process to which at most one event happens. */
 class Life {
   readonly death: Promise<'dead'>;
   readonly #event: Event;
@@ -137,7 +137,7 @@ class Life {
     });
   }
 
-  /** Returns the options with which a command meets the event. */
+  /** Returns the options of a command to which the event happens. */
   options(clock: Clock): Pick<ShopRunOptions, 'around' | 'interrupted' | 'clock' | 'prompts'> {
     return {
       around: (send) => this.#moment(send),
@@ -247,7 +247,7 @@ class World {
     await life.met;
     if (result === 'dead') clock.advance(event?.pause ?? 0);
     else requireSound(result, written !== undefined);
-    // Without its history nothing more is written.
+    // Once the history is lost, nothing more is written.
     if (written !== undefined) expect(this.#patches()).toBe(written);
     return result;
   }

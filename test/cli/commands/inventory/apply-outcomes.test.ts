@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest';
 import { apply, changeFile, errorJson, openShop, type Shop, stockOf, test, withReport } from '../../../support/shop.ts';
 
 const petIds = Array.from({ length: 21 }, (_, index) => index + 1);
-/** Another stock for each of the first 21 pets. */
 const csv = `petId,quantity\n${petIds.map((petId) => `${petId},${petId + 1000}`).join('\n')}\n`;
 
 const resume = async (shop: Shop, run: string, flags = '--yes') =>

@@ -67,7 +67,7 @@ test('reports in a dry run that the rate limit causes no wait, and the time that
   const shop = await openShop({ pets: 200 });
   const preview = await apply(shop, rowsOf(3), ['--dry-run']);
   expect(preview.stderr).toContain('3 changes, 4 requests: no wait for the rate limit.\n');
-  // The service logs each request before its response is read.
+  // Each request takes 2 s: the service logs it before its response is read.
   const far: Shop = await openShop({ pets: 200, log: () => far.clock.advance(2000) });
   const slow = await apply(far, rowsOf(40), ['--dry-run']);
   expect(slow.stderr).toMatch(/40 changes, 41 requests: no wait for the rate limit, about 6 s\.\n/);
@@ -88,7 +88,6 @@ test('prints the first 20 of many faults on a terminal, and up to 1000 elsewhere
   expect(error.faults).toHaveLength(400);
   const few = await shop.run(`inventory apply ${changeFile(shop, lines(21))}`, { terminal: 200 });
   expect(few.stderr.match(/^│ line /gm)).toHaveLength(21);
-  // More faults than are kept.
   const many = changeFile(shop, `petId,quantity\n${'1,x\n'.repeat(1400)}`);
   expect(await shop.refused(`inventory apply ${many}`)).toMatch(
     / has 2,799 errors \(the first 1,000 are listed\). Nothing was sent\.\n(?:│ line .*\n){1000}$/,

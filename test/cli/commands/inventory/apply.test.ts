@@ -52,7 +52,7 @@ describe('apply before anything is written', () => {
   });
 
   test.for([
-    // No database keeps a NUL.
+    // PostgreSQL can't store a NUL character.
     ['line 1, ref: the text contains a NUL character', String.raw`[{"petId":4,"delta":1,"ref":"N-1\u00002"}]`],
     ['item 2, quantity: "x" is not a quantity', '[{"petId":4,"quantity":12},{"petId":5,"quantity":"x"}]'],
     ['item 2: there is no pet 777', '[{"petId":4,"quantity":12},{"petId":777,"quantity":1}]'],
@@ -155,7 +155,6 @@ describe('rows that are not written', () => {
     const result = await apply(shop, `petId,quantity\n${lines.join('\n')}\n`, ['--concurrency', '1']);
     expect(result).toMatchObject({ code: 8, report: { counts: { applied: 1, notAttempted: 17 } } });
     expect(result.sent).toHaveLength(3);
-    // The service's message, then what was written.
     const message =
       'This error was requested by a fault.\n1 of 18 changes was written; 17 were not attempted: The service did not accept the key.';
     expect(errorJson(result.stderr).error).toMatchObject({ code: 'injected_fault', status: 401, message });

@@ -81,7 +81,7 @@ describe('apply of a file with other column names', () => {
   });
 
   test.for([
-    // No content of an unknown file is repeated.
+    // The content of a file that may hold a secret is not repeated.
     ['psk_0123456789abcdefghijklmnop\n', 'psk_01'],
     ['KEY=abc,12\n4,12\n', 'KEY=ab'],
     ['Secret0123,x9\n', 'Secret'],

@@ -114,7 +114,7 @@ test('makes the quantities of two environments equal by applying diff --changes'
   });
   await fc.assert(
     fc.asyncProperty(quantities, async (wanted) => {
-      // The second is part of a run's id.
+      // A run's id contains the second in which it began.
       for (const [petId, quantity] of wanted) {
         shop.clock.advance(1000);
         await shop.run(`inventory set ${petId} ${quantity} --env production`);

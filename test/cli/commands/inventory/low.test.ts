@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { changeFile, openShop, test } from '../../../support/shop.ts';
 
-/** Pet 4 has 39, pet 5 has 1, pet 7 has 5 and is pending, pet 8 has 32. */
+/** Opens a shop in which pet 4 has 39 units, pet 5 has 1, pet 7 has 5 and is pending, and pet 8 has 32. */
 async function shopWithLevels() {
   const shop = await openShop();
   const codes = changeFile(shop, 'code,petId,name,low\n,4,Rex,39\n,5,Mia,0\n,7,Leo,50\n', 'codes.csv');

@@ -156,7 +156,7 @@ test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 
     for (const { stdout, stderr } of [plan, question, counted, history, watched]) {
       const lines = [...asked, ...`${stdout}\n${stderr}`.split('\n')].filter((line) => line.includes(name));
       expect(lines, `${stdout}\n${stderr}`).not.toEqual([]);
-      // A name that could be taken for a message stands last, after a bar.
+      // A name with a colon could be mistaken for a message, so it comes last, after a bar.
       for (const line of lines) if (name.includes(':')) expect(line.split('│ ').at(-1)).toBe(name);
     }
   },

@@ -35,7 +35,7 @@ test('--failed-out and --to never replace a file that the command reads', async 
     ['4\n', 'count --new --to FILE --force'],
   ] as const) {
     const file = changeFile(shop, text, 'own.csv');
-    // The codes file is read besides stdin.
+    // With --codes, FILE holds the codes and stdin the scans.
     const stdin = command.includes('--codes') ? { stdin: '55\n' } : { stdin: text, stdinDescriptor: opened(file) };
     expect(await shop.refused(`inventory ${command.replaceAll('FILE', file)}`, stdin)).toMatch(refused);
     expect(readFileSync(file, 'utf8')).toBe(text);

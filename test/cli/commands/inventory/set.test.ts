@@ -123,7 +123,7 @@ describe('Ctrl-C in set', () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
     const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
-      // The time-out of the request passes.
+      // Lets the request time out.
       onStderr: (text) => {
         if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());
       },

@@ -51,7 +51,7 @@ test('set asks before it writes several pets on a terminal, and needs --yes else
   const { asked, prompts } = confirming(false);
   expect(await shop.run('inventory set 4=12 5=9', { terminal: 80, prompts })).toMatchObject({ code: 2, sent: [get] });
   expect(asked).toEqual(['Write 2 changes to staging? Units: 8 added, 27 removed.']);
-  // The hint includes --expect and the guards, because without them it would be another plan.
+  // The hint repeats --expect and the guards, because the plan would differ without them.
   for (const words of ['4=12 5=9', '4=12 --expect 38 --max-zero 1 --reason sold']) {
     const hint = `Hint: petstock inventory set ${words} --env staging --dry-run\n`;
     expect(await shop.refused(`inventory set ${words} --read-first`)).toContain(hint);

@@ -12,7 +12,7 @@ async function tillWith(given: string): Promise<Till> {
   return till;
 }
 
-/** Answers with the stock, but with `given` as the quantity of pet 2. */
+/** Returns an action that sends the stock, but with `given` as the quantity of pet 2. */
 function listing({ stockOf }: Pick<ScriptedService, 'stockOf'>, given: string): Action {
   const item = (petId: number, quantity: unknown) => `{"petId":${petId},"quantity":${quantity},"status":"available"}`;
   return ({ answer }) => answer(200, `[${item(1, stockOf(1))},${item(2, given)},${item(3, stockOf(3))}]`);
@@ -35,7 +35,7 @@ test.for(spellings)('lists and writes other pets if a stock is %s, and reports i
   expect(result.stderr).toContain(
     `Error: Pet 2 is left out: "quantity" in the response ${words}.\nHint: petstock api GET /inventory --env staging\n`,
   );
-  // No write is based on it, and the other pets can be written.
+  // No write is based on the unreadable quantity.
   expect(await run('inventory adjust 2 +1')).toMatchObject({ code: 1, stdout: '' });
   expect(await run('inventory set 2 5 --expect 3')).toMatchObject({ code: 1, stdout: '' });
   expect(service.seen('PATCH')).toEqual([]);
@@ -117,7 +117,7 @@ test('prints valid JSON, and exits with 1 only if the list would show the unread
   expect(JSON.parse(summary.stdout)).toMatchObject({ pets: 2, units: 20 });
 });
 
-/** 1.5, written so long that the error shows only its beginning, which is a large number. */
+/** The number 1.5, spelled so long that an error shows only its beginning, which looks like a large number. */
 const longSpelling = `15${'0'.repeat(50)}e-51`;
 
 test.each([

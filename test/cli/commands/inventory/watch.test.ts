@@ -238,7 +238,7 @@ test('watch checks once right after the machine wakes up', async ({ shop }) => {
     sleep: async (ms: number, signal?: AbortSignal) => {
       await shop.clock.sleep(ms, signal);
       sleeps += 1;
-      // An hour passes for the wall clock alone.
+      // Only the wall clock moves, by an hour.
       if (sleeps === 5) shop.clock.step(3_600_000);
     },
   };

@@ -9,7 +9,7 @@ export async function count(shop: Shop, lines: string, args = '--yes --json', op
   return { ...withReport(result.stdout.startsWith('{') ? result : { ...result, stdout: '' }), written };
 }
 
-/** A person at a terminal of 80 columns, who says yes. */
+/** Options of a terminal of 80 columns at which every question is answered yes. */
 export const person: ShopRunOptions = {
   terminal: 80,
   env: { NO_COLOR: '1' },
@@ -28,7 +28,7 @@ export async function sessionsIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   return listed.map(({ session }) => session.slice(-4)).reverse();
 }
 
-/** Begins a session with each of these scans, which a guard keeps from being written. @returns what `sessionsIn` does */
+/** Begins a session for each list of scans; --max-changes 0 prevents the write. @returns what `sessionsIn` does */
 export async function begun(shop: Shop, ...sessions: readonly string[]): Promise<string[]> {
   for (const lines of sessions) await count(shop, lines, '--new --yes --max-changes 0');
   return sessionsIn(shop);

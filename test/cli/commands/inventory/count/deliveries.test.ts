@@ -39,7 +39,7 @@ test('resumes a counting session only as its own kind, and does not merge two ki
   expect(await shop.refused('inventory count --take --yes', { stdin: '4\n' })).toMatch(kind);
   await shop.refused(`inventory count ${name} --take --yes`, { stdin: '4\n' });
   const no = { ...person, prompts: { confirm: async () => false } };
-  // It does not ask, because Enter must not continue a stock-take as a delivery, or the reverse.
+  // No question is asked, because Enter must not continue a stock-take as a delivery, or the reverse.
   const other = await count(shop, '5 x2\ndone\n', '', no);
   expect(other.stderr.replace('\n  ', ' ')).toContain(
     `Another session is not finished: ${name} (a count of units that came in, with --add).`,

@@ -36,7 +36,7 @@ test('refuses a counting session whose run is unfinished, and suggests resuming 
   expect((await shop.run('inventory get 4 5 8')).stdout).toMatch(/^4\t1\t.*\n5\t9\t.*\n8\t1\t.*\n$/);
 });
 
-/** A count whose process dies with the first PATCH of its run. @returns its session */
+/** Runs a count whose process dies with the first PATCH. @returns its session */
 async function killedCount(shop: Shop, lines: string, args: string): Promise<string> {
   const lost: Promise<never> = new Promise(() => {});
   await new Promise<void>((resolve) => {

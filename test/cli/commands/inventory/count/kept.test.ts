@@ -111,7 +111,7 @@ test('refuses counted units that an unfinished run already has, even if the loca
   const confirm = vi.fn(async (_question: string) => false);
   await count(shop, '4 x2\n5 x3\ndone\n', '--add', { ...person, prompts: { confirm } });
   expect(confirm.mock.calls.join()).toContain(`AGAIN? Run ${run.slice(-4)} is unfinished and has the same units`);
-  // Another delivery, which shares one pet with the run.
+  // This delivery shares one pet with the run.
   const other = await count(shop, '5 x1\n6\n', '--add --new --yes');
   expect(other).toMatchObject({ code: 0 });
   expect(other.stderr.replace(/\s+/g, ' ')).toContain(

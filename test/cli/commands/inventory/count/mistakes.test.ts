@@ -46,7 +46,7 @@ test.for([
       new RegExp(`^stdin has an error\\. Nothing was written\\. Session ${session} keeps `),
     );
     expect(error.hint).toMatch(new RegExp(`^petstock inventory count ${session} `));
-    // The corrected line alone is piped afterwards.
+    // Then only the corrected line is piped.
     const rest = await count(shop, '= 4 7\n', `${session} --yes`);
     expect(rest.written).toContain('4 {"quantity":7}');
     expect(rest.written).toContain(`8 {"quantity":${lines.includes('code 8') ? 3 : 2}}`);

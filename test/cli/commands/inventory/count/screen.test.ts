@@ -123,7 +123,7 @@ test('asks to recount a pet from zero if its stock changes during the count', as
     }
     return answer;
   };
-  // The last two are typed after the request to count again.
+  // The last two inputs follow the request to count pet 4 again.
   const keys = ['4\r4\r5\r', '\x04', '4\r', '\x04'].values() as unknown as string[];
   const { code, stderr, written } = await count(shop, '', '', { ...person, around, keys });
   expect(stderr).toContain('4: 39 → 37 while you counted: count it again\n');

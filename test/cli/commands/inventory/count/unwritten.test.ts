@@ -5,7 +5,7 @@ import { errorJson, openShop, type Shop, type ShopRunOptions, stockOf, test } fr
 import { openTill, type Till } from '../../../../support/till.ts';
 import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
-/** A till that sets the stock of a pet right after the `nth` request of a method. */
+/** Returns options that set a pet's stock right after the `nth` request of a method, like another till. */
 function till(shop: Shop, sale: string, method = 'GET', nth = 1): ShopRunOptions {
   const sent: string[] = [];
   return {
@@ -137,7 +137,7 @@ test('writes counted units to --failed-out if the stock is unreadable', async ()
   expect([1, 2].map((petId) => till.service.stockOf(petId))).toEqual([12, 13]);
 });
 
-/** A list of stock in which pet 1 has this quantity. */
+/** Responds with a list in which pet 1 has this quantity. */
 const listing = (quantity: number): Action => {
   const items = [quantity, 10].map((units, at) => `{"petId":${at + 1},"quantity":${units},"status":"available"}`);
   return answers(200, {}, `[${items.join()}]`);
