@@ -108,9 +108,9 @@ type FileOptions = Omit<ApplyOptions, keyof BulkFlags | 'column' | 'minRows'> & 
  * @throws UsageError with every error in the file
  */
 async function runFile(invocation: Invocation, file: string, given: ApplyOptions): Promise<void> {
-  const { column, minRows, ...others } = given;
-  const least = wholeNumberOf('--min-rows', minRows) ?? 0;
-  const options = { ...others, minRows: least, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
+  const { column, minRows: minRowsText, ...others } = given;
+  const minRows = wholeNumberOf('--min-rows', minRowsText) ?? 0;
+  const options = { ...others, minRows, columns: parseColumns(column), ...parseBulkFlags(invocation, given) };
   const replacing = { force: options.force === true, inputs: [file] };
   const failedOut = await openFailedOut(invocation, options.failedOut, replacing);
   const { dryRun, planOut } = options;

@@ -214,12 +214,12 @@ class Watch {
     const { clock } = context;
     if (this.#checkedAt >= this.#end) return false;
     const { windows } = await this.#limits();
-    const least = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
+    const shortest = this.#pace.least({ minute: windows.minute?.limit, day: windows.day?.limit }, clock.monotonic());
     const wanted = this.#pace.interval;
-    if (least > wanted) await this.#noteSlower(least, 'checks may use at most a tenth of the rate limit');
+    if (shortest > wanted) await this.#noteSlower(shortest, 'checks may use at most a tenth of the rate limit');
     // If the rate limit opens in time, the governor waits for it and shows that.
     const opens = await this.#opensAt();
-    const soonest = Math.max(this.#checkedAt + least, this.#notBefore, opens > this.#end ? opens : 0);
+    const soonest = Math.max(this.#checkedAt + shortest, this.#notBefore, opens > this.#end ? opens : 0);
     if (this.#successfulChecks <= 1 && soonest > this.#end && this.#isNew('short')) {
       const wait = secondsText(soonest - this.#checkedAt);
       await messages.warn(

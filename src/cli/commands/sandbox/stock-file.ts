@@ -19,8 +19,8 @@ import { readNamedFile } from '../../input-file.ts';
 
 const statuses: readonly PetStatus[] = ['available', 'pending', 'sold'];
 const maxFaults = 20;
-const limit = 2n ** 63n;
-/** There is no limit, because a user's own file may have a million pets. */
+const quantityLimit = 2n ** 63n;
+/** The limits of the JSON parser: none, because a user's own file may have a million pets. */
 const unbounded = { values: Number.POSITIVE_INFINITY, names: Number.POSITIVE_INFINITY };
 
 const noStock = 'this is not a stock file: the first line must name the columns, such as petId,quantity,status';
@@ -70,7 +70,7 @@ class StockCollector {
     const count = /^-?\d{1,19}$/.test(quantity.trim()) ? BigInt(quantity.trim()) : undefined;
     if (!petId.ok) this.problem(where, petId.problem);
     else if (this.#items.has(petId.value)) this.problem(where, `pet ${petId.value} appears twice`);
-    else if (count === undefined || count >= limit || count < -limit) {
+    else if (count === undefined || count >= quantityLimit || count < -quantityLimit) {
       this.problem(where, `the quantity must be a 64-bit integer, not "${quantity.slice(0, 40)}"`);
     } else if (known === undefined) {
       this.problem(where, `the status must be ${statuses.join(', ')}, not "${status.slice(0, 40)}"`);
