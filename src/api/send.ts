@@ -125,8 +125,8 @@ class Tries {
   }
 
   /**
-   * Returns the governor's refusal of another attempt with the message of the last attempt, if the service is
-   * unavailable or that attempt got a 429. Returns any other error unchanged.
+   * Merges the governor's refusal of another attempt with the error of the last attempt, if the service is unavailable
+   * or that attempt got a 429. Returns any other error unchanged.
    */
   #withReason(error: unknown): unknown {
     const isRefusal = error instanceof RateLimitedError || error instanceof UnavailableError;

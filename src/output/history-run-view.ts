@@ -11,7 +11,7 @@ import { exportIdentity, rowJson, runJson, unitsText, writtenRows } from './hist
 import { localMinute } from './time.ts';
 import { type Column, type Grid, plainColumns, type Row, type View } from './view.ts';
 
-/** Describes a run. `words` contain text of other people, such as names and reasons; the caller has to quote them. */
+/** Returns lines about a run: `own` are petstock's; `words` quote other people, so the caller puts a bar in front. */
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;

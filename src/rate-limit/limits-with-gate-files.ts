@@ -151,8 +151,8 @@ export class LimitsWithGateFiles implements KeyLimits {
   }
 
   /**
-   * Removes outdated copies, and saves the gate of a state unless a copy has it. So a gate of another machine outlasts
-   * the shared state.
+   * Removes outdated copies of a later gate, and saves the gate of a state unless a copy has it. So a gate of another
+   * machine outlasts the shared state.
    */
   async #writeGateFiles(scope: string, state: KeyState, within = tolerance): Promise<KeyState> {
     const isOutdated = this.#outdatedCheck(scope);

@@ -3,7 +3,7 @@ export interface Window {
   /** When the window ends, in milliseconds since the Unix epoch by the service's clock. */
   readonly reset: number;
   readonly limit: number;
-  /** `least` or less: requests that ended without reporting this window are subtracted, those in flight are not. */
+  /** At most `least`: requests that ended without reporting this window are subtracted, requests in flight are not. */
   readonly left: number;
   /** The smallest `remaining` seen. */
   readonly least: number;

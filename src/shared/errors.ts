@@ -149,9 +149,7 @@ export class AuthError extends PetstockError {
   readonly code = 'unauthorized';
 }
 
-/**
- * The network failed, a request timed out, the service returned 5xx, or the state can't be reached, after all retries.
- */
+/** The network failed, a request timed out, the service returned 5xx, or the state or a lock is unavailable. */
 export class UnavailableError extends PetstockError {
   readonly kind = 'unavailable';
   readonly code: 'unavailable' | 'untrusted_certificate' = 'unavailable';

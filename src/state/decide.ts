@@ -53,8 +53,8 @@ export interface Lease {
 }
 
 /**
- * @param owners the caller's run and pet lock. Their lease blocks it only while a request of another process that wrote
- * the run may still arrive
+ * @param owners the caller's run and pet lock. Their lease blocks the caller only while a request of another process
+ * that wrote the run may still arrive
  * @param me the id of the asking process
  * @returns who blocks the pet; undefined if the caller may write the pet's stock. `until` is by the state's clock
  */

@@ -121,8 +121,8 @@ export function refuseRepetitionOnce(context: StateContext, content: RunContent,
 }
 
 /**
- * @throws RepetitionError if this machine has begun the content in another state (such as one before an older copy) and
- * the history lacks it
+ * @throws RepetitionError, once, if this machine has begun the content in another state (such as one before an older
+ * copy) and the history lacks it
  */
 export function requireNew(context: StateContext, { head, follows }: NewRun, state: string): void {
   const known = context.notes.stateOf(head);

@@ -55,10 +55,7 @@ export function recentOfPets(
 /** Rows of removed runs have a negative number instead of the number of their run. */
 const ofRemoved = 'run < 0';
 
-/**
- * Reports whether a recent write that read no stock came after this one: then this row shows the stock before that
- * write.
- */
+/** Selects writes before a recent write that read no stock: each shows the stock before the recent write. */
 const precedesRecent = `EXISTS (SELECT 1 FROM petstock.rows AS later WHERE later.pet_id = rows.pet_id AND later.service = rows.service
   AND later.touched > rows.touched AND later.before IS NULL AND later.boot = ? AND later.expires > ?)`;
 
@@ -78,7 +75,7 @@ export function keepRecent(at: TransactionContext, run: number, host: string): S
 }
 
 /**
- * Returns the recent writes at a service, the oldest first. Some of other boots are missing if there are very many.
+ * Returns the recent writes at a service, the oldest first. Leaves out some of other boots if there are very many.
  */
 export function* recentOfService(
   at: TransactionContext,

@@ -69,7 +69,7 @@ export function runRecordOf(row: Row, isRunning: boolean): RunRecord {
 }
 
 /**
- * Returns how to show a run in an older copy: its open rows may have been written.
+ * Returns a run in an older copy for display: its open rows may have been written.
  * @param deltas how many of the open rows have a delta
  */
 export function doubtfulRun(record: RunRecord, deltas: number): RunRecord {

@@ -16,7 +16,7 @@ export class WriteTurns {
   #isInBackground = false;
   #hasEnded = false;
 
-  /** @param writeBuffer writes what is buffered, if anything is; `isEmpty`: whether nothing is left */
+  /** @param writeBuffer writes the buffer; `isEmpty` is true if nothing is left in the buffer */
   constructor(clock: Clock, writeBuffer: () => Promise<{ readonly isEmpty: boolean }>) {
     this.#clock = clock;
     this.#writeBuffer = writeBuffer;

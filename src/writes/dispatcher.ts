@@ -57,7 +57,7 @@ export class Dispatcher {
   #isGroup: boolean;
   #reserved: Permit | undefined;
   readonly #groupSize: GroupSize;
-  /** Whether reading the stock left no permit of the last admission. */
+  /** Whether no permit of the last admission was left after reading the stock. */
   #spentPermitOnRead = false;
   /** Whether the next admission must read the stock: it was too old, but the only permit was used to send a row. */
   #isStale = false;

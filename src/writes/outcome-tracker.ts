@@ -124,7 +124,7 @@ export class OutcomeTracker implements WriteProgress {
       if (this.notWritten.has(write.row)) this.notWritten.set(write.row, error);
       this.notSent(write, error);
     }
-    // An error of a row that was still waiting when the run ended is not why it ended.
+    // An error of a row that was still waiting when the run ended is not why the run ended.
     if ((stop || isDoubtful) && !this.ended) {
       this.isReadable = isReadable;
       this.stop(cause);

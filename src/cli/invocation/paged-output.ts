@@ -20,8 +20,8 @@ interface PagedOutput {
 type Pieces = AsyncGenerator<string, void>;
 
 /**
- * Maximum length, in characters, of the text that is kept to show it without the pager. A pager that took more has
- * started.
+ * Maximum length, in characters, of the text that is kept to show it without the pager. A pager that took more
+ * must have started.
  */
 const maxRepeated = 1024 * 1024;
 

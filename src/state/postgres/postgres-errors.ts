@@ -5,7 +5,7 @@ import { petstock } from '../../shared/hint.ts';
 const lostStates = /^(08|57P0[123]|25006|25P03)/;
 const busyStates = /^(57014|55P03|53300|40001|40P01|58000)/;
 
-/** @returns the SQLSTATE if PostgreSQL itself reported the error; undefined for others, such as a network error */
+/** @returns the SQLSTATE of an error from PostgreSQL itself; undefined for any other, such as a network error */
 function stateOf(error: unknown): string | undefined {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined;
