@@ -16,11 +16,11 @@ const [run, settled] = [record('run', { code: 'r' }), record('settled')];
 
 /** Returns the units still to be written, the pets already written, and the pets handed over to a run. */
 const stateOf = (...scans: Scans) => {
-  const { tally, written, handedOver, runs, run, isSettled } = accountOf(session(...scans));
+  const { tally, written, handedOver, runs, run, isSettled, isEmpty } = accountOf(session(...scans));
   const counts = [...tally.counts(), ...tally.unknowns()].map(([what, units]) => `${what}:${units}`).join(' ');
-  return { counts, written: [...written], handedOver: [...handedOver], runs, run, isSettled };
+  return { counts, written: [...written], handedOver: [...handedOver], runs, run, isSettled, isEmpty };
 };
-const idle = { written: [], handedOver: [], runs: 0, run: undefined, isSettled: true };
+const idle = { written: [], handedOver: [], runs: 0, run: undefined, isSettled: true, isEmpty: false };
 
 test.each<[string, Scans, object]>([
   [
@@ -38,7 +38,7 @@ test.each<[string, Scans, object]>([
   [
     'lists the pets that a run has written',
     [scan('add', 4n, 3), given(4n, 3), run],
-    { ...idle, written: [4n], runs: 1, run: 'r', isSettled: false, counts: '' },
+    { ...idle, written: [4n], runs: 1, run: 'r', isSettled: false, isEmpty: true, counts: '' },
   ],
   [
     'adds units to a written pet',

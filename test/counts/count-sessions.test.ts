@@ -124,11 +124,16 @@ test('merges sessions once, and refuses to merge them again', async () => {
   expect(sessions.list(false).map(({ head }) => head.session)).toEqual([merged.head.session]);
 });
 
-test('finds each session by its last characters', async () => {
+test('finds each session by its id or its last characters', async () => {
   const { sessionsOf } = await machine();
   const sessions = await sessionsOf(processNumber(1));
   const names = Array.from({ length: 20 }, () => shortOf(sessions.begin(empty)));
   expect(new Set(names).size).toBe(20);
   expect(() => sessions.find('zzzz')).toThrow(/There is no session zzzz/);
-  expect(shortOf(sessions.find(names[3] ?? ''))).toBe(names[3]);
+  const found = sessions.find(names[3] ?? '');
+  expect(shortOf(found)).toBe(names[3]);
+  expect(sessions.find(found.head.session)).toEqual(found);
+  expect(() => sessions.find(`20200101T000000Z-${names[3]}`)).toThrow(/There is no session 20200101/);
+  const removed = { ...found, head: { ...found.head, session: '20200101T000000Z-zzzz' } };
+  expect(() => sessions.take(removed)).toThrow(/was finished or removed by another process/);
 });

@@ -415,6 +415,8 @@ export function testState(name: string, newStore: () => Driver): void {
         const counts = { differs: 1, conflict: 1, unknown: 1 };
         expect(await runOf(log)).toMatchObject({ state: 'incomplete', counts });
         expect(await ours.check()).toEqual([]);
+        await pass(timeout + 1);
+        expect((await rowsOf(log))[2]).toMatchObject({ result: 'unknown', inFlightUntil: undefined });
       });
 
       it('keeps an outcome that arrives while others are being written', async () => {
