@@ -146,7 +146,7 @@ class Exchange implements ReceivedResponse {
 
   readonly #end = (): void => this.#controller.abort();
 
-  /** Converts an error of the network, the timeout, an interruption or a lack of memory; returns any other unchanged. */
+  /** Converts errors of the network, the timeout, an interruption or a lack of memory; returns any other unchanged. */
   #converted(error: unknown): unknown {
     const { interrupted, timeout } = this.#options;
     const hasHead = this.#response !== undefined;

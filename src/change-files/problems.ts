@@ -13,7 +13,7 @@ export type Remedy = { readonly kind: 'ignore' } | { readonly kind: 'ask'; reado
 export interface FileProblems {
   readonly unit: PlaceUnit;
   /**
-   * The first thousand problems, in the order of lines. A column is spelled as in the file, but short and safe to print.
+   * The first thousand problems, in the order of lines. A column is spelled as in the file, but short and safe.
    * A message is for a shop assistant, without the line and without a period.
    */
   readonly problems: readonly ErrorFault[];

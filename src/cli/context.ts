@@ -62,7 +62,7 @@ export interface Output {
    * @throws ClosedPipeError if the reader has exited
    */
   write(chunk: string | Uint8Array): Promise<void>;
-  /** Returns a text without any key that was sent. Call this before truncating or wrapping. `guardedContext` adds it. */
+  /** Returns a text without any key that was sent. Call this before truncating or wrapping. Set by `guardedContext`. */
   redact?(text: string): string;
 }
 

@@ -100,7 +100,7 @@ async function* tableRows(
   }
 }
 
-/** Maximum number of rows that are read to describe a run. A longer run is described by its number of pets and units. */
+/** Maximum number of rows that are read to describe a run. A longer run is described by its pet and unit counts. */
 const maxRead = 1000;
 
 /**
@@ -146,7 +146,7 @@ export function writtenRows({ counts }: Pick<RunRecord, 'counts'>): number {
 
 const faultyResults = ['unknown', 'differs', 'pending', 'failed', 'conflict'] as const;
 
-/** Returns the result of a run in words. `whole` is true if the run is done, every row succeeded and none was undone. */
+/** Returns the result of a run in words. `whole`: the run is done, every row succeeded and none was undone. */
 function resultOf(facts: RunRecord): { readonly result: string; readonly whole: boolean } {
   const { counts, changes, undone, state, isDiscarded } = facts;
   const { applied, unknown, pending, differs } = counts;
@@ -175,7 +175,7 @@ function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunReco
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
-/** Returns the counts of a run with all fields of a report. `notAttempted` is 0: in the history, such rows are pending. */
+/** Returns the counts of a run with all fields of a report. `notAttempted` is 0: the history keeps such rows pending. */
 function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }

@@ -36,8 +36,8 @@ async function* barredTable(view: View, options: RenderOptions): AsyncGenerator<
 }
 
 /**
- * Renders a table with cli-table3 if it fits and has at most `measuredRows` rows. Any other table is written row by row,
- * in a form that has room for it.
+ * Renders a table with cli-table3 if it fits and has at most `measuredRows` rows. Any other table is written row by
+ * row, in a form that has room for it.
  */
 async function* rowTable(view: View, options: RenderOptions): AsyncGenerator<string> {
   let first: readonly Row[] = [];

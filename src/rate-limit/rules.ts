@@ -42,8 +42,8 @@ function maxInFlightOnSharedKey(permits: number): number {
  * - Two requests that belong together are not separated: a window with room for one counts as exhausted, unless it
  * never has more.
  * - With other users of the key, half of what remains is theirs. A sixteenth of our half may be in flight, or four
- * requests if that is more. If the others are not visible, only one of our requests may be in flight, or two that belong
- * together.
+ * requests if that is more. If the others are not visible, only one of our requests may be in flight, or two that
+ * belong together.
  * @param at the time by the monotonic clock
  */
 export function decide(

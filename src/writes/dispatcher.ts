@@ -184,8 +184,8 @@ export class Dispatcher {
   }
 
   /**
-   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that are no longer to
-   * be sent.
+   * Reads the stock of all queued rows that depend on it, with the first permit, and settles those that are no longer
+   * to be sent.
    */
   async #readAgain(permits: Permit[]): Promise<void> {
     const relying = this.#queue.filter(dependsOnStock);

@@ -1,4 +1,4 @@
-/** Words that people type out of habit, each with a function that turns the rest of the line into a command to suggest. */
+/** Words that people type out of habit, each with a function that turns the rest of the line into a suggestion. */
 const otherNames: Readonly<Record<string, (rest: readonly string[]) => readonly string[]>> = {
   ls: (rest) => listLine(rest),
   low: (rest) => ['inventory', 'list', '--low', ...rest],

@@ -85,8 +85,8 @@ function screenOf({ context }: Invocation, report: BulkReport): BulkReport | und
 }
 
 /**
- * Reports whether the history keeps a row as pending, so that a resume sends it again: it was not written, and the
- * service has not rejected it.
+ * Reports whether the history keeps a row as pending, so that a resume sends it again: the row was not written, was not
+ * rejected by the service, and has no unreadable stock.
  */
 export function isPending({ result, error }: BulkRow): boolean {
   const isJudged = error?.status !== undefined && statusMeaning(error.status) === 'refused';

@@ -12,8 +12,8 @@ export type WriteRows = (rows: readonly BulkRow[]) => Promise<void>;
 
 /**
  * Checks the change file that an option names.
- * @throws UsageError if its folder is missing, if it is itself a folder, or if its name is not that of a CSV; the errors
- * of `confirmReplacing`
+ * @throws UsageError if its folder is missing, if it is itself a folder, or if its name is not that of a CSV; the
+ * errors of `confirmReplacing`
  */
 export async function requireChangeFile(
   invocation: Invocation,

@@ -15,8 +15,8 @@ import { type CountOptions, commandFor } from './count-options.ts';
 
 /**
  * Returns the session to resume, or the sessions to merge; none if a new session has to begin.
- * @throws UsageError if a session does not exist, is ambiguous, or can't be used with the options; without a terminal,
- * also if none is named and one is unfinished
+ * @throws the errors of `CountSessions.find`; UsageError if a session can't be used with the options, or, without a
+ * terminal, if none is named and one is unfinished
  */
 export async function chooseSessions(
   invocation: Invocation,

@@ -138,7 +138,7 @@ function labelAndUser({ connection }: RunAccess, { label }: Pick<CountOptions, '
 }
 
 /**
- * Takes a session, and settles its last run.
+ * Opens a session, takes it unless this is a dry run, and settles its last run.
  * @throws UsageError if the session is finished, or if its run is unfinished
  */
 async function openSettled(sessions: CountSessions, found: CountSession, run: RunAccess, options: CountOptions) {

@@ -29,7 +29,7 @@ export interface CountScreen {
 
 /**
  * Creates the output of a count. On a terminal, a person sees the result of each line, and below it the sum and the
- * next line. If lines can't be redrawn (such as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it. For
+ * next line. If lines can't be redrawn (as with `TERM=dumb`), the sum is a line of its own; `--quiet` hides it. For
  * scans from a pipe, the sum is one changing line on a terminal; unknown codes and mistaken lines stay visible.
  */
 export function createCountScreen(invocation: Invocation, sum: () => CountSum, show: CountShow): CountScreen {

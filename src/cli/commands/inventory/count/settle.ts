@@ -16,7 +16,7 @@ import { withSessions } from './list-sessions.ts';
 /**
  * Finds the run that took the units of a session. Gives the session back the units that the run has not written and
  * will not write: those of a delivery, and counts that the service rejected. Ends a session with nothing left.
- * @param mayReturnUnits whether the session gets its units back if the history has no such run (it may have been removed)
+ * @param mayReturnUnits whether the session gets its units back if the history lacks the run (it may have been removed)
  * @returns the pets to count again, because their stock has changed or it is not known whether they were written
  * @throws UsageError while the run is unfinished, and if it is not known whether it has begun
  */
@@ -67,8 +67,7 @@ async function unwrittenOf(access: RunAccess, session: SessionContent, run: stri
 const unwritten = ['conflict', 'failed', 'unknown'] as const;
 
 /**
- * Returns the run of a session, which must have ended; undefined if it is no longer in the history, because only a run
- * that has ended can be removed.
+ * Returns the ended run of a session; undefined if the history no longer has the run.
  * @throws UsageError if the run is unfinished
  */
 async function endedRun({ connection }: RunAccess, session: SessionContent, run: string) {
