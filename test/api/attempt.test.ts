@@ -301,7 +301,7 @@ describe('the facts about all attempts of a request', () => {
     ['a 500', patch, [answer(500)], { status: 500, ...neither }, 1],
     ['a 504', patch, [answer(504)], { status: 504, ...onItsWay }, 1],
     ['a bug after a reset', get, [reset, fault({})], { name: 'Error' }, 2],
-  ])('reports what is certain about all attempts of a request: %s', async (_what, request, steps, facts, count) => {
+  ])('combines the facts about all attempts in one error: %s', async (_what, request, steps, facts, count) => {
     const { options, sent } = createRig(steps);
     const outgoing = { ...patch, ...request };
     const use = async ({ status }: { readonly status: number }) => {
@@ -339,7 +339,7 @@ describe('the facts about all attempts of a request', () => {
       },
     ],
     [
-      'a 503, because of the rate limit',
+      'a 503 and a spent rate limit',
       answer(503, {}, body),
       rateLimited,
       { message: 'the gate', status: undefined, retryAfterSeconds: 9 },
@@ -350,19 +350,16 @@ describe('the facts about all attempts of a request', () => {
       new RateLimitedError('the gate'),
       { message: 'the gate', status: undefined },
     ],
-    ['a 429, because of a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
-  ])(
-    "decides whether to repeat the service's message if no request may be sent after %s",
-    async (_what, step, closed, facts) => {
-      const { options, permit } = createRig([step]);
-      const admit = async () => {
-        throw closed;
-      };
-      const closing = { ...options, governor: { admit } };
-      await expect(send({ ...get, permit }, closing, use)).rejects.toMatchObject(facts);
-      await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
-    },
-  );
+    ['a 429 and a bug', answer(429, {}, body), new Error('the gate'), { message: 'the gate' }],
+  ])('reports either the last response or why no retry was admitted, after %s', async (_what, step, closed, facts) => {
+    const { options, permit } = createRig([step]);
+    const admit = async () => {
+      throw closed;
+    };
+    const closing = { ...options, governor: { admit } };
+    await expect(send({ ...get, permit }, closing, use)).rejects.toMatchObject(facts);
+    await expect(send(get, closing, use)).rejects.toMatchObject({ message: 'the gate' });
+  });
 
   test.each<[string, Step, string, number[]?]>([
     ['a 503 with a wait', answer(503, { 'retry-after': '7' }), 'GET /inventory/7: the service returned 503', []],
@@ -380,7 +377,7 @@ describe('the facts about all attempts of a request', () => {
   test.each<[string, Step, object]>([
     ['a refusal', refused, { status: 429 }],
     ['a failure', answer(502), { status: 502 }],
-  ])('leaves the retry after %s to a caller that wants one attempt', async (_what, step, facts) => {
+  ])('does not retry after %s if the caller wants one attempt', async (_what, step, facts) => {
     const { options, sent } = createRig([step, answer(200)]);
     await expect(send({ ...get, once: true }, options, use)).rejects.toMatchObject(facts);
     expect(sent).toHaveLength(1);
@@ -427,9 +424,9 @@ test.each<readonly [string, string, number, string | undefined, string]>([
     `another address, https://${'x'.repeat(92)}…. The`,
   ],
   ['a redirect without a Location', 'GET', 302, undefined, 'returned a redirect (302) without a valid address'],
-  ['a redirect to what is no URL', 'GET', 302, 'http://[', 'returned a redirect (302) without a valid address'],
+  ['a redirect to an invalid URL', 'GET', 302, 'http://[', 'returned a redirect (302) without a valid address'],
   ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with 302. That redirect can'],
-  ['a redirect of a write, sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
+  ['a redirect of a write sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
 ])('does not follow %s', async (_what, method, status, location, words) => {
   const { options, permit, sent } = createRig([answer(status, location === undefined ? {} : { location })]);
   const failed = sendOnce({ ...patch, method, permit }, options, use);

@@ -6,7 +6,7 @@ import { turns } from './server.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
-test('yields what has arrived of a body, and then throws the error that broke it off', async () => {
+test('yields the chunks of a body that arrived before an error, and then throws the error', async () => {
   const queue = new BodyQueue(source);
   queue.push(Buffer.from('{"petId":'));
   queue.fail(new Error('reset'));
@@ -67,14 +67,14 @@ function counting(upTo: number, end: () => Promise<void> = async () => {}) {
   return { values, answers, seen, read, ended: () => ended };
 }
 
-test('tells the source of pushToPull that the reader has stopped, and waits for the source to end', async () => {
+test('tells the source of a body that its reader has stopped, and waits for the source to end', async () => {
   const { answers, read, ended } = counting(3, turn);
   await read(2);
   expect(answers).toEqual([true, false]);
   expect(ended()).toBe(true);
 });
 
-test('ignores a failure of the source of pushToPull once the reader has stopped', async () => {
+test('ignores a failure of the source of a body once its reader has stopped', async () => {
   const { seen, read } = counting(3, breakOff);
   await read(1);
   expect(seen).toEqual([1]);

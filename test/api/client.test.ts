@@ -100,7 +100,7 @@ describe('responses to the client', () => {
   const encodedBy = (encoding: string, status = 200) => answer(status, stock, { 'content-encoding': encoding });
 
   test.each([
-    ['bytes that are no UTF-8', answer(200, Buffer.from([0x5b, 0xff, 0x5d])), 'is not UTF-8 text'],
+    ['bytes that are not UTF-8', answer(200, Buffer.from([0x5b, 0xff, 0x5d])), 'is not UTF-8 text'],
     ['a 204 without a body', answer(204), 'The service returned 204 instead of 200'],
     ['a list with 202', answer(202, stock), 'The service returned 202 instead of 200'],
     ['a part of a list with 206', answer(206, stock), 'The service returned 206 instead of 200'],
@@ -119,7 +119,7 @@ describe('responses to the client', () => {
 
   // A body that is used only for the error's message can't change its class.
   test.each([
-    ['bytes that are no UTF-8', answer(401, Buffer.from([0xe9, 0xff]))],
+    ['bytes that are not UTF-8', answer(401, Buffer.from([0xe9, 0xff]))],
     ['an unknown content encoding', encodedBy('zstd', 401)],
     ['a corrupt gzip', encodedBy('gzip', 401)],
     ['a body that is cut short', cutShort],

@@ -100,15 +100,15 @@ describe('decoding items and lists', () => {
 });
 
 test.each([
-  ['', 'is empty'],
-  [' \r\n', 'is empty'],
-  ['<!DOCTYPE html><title>Sign in</title>', 'is HTML, not JSON'],
-  ['\n  <html>', 'is HTML, not JSON'],
-  ['[{"petId":7,"quanti', 'is not valid JSON'],
-  ['{"petId":7,"petId":8}', 'is not valid JSON'],
-  ['['.repeat(100_000), 'is not valid JSON'],
-  ['OK', 'is not valid JSON'],
-])('describes a response that is not JSON: %j', (text, fault) => {
+  ['is empty', ''],
+  ['is empty', ' \r\n'],
+  ['is HTML, not JSON', '<!DOCTYPE html><title>Sign in</title>'],
+  ['is HTML, not JSON', '\n  <html>'],
+  ['is not valid JSON', '[{"petId":7,"quanti'],
+  ['is not valid JSON', '{"petId":7,"petId":8}'],
+  ['is not valid JSON', '['.repeat(100_000)],
+  ['is not valid JSON', 'OK'],
+])('reports that a response %s', (fault, text) => {
   expectNonsense(() => decodeJson(text, list), fault, 'list');
   expectNonsense(() => decodeJson(text, patch), fault, 'item');
   expect(() => decodeJson(text, list)).toThrow(expect.objectContaining({ cause: expect.any(SyntaxError) }));

@@ -51,7 +51,7 @@ test.each<readonly [string, number]>([
   ['422.0', 422],
   // Otherwise, the status of the response counts.
   ...['"404"', 'null', '404.5', '0', '99', '600', '-1', '99999999999999999999'].map((told) => [told, 400] as const),
-])('reads the status %s in an Error body as %i', (told, expected) => {
+])('reads the status %s in the Error body of a 400 as %i', (told, expected) => {
   expect(parseServiceError(body(told), 400)?.status).toBe(expected);
 });
 

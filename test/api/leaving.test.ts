@@ -17,7 +17,7 @@ async function listen() {
   return { url, transport, ask, seen: () => ({ requests: requests.length, connections: connections.opened }) };
 }
 
-test('calls `leaving` before a request is written, and does not send the request if `leaving` throws', async () => {
+test('calls back before a request is written, and does not send the request if the callback throws', async () => {
   const { ask, seen } = await listen();
   let sentBefore = -1;
   await ask(() => {

@@ -43,7 +43,7 @@ async function openReader(
   return { ...rig, error: read().catch((reason) => reason) };
 }
 
-test('fails for a list with a quantity that has no exact value, unless the caller handles such pets', async () => {
+test('rejects a list with an unreadable stock unless the caller handles it', async () => {
   const list = '[{"petId":1,"quantity":2,"status":"sold"},{"petId":7,"quantity":3.5,"status":"sold"}]';
   const { client } = await openClient([answer(200, list), answer(200, list)]);
   const read = async (options?: Parameters<typeof client.scanInventory>[0]) => {
@@ -120,7 +120,7 @@ describe('a list that breaks off after its first batch', () => {
   }
 
   test.each([
-    ['a list without its end', '', `is not valid JSON: it is cut off after ${bytes} bytes`],
+    ['a list that ends in the middle', '', `is not valid JSON: it is cut off after ${bytes} bytes`],
     ['text that is not JSON', '<b>,', `is not valid JSON at byte ${begun.length}`],
     [
       'an item without a quantity',

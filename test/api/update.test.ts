@@ -53,7 +53,7 @@ test('reports a response that begins with an unrequested 100 Continue as unreada
 });
 
 describe('an update without a permit', () => {
-  test('retries an update without a permit if it could not be sent', async () => {
+  test('retries an update that could not be sent if the caller gave no permit', async () => {
     const { client, sentAt } = createClientRig({ url: 'http://127.0.0.1:1/v1' });
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ notCarriedOut: true, mayBeInFlight: false });
     expect(sentAt()).toHaveLength(5);
@@ -137,7 +137,7 @@ describe('an update with a permit', () => {
 test.each([
   ['a fresh permit', 0],
   ['an expired permit', 31_000],
-])('reads the list after a 503 if scanInventory is given %s', async (_what, ms) => {
+])('retries the request for the list after a 503 if the caller gave %s', async (_what, ms) => {
   const { server, client, permit, clock } = await openClient([answer(503), answer(200, `[${item}]`)]);
   const given = await permit();
   clock.advance(ms);

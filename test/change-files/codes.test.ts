@@ -25,7 +25,7 @@ test.each(['petId,name\n7,Rex\ncode,petId\n', 'code,name\n7,Rex\n', '\0code,petI
   },
 );
 
-test('reads only columns of a codes file whose whole name is known', async () => {
+test('reads a column of a codes file only if its whole name is known', async () => {
   const codes = { pets: new Map([['007', 8n]]), names: new Map(), lows: new Map() };
   expect(await read('xcode,codes,code,petId,nickname,names,yellow,lower\n1,2,007,8,Rex,Max,3,4\n')).toMatchObject({
     ok: true,

@@ -184,7 +184,7 @@ describe('readChanges of a row', () => {
       'petId,quantity,expected\n1,2,3\n2,1',
       '3: the file breaks off here: the last line has 2 cells, but the header has 3',
     ],
-    ['no fault of a last row with fewer cells if it ends with a line end', 'petId,quantity,expected\n1,2,3\n2,1\n'],
+    ['nothing if a last row with fewer cells ends with a line end', 'petId,quantity,expected\n1,2,3\n2,1\n'],
   ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
 
   it('refuses a last line that breaks off right before its quantity or delta', async () => {

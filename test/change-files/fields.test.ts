@@ -35,10 +35,10 @@ test('finds each longer field name if any letter but the first is missing', () =
 
 test.each<[string, string, Remedy | undefined]>([
   ['no unknown column', 'petId,quantity\n4,12\n', undefined],
-  ['a wrong row only', 'petId,quantity\n4,x\n', undefined],
+  ['only a wrong row', 'petId,quantity\n4,x\n', undefined],
   ['a column to ignore', 'petId,quantity,Colour\n4,12,red\n', { kind: 'ignore' }],
   [
-    'a stock to name',
+    'an unknown column for the stock',
     'petId,Shelf\n4,12\n',
     {
       kind: 'ask',
@@ -47,7 +47,7 @@ test.each<[string, string, Remedy | undefined]>([
     },
   ],
   [
-    'an id to name, beside others',
+    'two unknown columns, one for the pet id',
     'Animal,quantity,Shelf\n4,12,1\n',
     {
       kind: 'ask',
@@ -56,7 +56,7 @@ test.each<[string, string, Remedy | undefined]>([
     },
   ],
   [
-    'a stock that may be expected',
+    'a column that may be the expected stock',
     'petId,quantity,oldQuantity\n4,12,9\n',
     {
       kind: 'ask',
@@ -64,9 +64,9 @@ test.each<[string, string, Remedy | undefined]>([
     },
   ],
   ['a second expected stock', 'petId,quantity,expected,oldQuantity\n4,12,9,9\n', undefined],
-  ['two that may be expected', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
+  ['two columns that may be the expected stock', 'petId,quantity,oldQuantity,expcted\n4,12,9,9\n', undefined],
   ['too few columns', 'Shelf\n4\n', undefined],
-  ['a name that is not safe to type', 'petId,Shelf$x\n4,12\n', undefined],
+  ['a column name that is unsafe in a shell', 'petId,Shelf$x\n4,12\n', undefined],
 ])('decides which options to suggest for a file with %s', async (_, content, remedy) => {
   const file = await read(content);
   expect(file.ok ? undefined : file.remedy).toEqual(remedy);
@@ -88,12 +88,12 @@ test.each<[string, boolean]>([
   expect(file.ok ? undefined : file.remedy?.kind).toBe(asks ? 'ask' : undefined);
 });
 
-test('asks nothing about a header of a single unknown word', async () => {
+test('does not ask about the column of a header with a single unknown word', async () => {
   const file = await read('Animal\n', { columns: new Map([['petId', 'Nr']]) });
   expect(file).toMatchObject({ ok: false, total: 1, remedy: undefined });
 });
 
-test('asks nothing about a file that lacks a named column', async () => {
+test('does not ask about an unknown column if a column named by the user is missing', async () => {
   const file = await read('petId,quantity,Colour\n', { columns: new Map([['expected', 'Seen']]) });
   expect(file).toMatchObject({ ok: false, total: 2, remedy: undefined });
 });

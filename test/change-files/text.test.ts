@@ -90,7 +90,7 @@ describe('readChanges by format', () => {
 describe('readChanges of a source', () => {
   const unnamed = { name: undefined, format: undefined };
 
-  it('reads several rows that arrive at once and are longer than a megabyte together', async () => {
+  it('reads rows that arrive at once and exceed a megabyte together', async () => {
     const status = 'x'.repeat(600_000);
     const rows = [1, 2].map((id) => ({ id, qty: 7, status }));
     const text = `id,qty,status\n${rows.map((row) => Object.values(row).join()).join('\n')}\n`;

@@ -195,7 +195,7 @@ describe('a proxy', () => {
       'refused to connect, with status 429. Nothing was written. Requests are possible again in 1 min',
     ],
     ['503 Down\r\nRetry-After: 200', 5, 'Requests are possible again in 202 s. Nothing was written'],
-  ] as const)('sends the proxy nothing in the next command after its %j', async ([refusal, code, words]) => {
+  ] as const)('does not contact the proxy in the next command after its %j', async ([refusal, code, words]) => {
     const { shop, proxy } = await openFarShop(
       `${refusal}\r\nX-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 5\r\nX-RateLimit-Reset: 1768478460`,
     );

@@ -22,9 +22,9 @@ test('adds up adjusts of one pet from several containers', async ({ shop }) => {
 const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 
 test.for([
-  ['another boot', container],
+  ['another boot id', container],
   ['another host name', sameBoot],
-] as const)('a container with %s finds a run of its host, and waits for its request', async ([, other], { shop }) => {
+] as const)('a container with %s waits for the request of a run of its host', async ([, other], { shop }) => {
   const { host, clock } = other(shop);
   let sentAt = 0;
   await useState(shop, async ({ history }) => {

@@ -49,17 +49,17 @@ test("passes the user's LESS to the pager, but no key or password", async () => 
 });
 
 test.each<[string, ShopRunOptions, string]>([
-  ['a screen that holds the list and the prompt', { rows: 26 }, ''],
-  ['a height that is not known', { rows: undefined }, ''],
+  ['the screen holds the list and the prompt', { rows: 26 }, ''],
+  ['the height is unknown', { rows: undefined }, ''],
   ['--no-pager', {}, '--no-pager'],
   ['-q', {}, '-q'],
   ['-o json', {}, '--json'],
   ['PETSTOCK_PAGER=cat', { env: { PETSTOCK_PAGER: 'cat', PAGER: 'more' } }, ''],
-  ['PAGER empty', { env: { PAGER: '' } }, ''],
+  ['PAGER is empty', { env: { PAGER: '' } }, ''],
   ['TERM=dumb', { env: { TERM: 'dumb' } }, ''],
-  ['stdout to a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
-  ['a stdin that is not a terminal', { terminals: ['stdout', 'stderr'] }, ''],
-])('does not start a pager with %s', async (_why, options, flags) => {
+  ['stdout is a pipe', { terminals: ['stdin', 'stderr'] }, '-o table'],
+  ['stdin is not a terminal', { terminals: ['stdout', 'stderr'] }, ''],
+])('does not open a pager (%s)', async (_why, options, flags) => {
   const { stdout, pager, plain } = await list(options, flags);
   expect(stdout).toBe(plain);
   expect(pager.commands).toEqual([]);
@@ -81,7 +81,7 @@ test.each([
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
 ] as const)(
-  'prints the list directly if the pager is missing (noticed %s), and warns about a named pager',
+  'prints the list itself if the pager is missing (noticed %s), and warns if PAGER named the pager',
   async (...row) => {
     const [isMissing, PAGER, said] = row;
     const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });

@@ -275,7 +275,7 @@ function errorMessage(text: string): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-test('runs commands with the state or the database of the service behind a pooler', async ({ shop }) => {
+test('runs commands if the state or the service reaches its database through a pooler', async ({ shop }) => {
   const env = { PETSTOCK_STATE_URL: await poolerOf(await temporaryDatabase()) };
   for (const command of ['inventory adjust 4 +1', 'undo --last --yes', 'state check']) {
     await shop.exits(command, 0, [], { env });

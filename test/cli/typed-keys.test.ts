@@ -10,7 +10,7 @@ test.for([
   ['an unknown option with = and any value', ['inventory', 'list', '--api-key=s3cret']],
   ['an unknown option', ['inventory', 'list', '--api-key', secret]],
   ['an environment', ['inventory', 'list', '-e', secret]],
-  ['an environment, glued', ['inventory', 'list', `-e${other}`]],
+  ['an environment right after -e', ['inventory', 'list', `-e${other}`]],
   ['a store or format', ['inventory', 'list', '-o', secret]],
   ['a noun', [secret]],
   ['a verb', ['inventory', other]],
@@ -25,7 +25,7 @@ test.for([
   ['a path', ['api', 'GET', other, '--data', secret]],
   ['the value of a variable', ['inventory', 'get', 'plainkeys3cret']],
   ['an operand after --', ['inventory', 'apply', '--', `--ref=${other}`]],
-  ['the word after --ref if that is the reason', ['inventory', 'set', '--reason', '--ref', other]],
+  ['a word after --reason --ref', ['inventory', 'set', '--reason', '--ref', other]],
 ] as const)('refuses a key on the command line without printing it: %s', async ([_name, args], { shop }) => {
   expect(await shop.refused(args, { env: { PETSTOCK_API_KEY: 'plainkeys3cret' } })).not.toMatch(/s3cret|ABCD|h7Qk/);
 });

@@ -59,7 +59,7 @@ test.each<[string, Scans, object]>([
   expect(stateOf(...scans)).toEqual(expected);
 });
 
-test('moves the units of an id to the pet whose code it becomes, unless units of the id were written', () => {
+test('moves the units of pet 4 to pet 9 if 4 becomes a code of pet 9, unless pet 4 was written', () => {
   const taught = record('code', { code: '4', pet: 9n });
   expect(stateOf(scan('add', 4n, 1), taught).counts).toBe('9:1');
   expect(stateOf(scan('add', 4n, 1), given(4n, 1), run, settled, taught, scan('add', 4n, 1)).counts).toBe('4:1');

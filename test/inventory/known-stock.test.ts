@@ -17,7 +17,7 @@ function naive([stock, isThere]: Seen, now: Quantity): { readonly seen: Seen; re
   return { seen: [now, true], ...(change !== undefined && { change }) };
 }
 
-property("reports a change once, and loses none while a stock can't be read", [fc.array(look)], async (looks) => {
+property('reports each change once, even after an unreadable stock', [fc.array(look)], async (looks) => {
   const known = new KnownStock();
   let seen: readonly Seen[] = Array(4).fill([undefined, false]);
   for (const [index, quantities] of looks.entries()) {

@@ -43,11 +43,11 @@ test.each<[string, Partial<Change>, Partial<BulkRow>]>([
 const unknown = 'there is no pet 8 in staging';
 const tooMuch = expect.stringMatching(/^the stock is 9007199254740990, and .* is out of range/);
 test.each<[string, Partial<Change>, unknown]>([
-  ['a pet that is not there, with a quantity', { petId: 8n, quantity: 3 }, unknown],
-  ['a pet that is not there, with a delta', { petId: 8n, delta: 3 }, unknown],
-  ['a pet that is not there, in a blank row', { petId: 8n }, unknown],
-  ['a pet that is not there, with another stock expected', { petId: 8n, quantity: 3, expected: 1 }, unknown],
-  ['a delta that no quantity can hold', { petId: 5n, delta: 2 }, tooMuch],
+  ['a missing pet with a quantity', { petId: 8n, quantity: 3 }, unknown],
+  ['a missing pet with a delta', { petId: 8n, delta: 3 }, unknown],
+  ['a missing pet in a blank row', { petId: 8n }, unknown],
+  ['a missing pet with an expected stock', { petId: 8n, quantity: 3, expected: 1 }, unknown],
+  ['a delta whose sum is out of range', { petId: 5n, delta: 2 }, tooMuch],
 ])('reports %s', (_what, change, message) => {
   expect(plan(change)).toEqual({ rows: [], problems: [{ line: 7, message }] });
 });

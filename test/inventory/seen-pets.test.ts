@@ -10,7 +10,7 @@ const sortedLists = fc.array(
   { maxLength: 5 },
 );
 
-property('passes each pet on once, and reports the repeated ones', [sortedLists], { numRuns: 500 }, async (all) => {
+property('passes each pet on once, and reports the repeated pets', [sortedLists], { numRuns: 500 }, async (all) => {
   const batches = async function* () {
     for (const ids of all) {
       const batch = new ItemColumns(16);

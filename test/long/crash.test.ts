@@ -214,7 +214,7 @@ const draw = <T>(random: () => number, from: readonly T[]): T => {
   return drawn;
 };
 
-test(`records what the service did in ${rounds} rounds of kill -9 and lost state (seed ${seed})`, async () => {
+test(`keeps the history true to the service in ${rounds} rounds of kill -9 and lost state (seed ${seed})`, async () => {
   const random = seeded(seed);
   const service = await scriptedService({
     stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])),
@@ -227,7 +227,7 @@ test(`records what the service did in ${rounds} rounds of kill -9 and lost state
   }
 }, 3_600_000);
 
-test(`records what the service did in ${Math.ceil(rounds / 4)} rounds of kill -9 of run and database (seed ${seed})`, async () => {
+test(`keeps the history true to the service in ${Math.ceil(rounds / 4)} rounds of kill -9 of run and database (seed ${seed})`, async () => {
   const random = seeded(seed);
   const [service, server] = await Promise.all([
     scriptedService({ stock: Object.fromEntries(Array.from({ length: pets }, (_, index) => [index + 1, 1000])) }),

@@ -49,14 +49,14 @@ test.each<[string, CountEvent, number, string]>([
   ],
   ['a cancelled line', { kind: 'lineCancelled', line: 'code 42' }, 80, 'code 42: cancelled'],
   ['the sum', { kind: 'sum' }, 80, '1,213 units, 8 pets, 1 unknown, 15 scans'],
-])('shows %s in a line of a count', (_, event, width, line) => {
+])('prints one line of a count for %s', (_, event, width, line) => {
   expect(eventLines(event, { sum, mode: 'count', names, paint, width }).map(visible)).toEqual([line]);
 });
 
 test.each<[string, readonly bigint[], readonly bigint[], number, readonly string[]]>([
   ['no pet', [], [], 80, ["'re' is not a pet or a code: not counted. Type - to cancel a line, or help"]],
   [
-    'no pet, where the help just fits',
+    'no pet, with just enough room for the help',
     [],
     [],
     74,

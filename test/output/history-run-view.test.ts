@@ -71,7 +71,7 @@ describe('historyRunView', () => {
     expect(await show('table', runOf(), [], 80)).toBe('');
   });
 
-  it('returns the facts of a run, and separately the text that others have typed', () => {
+  it('returns the facts of a run apart from its user, file, URL and reason', () => {
     expect(historyRunFacts(largeRun)).toEqual({
       own: [
         'Run 20260115T120020Z-k3x9: inventory apply',

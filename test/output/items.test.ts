@@ -51,7 +51,7 @@ describe('pieces', () => {
     expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(9000);
   });
 
-  test('prints a status that is longer than a piece', async () => {
+  test('prints a status that is longer than a piece of the output', async () => {
     const status = 'x'.repeat(300_000);
     const items = ['sold', status, 'sold'].map((status) => ({ petId: 1n, quantity: 1, status }));
     const view = inventoryColumnsView(batchesOf(items, 10), { low });

@@ -53,7 +53,7 @@ test('shows a single row on one line, with an exact difference', async () => {
   expect(await lines([bulkRow(42n, 1800, 7)], { width: 12 })).toEqual(['42 1800 → 7 (-1793)']);
 });
 
-test('counts several rows, and separately those that go to 0 or below', async () => {
+test('counts the changes of a preview, and separately the pets that go to 0 or below', async () => {
   expect(await lines([])).toEqual(['No rows.']);
   expect(await lines([unchanged])).toEqual(['1 unchanged.']);
   const one = ['42   7 → 12  (+5)', '1 change, 1 unchanged.', 'Units: 5 added.'];
@@ -63,7 +63,7 @@ test('counts several rows, and separately those that go to 0 or below', async ()
   expect(await lines(emptied.slice(2))).toEqual(['3   3 → -1  (-4)', 'That is BELOW ZERO.']);
 });
 
-test('omits from the preview what the question shows', async () => {
+test('omits totals from the preview if the question shows them', async () => {
   const asked = [bulkRow(1n, 3, 0), bulkRow(2n, 3, 4)];
   const changes = ['1   3 → 0  (-3)', '2   3 → 4  (+1)'];
   const estimate = '2 changes, 3 requests';

@@ -80,7 +80,7 @@ describe('bulkReportView', () => {
   });
 });
 
-test('shows errors below their rows if they have no room beside them, and only there', async () => {
+test('shows an error only below its row if there is no room beside the row', async () => {
   const lines = (await render('table', view, { width: 64 })).split('\n');
   expect(lines.slice(0, 5)).toMatchInlineSnapshot(`
     [

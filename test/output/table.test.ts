@@ -130,7 +130,7 @@ describe('a table of more than 200 rows', () => {
     `);
   });
 
-  it('shows the remark of a later row even if no row before had one', async () => {
+  it('shows the remark of a later row even if no earlier row had a remark', async () => {
     const plenty = many.map((item) => ({ ...item, quantity: 99, status: 'a status of many words' }));
     const last = { petId: 1n, quantity: 0, status: 'available' };
     const lines = await table(itemsView([...plenty, last]), { width: 40 });

@@ -21,7 +21,7 @@ test.each([
   expect([none, empty]).toEqual(['', '']);
 });
 
-test('draws no part of a bar outside its length', () => {
+test('draws an empty bar for a negative share, and a full bar for a share above 1', () => {
   expect([-1, 0.29, 2].map((share) => barText(share, 4, plainPaint, 'cyan'))).toEqual(['░░░░', '█░░░', '████']);
 });
 
@@ -75,7 +75,7 @@ describe('the question about a plan', () => {
     expect(planQuestion(rows, staging, intention, names)).toEqual({ question, words: [] });
   });
 
-  test('returns a name with punctuation apart from the question, after other foreign text', () => {
+  test('omits a name with punctuation from the question, and returns it after the reason', () => {
     const names = new Map([[4n, 'a: b']]);
     expect(planQuestion([one], staging, { verb: 'Write', words: ['a reason'] }, names)).toEqual({
       question: 'Pet 4 in staging: 39 → 12 (-27). Write this change?',

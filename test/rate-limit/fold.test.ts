@@ -105,7 +105,7 @@ test.each<Case>([
   ],
   ...(['limit', 'remaining', 'reset'] as const).map(
     (name): Case => [
-      `counts a request whose response lacks the ${name}`,
+      `counts a request whose response lacks X-RateLimit-${name}`,
       [...sent, applyResponse('a', 300, { remaining: 3, [name]: undefined })],
       left(9),
     ],
@@ -131,7 +131,7 @@ test.each<Case>([
     { minute: { left: 7, first: { left: 7 } } },
   ],
   [
-    'subtracts nothing from a new window for a request that was answered within the last one',
+    'does not subtract a request from a new window if it was answered within the last window',
     [
       ...[...probed, intents('a b', 59_900), applyResponse('b', 59_950, { remaining: 9 })],
       applyResponse('a', 60_100, { reset: now + 120_000, remaining: 19 }),
@@ -257,7 +257,7 @@ test.each<Case>([
     held(300 + maxGateMs, maxGateMs),
   ],
   [
-    'counts no episode for a 503, and admits one request afterwards',
+    'does not count a 503 as an episode, and admits one request after it',
     [...sent, down('a', 300), intents('b c', 5300)],
     { episodes: 0, halfOpen: true, inFlight: 'b' },
   ],
@@ -314,7 +314,7 @@ test.each<Case>([
     { offset: { margin: expect.closeTo(4012, -1) } },
   ],
   [
-    'restores no old window and opens no gate after the response to an abandoned request',
+    'neither restores an old window nor opens a gate after the response to an abandoned request',
     [
       ...probed,
       intents('late', 200),
@@ -327,7 +327,7 @@ test.each<Case>([
     { minute: { reset: now + 120_000 }, halfOpen: true, episodes: 1 },
   ],
 
-  ['attributes to other users what a window loses beyond our requests', others, { foreignRate: 4 }],
+  ['attributes requests beyond our own to other users', others, { foreignRate: 4 }],
   ["halves other users' rate after a quiet window", [...others, ...quiet.slice(0, 2)], { foreignRate: 2 }],
   ["keeps other users' rate within a window", [...others, ...asked('b', 1200, { remaining: 4 })], { foreignRate: 4 }],
   ['forgets other users after several quiet windows', [...others, ...quiet], { foreignRate: 0 }],
@@ -457,7 +457,7 @@ describe('encodeState and decodeState', () => {
     expect([...inFlight.values()].map(({ by }) => typeof by)).toEqual(Array(4).fill('string'));
   });
 
-  test('fills in what an earlier version did not store', () => {
+  test('fills in the fields that an earlier version did not store', () => {
     expect(decodeState('{"inFlight":[]}')).toEqual(emptyState());
     const { inFlight, gate } = decodeState('{"inFlight":[["a",{"sentAt":1}]],"gate":{"at":9,"wall":9,"length":9}}');
     expect(inFlight.get('a')).toEqual({ sentAt: 1, expires: 0, overBefore: 0, by: '', probe: false });

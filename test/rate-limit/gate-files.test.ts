@@ -43,7 +43,7 @@ test('replaces a gate only by a later one', async () => {
   expect(waits('k1').map(([, wait]) => wait)).toEqual([9000, 9000]);
 });
 
-test('removes only the matching copies of a gate, of one kind or of all kinds', async () => {
+test('removes the matching gates of one kind, or all gates of a key', async () => {
   const { root, files, gateIn, waits } = gateFiles();
   await files.write('k1', 'told', gateIn(5000), 'old');
   await files.write('k1', 'gate', gateIn(5000));
@@ -89,6 +89,6 @@ test.each<[string, object | string, number | undefined]>([
   expect(waits('k1').map(([, left]) => left)).toEqual(wait === undefined ? [] : [wait]);
 });
 
-test('keeps the name of a key from version to version, because gate files and the state are found by it', () => {
+test('derives the name of a key as earlier versions did, to find their gate files and state', () => {
   expect(scopeOf('https://shop.example', 'psk_1')).toBe('2a7d6a65bf66eb27dc3beb41841af19d');
 });

@@ -304,7 +304,7 @@ describe('an abort of an admission', () => {
   });
 });
 
-test('announces after a second that it waits for the last lease of other processes', async () => {
+test('announces its wait after waiting for the lease of another process for a second', async () => {
   const { clock, governor, beside } = await known(2);
   await governor.admit(unaborted);
   await clock.sleep(5000);
@@ -315,7 +315,7 @@ test('announces after a second that it waits for the last lease of other process
   expect(clock.monotonic()).toBe(fortySeconds);
 });
 
-test('calls beforeWait of every queued caller whenever one of them waits for the limit', async () => {
+test('calls back every queued caller before one of them waits for the limit', async () => {
   const { governor, ask, clock } = await known(1);
   const released: string[] = [];
   const hold = (name: string) => {
@@ -392,7 +392,7 @@ describe('a permit', () => {
 });
 
 describe('admission of several requests', () => {
-  test('admits a pair before a request that came later', async () => {
+  test('admits a request for two permits before a request that came later', async () => {
     const { clock, governor } = await known(1);
     const order: string[] = [];
     const pair = governor.admitSeveral({ min: 2, max: 2 }, unaborted).then(([permit]) => {
@@ -458,11 +458,11 @@ describe('a process that has died', () => {
   };
 
   test.each<[string, Partial<ReturnType<typeof processWith>>]>([
-    ['of this machine', {}],
-    ['whose pid another program has taken', { pid: 77, startedAt: 'later' }],
-    ['of another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
-    ['of another host', { pid: 77, host: 'office' }],
-  ])('frees the probe of a dead process at once if its death is certain: %s', async (_what, changes) => {
+    ['on this machine', {}],
+    ['with a pid that another program uses now', { pid: 77, startedAt: 'later' }],
+    ['in another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
+    ['on another host', { pid: 77, host: 'office' }],
+  ])('frees the probe of a process at once if the process is known to be dead: %s', async (_what, changes) => {
     const dead = processWith(changes);
     const sentAt = await probeAfter(dead, () => false);
     // The lease of the dead process has ended.

@@ -334,7 +334,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     );
 
     check(
-      'gets 429s at most once per window beside others who send 2 requests a second',
+      'gets 429s at most once per window if other users send 2 requests a second',
       fc.record({
         ...always,
         foreign: fc.constant(2),

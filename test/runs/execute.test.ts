@@ -136,7 +136,7 @@ test('records a run, writes its rows, and reports each step', async () => {
   expect([sent, run, result, error]).toEqual([[1], 'r1', 'applied', undefined]);
 });
 
-test('reports no run if nothing of a single write was recorded', async () => {
+test('returns null as the run of a single write if nothing was recorded', async () => {
   const { calls, run, error } = await wrote({ isSingle: true, hasBegun: false, requests: new Map([[1, ['401']]]) });
   expect(calls).toEqual([begun, [undefined, 1], 'end']);
   expect([run, error?.name, error?.run]).toEqual([null, 'AuthError', undefined]);
@@ -163,13 +163,13 @@ test.each<[number | undefined, Partial<BulkRow>, number, string]>([
   [1, sale, 1, 'applied'],
   [0, sale, 3, 'applied'],
   [1, { before: 1, after: 0, delta: -1 }, 1, 'applied'],
-])('keeps to --max-zero %s if the stock is read again: %j on %i: %s', async (maxZero, change, stock, result) => {
+])('applies --max-zero %s to a stock that was read again: %j on %i: %s', async (maxZero, change, stock, result) => {
   const written = await wrote({ age: 5001, row: change, stock, ...(maxZero !== undefined && { maxZero }) });
   expect(written.result).toBe(result);
 });
 
 test.each(['notEdited', 'skipped'] as const)(
-  'reports a lost write as applied if a reread shows it, even with a row that is %s',
+  'reports a lost write as applied if a reread shows it, even beside a row that is %s',
   async (beside) => {
     const requests = new Map([[1, [...Array<'unreachable'>(4).fill('unreachable'), 'committed, lost' as const]]]);
     const { result, error } = await wrote({ row: { before: undefined }, requests, stock: 100, others: [row(beside)] });

@@ -14,7 +14,7 @@ const error = { code: 'c', message: 'lost' };
 test.each<[string, RecordedRow, number | undefined, object, object | undefined]>([
   ['keeps an applied row', recorded('applied', { error }), 9, { result: 'applied', before: 5, error }, undefined],
   ['keeps the stock of a row that differs', recorded('differs', { quantity: 8 }), 9, { quantity: 8 }, undefined],
-  ['shows no stock of an applied row', recorded('applied', { quantity: 7 }), 9, { quantity: undefined }, undefined],
+  ['hides the stock of an applied row', recorded('applied', { quantity: 7 }), 9, { quantity: undefined }, undefined],
   [
     'plans a pending row on the same stock',
     recorded('pending', { error }),
@@ -44,7 +44,7 @@ test.each<[string, RecordedRow, number | undefined, object, object | undefined]>
     { row: 3, petId: 4n, result: 'applied', quantity: 7 },
   ],
   [
-    'leaves it open whether an unknown row was written if its stock has changed',
+    'makes an unknown row an unclear conflict if its stock has changed',
     recorded('unknown'),
     6,
     { result: 'conflict', error: { code: 'unclear' } },
@@ -86,8 +86,8 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
     [],
     { line: 3, result: 'planned', before: 7, after: 5, delta: undefined, error: undefined, reason: 'undo', ref: 'r1' },
   ],
-  ['takes the given ref for a row without one', recorded('applied', { ref: undefined }), 7, [], { ref: 'given' }],
-  ['leaves a stock that is back already', recorded('applied'), 5, [], { result: 'unchanged' }],
+  ['uses the given ref if a row has no ref', recorded('applied', { ref: undefined }), 7, [], { ref: 'given' }],
+  ['leaves a stock that has its old value already', recorded('applied'), 5, [], { result: 'unchanged' }],
   ['leaves a stock that a later write has set back', recorded('applied'), 5, [write(7, 5)], { result: 'unchanged' }],
   ['reports a missing pet', recorded('applied', { delta: 2 }), undefined, [], { result: 'conflict', delta: undefined }],
   [
@@ -118,9 +118,9 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
     [sale(7, -1)],
     { result: 'conflict', delta: -2, error: { message: expect.stringContaining('run x') } },
   ],
-  ['keeps no delta after a later set', recorded('applied', { delta: 2 }), 6, [write(7, 6)], { delta: undefined }],
+  ['drops the delta after a later set', recorded('applied', { delta: 2 }), 6, [write(7, 6)], { delta: undefined }],
   [
-    'keeps no delta to undo for an unknown row',
+    'drops the delta to undo of an unknown row',
     recorded('unknown', { delta: 2 }),
     8,
     [],
@@ -128,13 +128,19 @@ test.each<[string, RecordedRow, number | undefined, LaterWrite[], object]>([
   ],
   ['ignores a later write that changed nothing', recorded('applied'), 7, [write(7, 7)], { result: 'planned' }],
   [
-    'ignores a later set that found what was written',
+    'ignores a later set to the stock that was written',
     recorded('applied'),
     7,
     [write(undefined, 7), write(undefined, 7)],
     { result: 'planned' },
   ],
-  ['keeps what a later write restored', recorded('applied'), 7, [write(7, 6), write(6, 7)], { result: 'conflict' }],
+  [
+    'keeps a stock that later writes restored',
+    recorded('applied'),
+    7,
+    [write(7, 6), write(6, 7)],
+    { result: 'conflict' },
+  ],
   [
     'makes a row a conflict if a later set may have followed a lost write',
     recorded('applied'),

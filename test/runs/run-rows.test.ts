@@ -41,7 +41,7 @@ test('writes only the planned rows', () => {
   ]);
 });
 
-test('gives each planned row its outcome', () => {
+test('turns the progress of a run into the outcomes of its planned rows', () => {
   const progress = {
     settled: new Map<number, object>([
       [1, { result: 'applied', rebased: { before: 6, after: 8 } }],

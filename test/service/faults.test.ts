@@ -11,7 +11,7 @@ describe('when faults strike', () => {
   test.each([
     ['every n-th request', 'GET /inventory:every=3:status=503', [ok, ok, bad, ok, ok, bad, ok]],
     ['the first n requests', '*:first=2:status=503', [bad, bad, ok]],
-    ['no request that is refused for its quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
+    ['every request within the quota', '*:status=503', [...Array(8).fill(bad), '429 rate_limited']],
   ])('applies a fault to %s', async (_what, fault, expected) => {
     const service = await start({ faults: [fault], limits: { minute: 8, day: 9 } });
     expect(outcome(await service.get('/inventory', { key: null }))).toBe('401 missing_api_key');
@@ -102,7 +102,7 @@ test('omits the headers that the fault without= lists', async () => {
   expect(headers['x-ratelimit-limit']).toBe('1000');
 });
 
-test('delays each request by a time within the range of its delay fault, which its seed decides', () => {
+test('draws delays from the range of a delay fault, and the same delays for the same seed', () => {
   const delays = (fault: string) => {
     const faults = new FaultSet([fault]);
     return Array.from({ length: 100 }, () => faults.draw('GET', '/inventory').delayMs);
@@ -124,7 +124,7 @@ test('delays only the requests that match a delay fault', async () => {
   await expect(delayed).rejects.toThrow(/abort/);
 });
 
-test("replaces all faults with setFaults, or none if one can't be read", async () => {
+test("replaces all faults with setFaults, but keeps them if a new fault can't be read", async () => {
   const service = await start({ faults: ['*:status=503'] });
   expect(() => service.setFaults(['*:status=500', '*:nonsense'])).toThrow(FaultSpecError);
   expect(await outcomes(service, 1)).toEqual(['503 injected_fault']);

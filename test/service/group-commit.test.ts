@@ -69,7 +69,7 @@ test('rolls back work that fails after its first statement', async () => {
   expect(committed()).toBe('a,b');
 });
 
-test('does no work of a group commit if the check under the lock fails', async () => {
+test('commits nothing if the check under the lock fails', async () => {
   const { database, add, committed } = openWords();
   const commits = new GroupCommit(database, () => {
     expect(database.isTransaction).toBe(true);

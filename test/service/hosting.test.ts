@@ -225,7 +225,7 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-test("logs a 503 with its cause and request id, and without a key if the key can't be checked", async ({ file }) => {
+test('logs the cause and the request id of a 503, but not a key that could not be checked', async ({ file }) => {
   const entries: LogEntry[] = [];
   const service = await start({ file, log: (entry) => entries.push(entry) });
   rmSync(file);

@@ -45,7 +45,7 @@ test('applies the plan or limits given at the start to a known key, and keeps it
   expect(await outcomes(lowered, 1)).toEqual(['429 rate_limited']);
 });
 
-test('reports the keys that its key file contained before', async ({ file }) => {
+test('reports the keys of the key file that a new key replaces', async ({ file }) => {
   const first = await start({ file, isKeyOfFile: true });
   const second = await start({ file, isKeyOfFile: true });
   expect([first.replacedKeys, second.replacedKeys]).toEqual([[], [first.keyId]]);

@@ -137,11 +137,11 @@ describe('a request that no operation could handle', () => {
     if (message !== undefined) expect(refusal?.message).toBe(message);
   });
 
-  test.each(['time passes', 'the connection fails'])('reads on after a refusal until %s', async (what) => {
+  test.each(['a time-out', 'the connection fails'])('keeps reading after a refusal until %s', async (what) => {
     const socket = new Duplex({ read: () => {}, write: (_bytes, _encoding, done) => done() });
     refuseConnection(socket, parserRefusal({ code: 'HPE_INVALID_VERSION' } as ParserError) as Refusal, {}, 1);
     expect([socket.writableEnded, socket.readableFlowing, socket.destroyed]).toEqual([true, true, false]);
-    if (what === 'time passes') await once(socket, 'close');
+    if (what === 'a time-out') await once(socket, 'close');
     else socket.emit('error', new Error('lost'));
     expect(socket.destroyed).toBe(true);
   });
@@ -374,7 +374,7 @@ describe('metrics', () => {
       ],
     ],
     [
-      'a 404, but not a code that is no refusal',
+      'a 404, but not its unknown code',
       'PATCH',
       '/inventory/{petId}',
       404,

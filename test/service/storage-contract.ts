@@ -114,7 +114,7 @@ export function describeStore(kind: Kind): void {
         );
       });
 
-      test("admits each key's requests by the rules, whatever is requested together", async () => {
+      test("admits each key's requests by the rules, even if several arrive at once", async () => {
         const { store: storage } = await open();
         const steps = fc.array(
           fc.record({ wait: fc.constantFrom(0, 0, 400, 1_100, 30_000, 60_000), together: fc.nat({ max: 3 }) }),
@@ -203,7 +203,7 @@ export function describeStore(kind: Kind): void {
       });
     });
 
-    test("moves a storage's clock ahead, and the clocks of others if the storage shares its clock", async () => {
+    test("advances a storage's clock, and the clocks of other storages that share it", async () => {
       const { store: storage, again } = await open();
       const other = await again();
       const before = storage.now();
@@ -264,7 +264,7 @@ export function describeStore(kind: Kind): void {
         }
       });
 
-      test('returns to each of several updates its own result, and keeps the last one', async () => {
+      test('returns to each simultaneous update its own result, and stores the last quantity', async () => {
         const { store: storage } = await open();
         const set = await Promise.all([5n, 6n, 7n].map((quantity) => storage.setQuantity(1n, quantity)));
         expect(set.map((item) => item?.quantity)).toEqual([5n, 6n, 7n]);

@@ -94,7 +94,7 @@ const withPath = fc
   .tuple(fc.constantFrom('http://', 'https://'), host, fc.array(encoded, { maxLength: 3 }))
   .map(([scheme, host, path]) => [scheme + host, ...path].join('/'));
 
-property('gives a service the same name in any spelling, and for the name itself', [withPath], (text) => {
+property('derives the same service name from a URL in upper case, and from the name itself', [withPath], (text) => {
   const service = serviceNameOf(text);
   expect(serviceNameOf(service)).toBe(service);
   const shouted = text.replace(/^(https?:\/\/)([^/]+)/, (_all, scheme, host) => scheme + host.toUpperCase());

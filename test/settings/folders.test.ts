@@ -64,10 +64,10 @@ describe('runtimeFolders', () => {
 
   test.each<[what: string, env: Record<string, string>, hasLogin: boolean, expected: readonly string[]]>([
     ['for a login', { XDG_RUNTIME_DIR: login }, true, [fixed, `${login}/petstock`, temporary]],
-    ['for cron or sudo beside that login', {}, true, [fixed, `${login}/petstock`, temporary]],
+    ['for cron or sudo during a login', {}, true, [fixed, `${login}/petstock`, temporary]],
     ['without a login', {}, false, [fixed, temporary]],
     [
-      'for a session elsewhere',
+      'for a session with another folder',
       { XDG_RUNTIME_DIR: '/s' },
       true,
       [fixed, '/s/petstock', `${login}/petstock`, temporary],

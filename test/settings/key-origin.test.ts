@@ -128,7 +128,7 @@ describe('set-key --check', () => {
   test.for([
     ['', 4],
     [' --url http://127.0.0.1:9/v1 --timeout 1', 5],
-  ] as const)('stores no key with --check unless the service accepts it (%j)', async ([options, code], { shop }) => {
+  ] as const)('does not store a key that --check could not verify (%j)', async ([options, code], { shop }) => {
     await shop.setUrl(shop.service.url);
     const result = await shop.run(`config set-key --check${options}`, { stdin: wrong });
     expect(result.code).toBe(code);

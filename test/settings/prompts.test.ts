@@ -104,7 +104,7 @@ describe('prompts', () => {
     [40, 'Write 2 changes to sandbox? Units: 4\n  added. (y/N) '],
     // A terminal whose size was never set.
     [0, 'Write 2 changes to sandbox? Units: 4 added. (y/N) '],
-  ])('breaks a question between words in %i columns', async (columns, lines) => {
+  ])('breaks a question between words if the width of the terminal is known (%i columns)', async (columns, lines) => {
     const { prompts, type, drawn, output } = terminal();
     Object.assign(output, { columns });
     void type('y\n');
@@ -135,7 +135,7 @@ describe('prompts', () => {
   test.each([
     ['Ctrl-D', (input: PassThrough) => input.end()],
     ['Ctrl-D after some letters', (input: PassThrough) => input.end('ye')],
-    ['the end of the terminal', (input: PassThrough) => input.destroy()],
+    ['the terminal is closed', (input: PassThrough) => input.destroy()],
   ])('ends the line of the question after %s', async (_what, end) => {
     for (const kind of ['confirm', 'text', 'password'] as const) {
       const { prompts, asked, input, drawn } = terminal();

@@ -112,7 +112,7 @@ describe('--store', () => {
     expect((await north.run('config set default-store north --store north')).code).toBe(2);
   });
 
-  test('reports a key that two stores share under the requested store, even in watch', async ({ north }) => {
+  test('names the requested store in limits and watch even if two stores share a key', async ({ north }) => {
     await north.run('inventory list');
     await north.run('inventory list --store north');
     expect(await north.json('limits --json')).toMatchObject([{ env: 'staging' }]);
@@ -173,7 +173,7 @@ describe('--store', () => {
 });
 
 describe('config stores', () => {
-  test('lists each store with a URL or a key, sorted, wherever these come from', async ({ north, shop }) => {
+  test('lists each store with a stored or variable URL or key, sorted by name', async ({ north, shop }) => {
     const { url } = north.service;
     await north.run('config set-url https://alpha.example/v1 --store alpha --env production');
     const env = { PETSTOCK_SOUTH_SIDE_URL_STAGING: 'https://south.example/v1', PETSTOCK_SOUTH_API_KEY_STAGING: '' };

@@ -94,7 +94,7 @@ describe('writeFileAtomically', () => {
 
   const canName = process.platform === 'linux' && canMakeFifos;
 
-  test.runIf(canName)('writes to a pipe that only a descriptor names', async ({ here }) => {
+  test.runIf(canName)('writes through a link to a pipe without a path, as /dev/stdout may be', async ({ here }) => {
     execFileSync('mkfifo', [here.at('pipe')]);
     const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {
@@ -239,7 +239,7 @@ describe('createFileAtomically', () => {
   });
 });
 
-test('neither replaces nor creates a file if the new one vanishes before its rename', async ({ here }) => {
+test('fails without creating a file if the temporary file vanishes before its rename', async ({ here }) => {
   const sync: Partial<DiskSync> = {
     file: async () => fs.rmSync(here.at(here.names()[0] ?? '')),
     folder: async () => {},

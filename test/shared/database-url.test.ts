@@ -45,7 +45,7 @@ it.each([
 it.each([
   ['postgres://db.example', {}, 3000],
   ['postgres://ann:x@db.example/pets?connect_timeout=2', { user: 'ann', database: 'pets', password: 'x' }, 2000],
-])('gives the driver only what %s names', (text, named, connectionTimeoutMillis) => {
+])('passes the parts of %s to the driver, with defaults for the rest', (text, named, connectionTimeoutMillis) => {
   const [server] = serversOf(read(text));
   if (server === undefined) throw new Error('no server');
   const common = { host: 'db.example', port: 5432, password: '', ssl: false, keepAlive: true };

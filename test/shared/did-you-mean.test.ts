@@ -21,7 +21,7 @@ test.each([
   for (const word of typed) expect(nearest<string>(word, words), word).toBe(expected);
 });
 
-test('asks "Did you mean …?" for a near word, and nothing for another', () => {
+test('asks "Did you mean …?" only if a known word is near', () => {
   expect(didYouMean('prod', environments)).toBe(' Did you mean "production"?');
   expect(didYouMean('live', environments)).toBe('');
 });

@@ -72,7 +72,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(bootAfter(9)).toBe(second);
   });
 
-  test("keeps a boot whose file can't be refreshed, and creates no boot that can't be stored", ({ folder }) => {
+  test("keeps a boot if its file can't be refreshed, and fails if a new boot can't be stored", ({ folder }) => {
     const bootAfter = machine(folder);
     const first = bootAfter(7);
     const file = join(folder, readdirSync(folder)[0] ?? '');
@@ -95,7 +95,7 @@ describe('keptBoot on a system without boot ids', () => {
     }
   });
 
-  test('falls back to the time of the boot if no folder can be created', ({ folder }) => {
+  test('identifies a boot by its time if no folder can be created', ({ folder }) => {
     writeFileSync(join(folder, 'state'), 'a file');
     expect(steppedBoot(join(folder, 'state'), 0)).toMatch(/^since \d+$/);
   });

@@ -86,13 +86,10 @@ test.each([
   ['Some words.', false, ['Some words.']],
   ['Some words.', true, []],
   [' ', false, []],
-])(
-  'shows the text %j of the service below a message unless it is reworded there (%s)',
-  (message, isReworded, shown) => {
-    const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
-    expect(serviceQuotes({ serviceError, isReworded })).toEqual(shown);
-  },
-);
+])("quotes the service's message %j below an error unless the error rewords it (%s)", (message, isReworded, shown) => {
+  const serviceError = message === undefined ? undefined : { code: 'c', message, status: 400 };
+  expect(serviceQuotes({ serviceError, isReworded })).toEqual(shown);
+});
 
 test.each([
   [Object.assign(new RangeError('Array buffer allocation failed')), true],
@@ -151,12 +148,14 @@ test.each([
   [{ USERNAME: 'cem' }, 'cem'],
 ])('reads the name of the user in the environment %j as %s', (env, name) => expect(userOf(env)).toBe(name));
 
-test('counts only files of the user and of root as ours or of root', { skip: process.geteuid === undefined }, () => {
+test('recognizes files of the user and of root, but not of another user', {
+  skip: process.geteuid === undefined,
+}, () => {
   const user = process.geteuid?.() ?? 0;
   expect([user, 0, user + 1].map(isOursOrRoots)).toEqual([true, true, false]);
 });
 
-test('recognizes the environments of commands by their whole names', () => {
+test('accepts only the whole names of the three environments', () => {
   expect(['staging', 'production', 'sandbox', 'stag', 'test'].filter(isEnvironment)).toHaveLength(3);
 });
 

@@ -68,7 +68,7 @@ describe('createSystemProcesses', () => {
     }
   });
 
-  it('decides by the pid alone on a system without namespaces, but not if Linux hides them', () => {
+  it('decides by the pid alone on macOS, but not on a Linux without /proc', () => {
     const given = { pid: 5, boot, proc: '/nowhere' };
     const gone = createSystemProcesses({ ...given, kill: noSuchProcess, system: 'darwin' });
     expect(gone.self).toMatchObject({ namespace: '', startedAt: '' });

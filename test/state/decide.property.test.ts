@@ -72,7 +72,7 @@ const writer: fc.Arbitrary<ConcurrentWrite> = fc.record({
 });
 
 property(
-  'allows a write only if no later write is known, possible or removed',
+  'supersedes a write if a later write is known or possible, or was removed',
   [fc.array(writer), maybe(time), time, time],
   { numRuns },
   (writers, pruned, sequence, at) => {
@@ -87,7 +87,7 @@ property(
 );
 
 property(
-  'records each outcome once, and for a taken-over row only applied or differs after unknown',
+  'ignores a repeated outcome, and on a taken-over row all but applied or differs after unknown',
   [result, outcome, fc.boolean()],
   { numRuns },
   (known, became, isTakenOver) => {
@@ -121,7 +121,7 @@ const history: fc.Arbitrary<PrunableRun[]> = fc
   .chain((runs) => fc.shuffledSubarray(runs, { minLength: runs.length }));
 
 property(
-  'removes no run that a remaining run may still need, nor the undo of one that remains',
+  'prunes neither a run that another run may still need nor the undo of a run that remains',
   [history, fc.array(fc.integer({ min: 0, max: 7 }))],
   { numRuns },
   (all, indexes) => {

@@ -106,7 +106,7 @@ describe('a new state', () => {
 });
 
 describe('durability', () => {
-  it('syncs to disk when a run begins, intends, flushes or ends, and for gates, but not otherwise', async () => {
+  it('syncs to disk only for gates and for the beginning, intents, flushes and end of a run', async () => {
     const commits: number[] = [];
     const { options, clock } = opening(newFolder());
     const state = await opened(options, { loadEngine: () => watchedEngine(commits) });
@@ -181,7 +181,7 @@ it('refuses an intent if the state has lost sequence numbers that the run has se
 it.for([
   ['the end of a run', (log: RunLog) => log.end()],
   ['the next intent', (log: RunLog) => log.intend(secondRow, undefined)],
-] as const)('fails %s after an outcome encountered an older copy of the state', async ([_what, next], { folder }) => {
+] as const)('fails %s once an outcome has found an older copy of the state', async ([_what, next], { folder }) => {
   const { options, clock } = opening(folder);
   const log = await (await opened(options)).history.begin(headOf(), rowsFor(1n, 2n));
   await log.intend(firstRow, undefined);

@@ -51,7 +51,7 @@ function lookups(connection: SqliteConnection, sql: string): string[] {
 const small = /^SCAN (sequence|presence|services|line|sightings)\b/;
 
 describe('queries of the state', () => {
-  test('finds the writes of a pet by an index of the pet or the key of a row', async () => {
+  test('finds the writes of a pet by an index or a key instead of a scan', async () => {
     const connection = await recording();
     const database = new SqliteStateDatabase(connection, createStateClock(), () => false);
     connection.queries.length = 0;

@@ -260,7 +260,7 @@ export function testState(name: string, newStore: () => Driver): void {
 
     describe('a write that depends on a stock', () => {
       it.each(['applied', 'differs'] as const)(
-        'supersedes a write by one that was %s since its read version, but not before',
+        'supersedes a write if another one got the outcome %s after its read version, but not before it',
         async (result) => {
           const since = await readVersionOf(theirs);
           const log = await write(ours, 7n, { result });
@@ -270,14 +270,14 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('supersedes a write by one that was in flight at its read version', async () => {
+      it('supersedes a write if another one was in flight at its read version', async () => {
         const log = await sending(ours, 7n);
         const since = await readVersionOf(theirs);
         await settled(log, { row: 1, petId: 7n, result: 'applied', quantity: 8 });
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
-      it('supersedes a write by an unknown one that may still arrive after its read version', async () => {
+      it('supersedes a write if an unknown one may arrive after its read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
         const tooEarly = await readVersionOf(theirs);
@@ -287,7 +287,7 @@ export function testState(name: string, newStore: () => Driver): void {
       });
 
       it.each(['failed', 'conflict', 'unchanged', 'void'] as const)(
-        'does not supersede a write by one that was %s',
+        'does not supersede a write if another one got the outcome %s after its read version',
         async (result) => {
           const since = await readVersionOf(theirs);
           await write(ours, 7n, { result });
@@ -603,7 +603,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await writesAfter([])).toEqual([]);
       });
 
-      it('returns what others have written since an unanswered row was sent', async () => {
+      it('returns the writes of other runs since an unanswered row was sent', async () => {
         const log = await sending(ours, 7n, largest);
         await log.settle([{ row: 1, petId: 7n, result: 'unknown' }]);
         await pass(100_000);
@@ -661,7 +661,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await ours.pets.beginRead(serviceName)).writes).toHaveLength(501);
       });
 
-      it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after it was %s', async (result) => {
+      it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after its outcome %s', async (result) => {
         const log = await sending(ours, 7n);
         await pass(timeout - 1000);
         await settled(log, { row: 1, petId: 7n, result, quantity: 4 });
@@ -681,7 +681,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await ours.petWrites.lastKnown(elsewhere, pets)).toEqual(pets.map(() => undefined));
       });
 
-      it('returns no stock before a row if an earlier unknown write was settled after it', async () => {
+      it('does not know the stock before a row if an earlier unknown write was settled after the row', async () => {
         await write(ours, 7n, { quantity: 3 });
         const lost = await write(ours, 7n, { result: 'unknown' });
         const [row] = await rowsOf(await write(theirs, 7n, { quantity: 9 }));
@@ -693,7 +693,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await lastKnown(theirs, 7n)).toBe(9);
       });
 
-      it('returns no stock after a write of unknown outcome', async () => {
+      it('does not know the stock of a pet after a write of unknown outcome', async () => {
         expect(await lastKnown(ours, 7n)).toBeUndefined();
         await ours.history.begin(headOf(), [rowFor(7n, { before: 3 })]);
         expect(await lastKnown(ours, 7n)).toBe(3);

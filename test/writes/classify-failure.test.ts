@@ -33,7 +33,7 @@ test.each<[string, unknown, Partial<Failure>]>([
   expect(classifyFailure(error)).toEqual({ ...plain, ...expected }),
 );
 
-test('marks as unclear the conflict of a row that was sent', () => {
+test('classifies the conflict of a row that was sent as unclear', () => {
   expect(conflictError('moved', true)).toEqual({ code: 'unclear', message: 'moved' });
   expect(conflictError('moved', false)).toEqual({ code: 'conflict', message: 'moved' });
 });

@@ -72,12 +72,12 @@ test.each<[string, RowWrite, number, number, string[], number]>([
 });
 
 test.each<[string, number, number, number, number | undefined, number]>([
-  ['sends a row that waits for no other row within 1 s', 3, 0, 0, undefined, 1000],
-  ['sends a row of a group within 5 s', 4, 0, 0, undefined, 5000],
-  ['sends a delta that waits for no other row within 1 s', 3, 0, 0, 2, 1000],
-  ['sends a delta of a group before its stock is 2 s old', 4, 500, 0, 2, 1500],
-  ['sends a delta of a group within 1 s, however old its stock is', 4, 1000, 100, 2, 1000],
-])('%s, and not later', async (_what, count, age, wait, delta, hold) => {
+  ['1 s for a small group', 3, 0, 0, undefined, 1000],
+  ['5 s for a large group', 4, 0, 0, undefined, 5000],
+  ['1 s for a small group of deltas', 3, 0, 0, 2, 1000],
+  ['2 s after the read for a large group of deltas', 4, 500, 0, 2, 1500],
+  ['1 s for a large group of deltas on an old stock', 4, 1000, 100, 2, 1000],
+])('records another intent for a row that is not sent in time: %s', async (_what, count, age, wait, delta, hold) => {
   for (const late of [0, 1]) {
     const rows = rowsOf(count).map((row): RowWrite => ({ ...row, delta }));
     const shop = observedShop(rows);

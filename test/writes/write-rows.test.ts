@@ -127,9 +127,9 @@ test.each<[string, Behaviour[][], string[]]>([
   ],
   ['a request may still arrive', [['late']], lateDelays],
   ['the limit is exceeded', [['429']], ['Pet 1: the service returned 429; trying again (1 of 4) (1)']],
-  ['another row is applied', [['429'], []], ['Pet 1: the service returned 429; trying again (1)']],
+  ['another row is applied meanwhile', [['429'], []], ['Pet 1: the service returned 429; trying again (1)']],
   [
-    'the service is not reached three times',
+    'three connections fail',
     [['unreachable', 'unreachable', 'unreachable']],
     [1, 2, 3].map((n) => `No connection to the service; trying again (${n} of 4) (${n})`),
   ],
@@ -162,7 +162,7 @@ test('sends a row only after another intent if its lease ended after the first',
 
 describe("writeRows of a run that can't continue", () => {
   test.each([
-    ['after as many failed tries as a single request gets', 4, { status: 503 }, 20, 20],
+    ['after five failed tries of each row', 4, { status: 503 }, 20, 20],
     ["before it has tried every row if the service can't be reached", 500, { notCarriedOut: true }, 1, 59],
   ])('stops %s', async (_when, count, details, least, most) => {
     const down = new UnavailableError('down', details);
@@ -177,7 +177,7 @@ describe("writeRows of a run that can't continue", () => {
     expect(requests).toBeLessThanOrEqual(most);
   });
 
-  test('announces the failure that ended the run with its own pet, not with one that failed later', async () => {
+  test('names the pet whose failure ended the run, not a pet that failed later', async () => {
     const delays: string[] = [];
     const moved = new FailureError('moved', { status: 307 });
     await written(2, ({ clock }) => ({
@@ -331,7 +331,7 @@ const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOp
 
 test.each([
   ['after a long wait for the limit', afterLongWait],
-  ['after a second wait, with one row sent after it', afterSecondWait],
+  ['after a second wait that admitted one row', afterSecondWait],
 ])('rereads the stock %s, and makes a row a conflict if its stock has changed', async (_when, governorOf) => {
   const { shop, settled } = await written(40, (own) => ({ governor: governorOf(own) }));
   expect(settled.get(40)).toMatchObject({ result: 'conflict' });

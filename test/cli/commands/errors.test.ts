@@ -70,7 +70,7 @@ describe('a 429 with a longer wait than the command may take', () => {
       (command) => [command, 'GET', 'a text', 'Slow down.', { code: 'rate_limited' }] as const,
     ),
   ])(
-    '%s --json reports the wait after a 429 to a %s with %s body',
+    '%s --json reports the wait after its %s gets a 429 with %s body',
     async ([command, method, , text, told], { till }) => {
       till.service.always(method, answers(429, { 'Retry-After': '120' }, text));
       const { stderr } = await till.exits(`${command} --max-wait 5 --json`, 6);

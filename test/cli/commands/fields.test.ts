@@ -117,7 +117,7 @@ const value = fc.letrec((tie) => ({
   ),
 })).any;
 
-property('quotes only the ids in JSON with string ids, whatever the value', [value], (given) => {
+property('prints only the ids of any JSON value as strings with --string-ids', [value], (given) => {
   const unquoted = (text: string) => text.replaceAll('"7"', '7');
   expect(unquoted(exactJson(given, true))).toBe(exactJson(given));
   expect(exactJson(given, true)).not.toMatch(/"petId":-?\d|"pets":\[-?\d/);

@@ -100,7 +100,7 @@ test.for([
   [{ PETSTOCK_API_KEY_STAGING: undefined }, 4, 'Hint: petstock config set-key --env staging\n'],
   [{ PETSTOCK_URL_STAGING: 'http://store.example/v1' }, 2, 'PETSTOCK_URL_STAGING'],
   [{ PETSTOCK_URL_STAGING: 'https://store.example/' }, 2, '/v1'],
-] as const)('rejects the connection %o with exit code %i', async ([env, code, told], { shop }) => {
+] as const)('inventory list with the variables %o exits with %i', async ([env, code, told], { shop }) => {
   const { stdout, requests } = await shop.exits('inventory list', code, told, { env });
   expect({ stdout, requests }).toEqual({ stdout: '', requests: [] });
 });

@@ -83,8 +83,8 @@ describe('a 429', () => {
 
   test.for([
     ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
-    ['with a Retry-After by our clock, a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
-    ['with a Retry-After by its Date, an hour behind', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
+    ['with a Retry-After by our clock and a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
+    ['with a Retry-After and a Date an hour behind', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
   ] as const)('blocks the key for at least 120 s after a 429 %s', async ([_what, how], { till }) => {
     const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
     const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;
@@ -126,7 +126,7 @@ test.for([
   [2, 'GET PATCH GET PATCH GET PATCH'],
   [4, 'GET PATCH PATCH GET PATCH'],
   [5, 'GET PATCH PATCH PATCH'],
-] as const)('finishes a bulk run under a limit of %i requests a minute', async ([minute, requests]) => {
+] as const)('finishes a bulk run under a limit of %i per minute', async ([minute, requests]) => {
   const shop = await openShop({ limits: { minute, day: 1000 } });
   const result = await apply(shop, 'petId,delta\n4,+1\n5,+1\n6,+1\n');
   expect(result).toMatchObject({ code: 0, report: { counts: { applied: 3 } } });

@@ -141,9 +141,7 @@ describe('--verbose', () => {
     expect(noUrl.stdout).toContain('version\t');
   });
 
-  test('status --verbose prints a report if the state is unusable, and does not judge the service', async ({
-    shop,
-  }) => {
+  test('status --verbose prints a report without asking the service if the state is unusable', async ({ shop }) => {
     const folders = { ...shop.folders, state: changeFile(shop, 'a file', 'state-file') };
     const file = await shop.exits('status --verbose --offline -o tsv', 0, [], { folders });
     expect(file.stdout).toContain("state folder\tcan't be used: it is not a folder");

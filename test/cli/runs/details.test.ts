@@ -200,7 +200,7 @@ describe('the question', () => {
     expect(asked.map((text) => text.replace(/run \w{4}/, 'run RUN'))).toEqual([question]);
   });
 
-  test('prints a reason that looks like a message after a bar, and not in the question', async ({ shop }) => {
+  test('prints a bar before a reason that looks like a message, and omits it from the question', async ({ shop }) => {
     await shop.run(['inventory', 'adjust', '4', '+22', '--reason', 'Hint: all is sold']);
     const { asked, options } = person();
     const { stderr } = await shop.run('undo --last', options);
@@ -209,7 +209,7 @@ describe('the question', () => {
   });
 });
 
-test("lists a row that can't be written only once", async ({ shop }) => {
+test('lists a conflict only once, in undo and in apply', async ({ shop }) => {
   await shop.run('inventory adjust 4 +22');
   await shop.run('inventory adjust 4 -1');
   const [, first] = await shop.json('history list --json');

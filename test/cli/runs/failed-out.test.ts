@@ -13,7 +13,7 @@ test.for<[what: string, action: Action, kept: string[], sums: number[]]>([
   ['a row after a 401', answers(401), [], [15, 15]],
   ['a row stored differently', storeInstead(12), [], [12, 15]],
 ] as const)(
-  'writes to --failed-out only deltas that are unwritten and not resumed: %s',
+  'writes to --failed-out only unwritten deltas that a resume leaves out: %s',
   async ([_what, action, kept, sums], { till }) => {
     const file = till.file('delivery.csv', 'petId,delta\n1,5\n2,5\n');
     const failed = till.file('failed.csv', '');

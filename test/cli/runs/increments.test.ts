@@ -184,7 +184,7 @@ describe('an outdated stock', () => {
     ['adjust 1 +1', 'prune --keep 1 --yes', 7],
     ['adjust 1 +1', 'prune --keep 0 --yes', 7],
   ] as const)(
-    'reports a conflict if a list predates a plain set: %s after history %s',
+    'reports a conflict if a stock predates a plain set: %s after history %s',
     async ([command, meanwhile, code], { till }) => {
       await till.exits('inventory adjust 1 +1', 0);
       till.clock.advance(15_001);
@@ -268,9 +268,9 @@ describe('an outdated stock', () => {
   });
 
   test.for([
-    ['was unsent', 'ECONNREFUSED', '+1', '+5', 16],
-    ['was unsent and asked for that stock', 'ECONNREFUSED', '+5', '-5', 10],
-    ['was lost and asked for that stock', 'ECONNRESET', '+5', '-5', 10],
+    ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
+    ['was not sent and would have set that stock', 'ECONNREFUSED', '+5', '-5', 10],
+    ['was lost and would have set that stock', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
     'writes a delta once if an outdated stock follows an attempt that %s',
     async ([_what, code, first, second, sum], { till }) => {

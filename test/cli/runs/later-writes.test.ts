@@ -50,7 +50,7 @@ describe('--resume after later writes', () => {
     [20_000, 'inventory adjust 1 +1', 11],
     [0, 'inventory apply all.csv --yes', 11],
     [0, 'inventory set 1 50; undo --last --yes', 10],
-  ] as const)('never repeats a reversed delta, on resume after %i ms or in %s', async ([ms, commands, stock]) => {
+  ] as const)('never adds a reversed delta again: resume after %i ms, then %s', async ([ms, commands, stock]) => {
     const till = await openTill({ stock: tenEach(60) });
     const file = till.file('a.csv', 'petId,delta\n1,+5\n2,+5\n');
     const every = till.file(

@@ -258,7 +258,7 @@ test('does not resend rows after the newer state is put back over an older copy'
   expect(stockOf(till)).toEqual(Array(rows).fill(10));
 });
 
-test('does not resend rows after the old state is put back over a new one', async () => {
+test('does not resend rows after the old state is put back over a new, empty state', async () => {
   const till = await openTill({ stock: tenEach(rows) });
   const copy = stateCopies(till);
   const run = await begun(till, fives);

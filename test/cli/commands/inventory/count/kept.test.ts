@@ -138,7 +138,7 @@ test('refuses counted units that an unfinished run already has, even if a newer 
 test.for([
   ['known to the session', 'UPDATE counts SET ended = NULL'],
   ['unknown to the session', "DELETE FROM count_scans WHERE kind = 'run'"],
-] as const)('does not add units again if another machine resumed and pruned their run, %s', async ([, sql]) => {
+] as const)('does not add units again if another machine resumed and pruned their run (%s)', async ([, sql]) => {
   const shop = withEnv(await openShop(), { PETSTOCK_STATE_URL: await temporaryDatabase() });
   const other = shopOf({ ...shop, folders: await temporaryFolders() });
   const before = (await stockOf(shop)).get('4') ?? 0;
@@ -165,7 +165,7 @@ test('keeps refused units of a delivery in its session, and writes them when the
 test.for([
   ['add', '4\n', true],
   ['given', '', false],
-] as const)('calls a line not counted only if it could not be stored: %s', async ([kind, stdin, isLost], { shop }) => {
+] as const)('reports a scan as not counted only if it was not stored: %s', async ([kind, stdin, isLost], { shop }) => {
   const [session] = await begun(shop, '4\n');
   const full = `CREATE TRIGGER full BEFORE INSERT ON count_scans WHEN NEW.kind = '${kind}'`;
   await stateSql(shop.folders.state, `${full} BEGIN SELECT RAISE(ABORT, 'full'); END`);
