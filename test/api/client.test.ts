@@ -97,6 +97,16 @@ describe('responses to the client', () => {
     await expect(client.getPet(1n)).rejects.toThrow('The response to GET /pets/1 is not valid JSON');
   });
 
+  test.each([
+    [1000, 'no such pet'],
+    [1_100_000, undefined],
+  ])("keeps the service's words of an error whose body has about %i bytes: %s", async (length, message) => {
+    const body = JSON.stringify({ code: 'x', message: 'no such pet', note: 'x'.repeat(length) });
+    const { client } = await openClient([answer(404, body)]);
+    const { serviceError } = await client.getPet(1n).catch((error) => error);
+    expect(serviceError?.message).toBe(message);
+  });
+
   const encodedBy = (encoding: string, status = 200) => answer(status, stock, { 'content-encoding': encoding });
 
   test.each([

@@ -601,6 +601,9 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await writesAfter([another, position, another])).toEqual([[], later, []]);
         expect(await writesAfter([position], elsewhere)).toEqual([[]]);
         expect(await writesAfter([])).toEqual([]);
+        await third.end();
+        expect(await ours.history.remove([{ run: third.run, serviceName }])).toBe(1);
+        expect(await writesAfter([position])).toEqual([[{ command: 'history prune', result: 'pruned' }]]);
       });
 
       it('returns the writes of other runs since an unanswered row was sent', async () => {

@@ -124,6 +124,12 @@ test('reads an item that is larger than any chunk', () => {
   expect(scan(inPieces(Buffer.from(`[${large},${large}]`), [1000]))).toHaveLength(2);
 });
 
+test('rejects an item of more than 1 MiB, whether it is whole or not', () => {
+  const item = `[{"note":"${'x'.repeat(1_100_000)}"`;
+  for (const end of ['', ',"petId":1,"quantity":2,"status":"sold"}]'])
+    expect(() => scan(inPieces(Buffer.from(item + end), [2_000_000]))).toThrow(/^Item 1 of the response to /);
+});
+
 test('keeps fewer than 2,000 statuses in a batch, however many the list has', () => {
   const scanner = new InventoryScanner(exactDecoder(operation), 500);
   expect([...scanner.read(Buffer.from('['))]).toEqual([]);
