@@ -181,7 +181,9 @@ export function settingName(text: string, target: Target = { env: 'staging' }): 
       `Unknown setting${quotedUnlessKey(text)}.${didYouMean(text, settingNames)} The settings are ${settingNames.join(', ')}.`,
     );
   }
-  const [things, command] = /key/i.test(text) ? ['Keys', ['set-key']] : ['URLs', ['set-url', 'https://host/v1']];
+  const [things, command] = /key/i.test(text)
+    ? ['Keys', ['set-key']]
+    : ['URLs', ['set-url', 'https://<your-store>/v1']];
   throw new UsageError(`${things} are not settings. They have their own command.`, {
     // The sandbox issues its own key, and has no address to set.
     hint: env === 'sandbox' ? 'petstock sandbox info' : petstock`config ${command} ${options}`,

@@ -68,7 +68,7 @@ async function storeKey(invocation: Invocation, options: SetKeyOptions): Promise
   const address =
     options.url === undefined
       ? undefined
-      : requireBaseUrl(options.url, commandAgain(target, { ...options, url: 'https://host/v1' }));
+      : requireBaseUrl(options.url, commandAgain(target, { ...options, url: 'https://<your-store>/v1' }));
   const credential = commandOf(options) ?? (await typedKey(context, target, options));
   const inForce = address ?? resolveBaseUrl(target.env, context.env, config)?.value;
   if (options.check) await requireAcceptance(invocation, target, credential, inForce, options);

@@ -149,7 +149,7 @@ export const defineSetUrl = define({
   ],
   action: async (invocation, _options, text) => {
     const target = remoteTarget(invocation, 'URL');
-    const url = requireBaseUrl(text, petstock`config set-url https://host/v1 ${targetWords(target)}`);
+    const url = requireBaseUrl(text, petstock`config set-url 'https://<your-store>/v1' ${targetWords(target)}`);
     const changed = await setUrl(target, url);
     const { store, env } = target;
     const where = `${targetName(target)} in ${configFile(target.folder)}`;
