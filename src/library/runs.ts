@@ -122,7 +122,8 @@ export async function writeSingle(context: RunContext, write: SingleWrite): Prom
   const [row] = report.rows;
   if (item === undefined || row === undefined)
     throw new FailureError(`The stock of pet ${petId} was written, but the service returned no item`);
-  return { ...item, run: report.run ?? undefined, ...(row.before !== undefined && { before: row.before }) };
+  const { before, after = item.quantity } = row;
+  return { ...item, quantity: after, run: report.run ?? undefined, ...(before !== undefined && { before }) };
 }
 
 export function runReport({ report, error }: RunResult): RunReport {

@@ -130,7 +130,9 @@ async function printItem(
   if (item === undefined || row === undefined || !['applied', 'unchanged', 'differs'].includes(row.result)) return;
   await check(item);
   const remarks = await invocation.stockRemarks();
-  const view = inventoryItemView(item, { ...remarks, before: row.before, run: report.run ?? undefined });
+  // After a lost response the item was read, and may have a later stock.
+  const shown = row.result === 'differs' ? item : { ...item, quantity: row.after ?? item.quantity };
+  const view = inventoryItemView(shown, { ...remarks, before: row.before, run: report.run ?? undefined });
   await results.print(view, { ignoreInterrupt: true }).catch(async (cause) => {
     if (cause instanceof ClosedPipeError || error !== undefined) throw error ?? cause;
     const { onePet } = await import('../../output/preview.ts');

@@ -145,3 +145,24 @@ test('saves deltas that no resume can send, and suggests none, if the state is r
   const saved = readFileSync(failed, 'utf8').split('\n').slice(1);
   expect([code, saved, /resume/.test(stderr)]).toEqual([1, ['1,,,,5,,', '2,,,,5,,', ''], false]);
 });
+
+test('shows the stock that an adjust wrote without a response, although a later adjust has changed it', async () => {
+  const shop = await openShop({
+    pets: 6,
+    limits: { minute: 1000, day: 1000 },
+    faults: ['PATCH *:first=1:commit-then-drop'],
+  });
+  const before = (await stockOf(shop)).get('2') ?? 0;
+  let hasFailed = false;
+  const { code, stdout } = await shop.run('inventory adjust 2 +7 --json', {
+    around: async (send) => {
+      if (hasFailed) await shop.exits('inventory adjust 2 +1', 0);
+      hasFailed = false;
+      return send().catch((error) => {
+        hasFailed = true;
+        throw error;
+      });
+    },
+  });
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { before, quantity: before + 7 }]);
+});
