@@ -6,7 +6,7 @@ import { newFolder } from '../support/new-folder.ts';
 
 const script = 'exports.answer = () => 42;\n';
 
-/** A script, and the folder for its cache, which does not exist yet. */
+/** Returns a script, and the folder for its cache, which does not exist yet. */
 function openCase() {
   const folder = newFolder();
   const [file, caches] = [join(folder, 'script.cjs'), join(folder, 'a', 'b')];

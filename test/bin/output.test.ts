@@ -4,7 +4,7 @@ import { isClosed } from '../../bin/output.ts';
 test.each([
   ['EPIPE', false, true],
   ['EPIPE', true, true],
-  // EIO comes from a closed terminal, or else from a failing disk.
+  // On a terminal, EIO means that the terminal was closed; elsewhere, that a disk fails.
   ['EIO', true, true],
   ['EIO', false, false],
   ['ENOSPC', true, false],

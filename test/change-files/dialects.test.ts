@@ -62,7 +62,7 @@ function cellOf(change: Row, column: Column, { numberForm: form }: Dialect): str
   if (column === 'status') return 'sold';
   const value = change[column];
   if (value === undefined) return '';
-  // The quote that our export puts before a formula is removed again, so a real one is written twice.
+  // A quote before a formula is removed when the file is read, so a real quote is doubled.
   if (typeof value === 'string') return /^'+[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return form(column === 'delta' && value >= 0 ? `+${value}` : `${value}`);
 }
@@ -80,7 +80,7 @@ function written(changes: readonly Row[], dialect: Dialect): string {
   if (blankLines === 'end') lines.push(delimiter.repeat(dialect.columns.length));
   if (declared) lines.unshift(`sep=${delimiter}`);
   const { quantity, delta } = changes.at(-1) ?? {};
-  // Without a line end a row that ends with its blank stock is taken for one that was cut off.
+  // Without a line end, a last row whose stock is blank would count as cut off.
   const seemsCut = /quantity|delta/.test(dialect.columns.at(-1) ?? '') && quantity === undefined && delta === undefined;
   return mark + lines.join(lineEnd) + (ended || seemsCut ? lineEnd : '');
 }
@@ -129,7 +129,7 @@ describe('readChanges', () => {
       const content = written(changes, form);
       const read = await expectReadAs(content, changes, lengths);
       const lines = content.split(/\r\n?|\n/);
-      // Cells with line ends before the id move it to a later line than the one on which its row begins.
+      // Line ends in the cells before the id move the id to a later line of the row.
       const isFirst = form.columns.slice(0, form.columns.indexOf('petId')).every((name) => !/reason|ref/.test(name));
       for (const { line, petId } of isFirst ? read : []) expect(lines[line - 1]).toContain(`${petId}`);
     },

@@ -4,7 +4,7 @@ import type { ReadOptions } from '../../src/change-files/read-rows.ts';
 /** The fields that a change may omit. */
 export const blank = { quantity: undefined, delta: undefined, expected: undefined, reason: undefined, ref: undefined };
 
-/** Reads a file whose whole content is given. */
+/** Reads a change file from its content. */
 export function read(content: string | Uint8Array, options: Partial<ReadOptions> = {}): Promise<ChangeFile> {
   return readChunks([typeof content === 'string' ? Buffer.from(content) : content], options);
 }
@@ -13,7 +13,7 @@ export function readChunks(chunks: Iterable<Uint8Array>, options: Partial<ReadOp
   return readChanges(each(chunks), { name: undefined, format: undefined, ...options });
 }
 
-/** The faults as lines of text: `7 quantity: …`. */
+/** Returns the faults as lines of text, such as `7 quantity: …`. */
 export function faultLines(file: ChangeFile): readonly string[] {
   if (file.ok) return [];
   return file.problems.map(
@@ -32,7 +32,7 @@ async function* each(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
-/** The bytes in chunks of the lengths given, over and over. */
+/** Splits bytes into chunks of these lengths, which are used over and over. */
 export function cut(bytes: Uint8Array, lengths: readonly number[]): readonly Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {

@@ -115,7 +115,7 @@ test('merges counts, written pets and the stocks that were seen', () => {
 
 test('gives each further run of a session another hash', () => {
   const begun = session(scan('add', 4n, 1), given(4n, 1), run);
-  // Kept in the history: it has to stay the same.
+  // The history stores this hash, so it must never change.
   expect(hashOf(session())).toMatch(/^8ba5fe4eb9b9/);
   expect(hashOf(session())).toBe(hashOf(session(scan('add', 4n, 1))));
   expect(hashOf(begun)).not.toBe(hashOf(session()));

@@ -19,7 +19,7 @@ function processNumber(pid: number): ProcessIdentity {
   return { host: 'till', namespace: 'till', boot: 'test', pid, startedAt: `${pid}` };
 }
 
-/** A machine on which several processes share one state. */
+/** Opens a machine on which several processes share one state. */
 async function machine() {
   const { state: folder } = await temporaryFolders();
   const clock = createTestClock();
@@ -37,7 +37,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
   const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf(processNumber(2))];
   const session = one.begin(empty);
   session.append([add(4n)]);
-  // A process that this one can see holds its session however long it was silent.
+  // A live process of the same machine keeps its session, however long it has been silent.
   clock.advance(60_000);
   expect(() => two.take(session)).toThrow(/is being counted by process 1 on till/);
   expect(() =>

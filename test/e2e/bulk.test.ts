@@ -5,7 +5,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { serve } from '../support/program.ts';
 import { stockOf } from '../support/shop.ts';
 
-/** A service without a limit, with a fault. */
+/** Starts a service with a fault and a limit that is never reached. */
 const serveSlowly = (fault: string) =>
   serve(['--limit-minute', '10000000', '--limit-day', '100000000', '--fault', fault]);
 

@@ -16,11 +16,10 @@ test('completes commands, options and their values in bash, quoted or in the mid
     ['--env sandbox config set conf', '--env sandbox config set confirm '],
     ['config set confirm al', 'config set confirm always '],
     ['inventory apply --column pe', 'inventory apply --column petId='],
-    // Words with quotes.
     ['inventory list --sort "qu', 'inventory list --sort "quantity" '],
     ["inventory list --sort='qu", "inventory list --sort='quantity' "],
     ['"config" set \'confirm\' al', '"config" set \'confirm\' always '],
-    // In the middle of a line: back to the end of the first word after the program.
+    // The cursor moves back to the end of `inv`.
     ['inv list\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D', 'inventory list'],
   ]) {
     expect(await shell.complete(`petstock ${typed}`)).toBe(`petstock ${completed}`);

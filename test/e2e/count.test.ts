@@ -6,15 +6,14 @@ import { loadEngine } from '../../src/state/sqlite/engine.ts';
 import { petstockAt } from '../support/petstock.ts';
 import { type Home, type Program, serve, temporaryHome } from '../support/program.ts';
 
-/** `PETSTOCK_RUNS=100` for a hundred. */
+/** The number of kills. A longer test: `PETSTOCK_RUNS=100`. */
 const kills = Number(process.env.PETSTOCK_RUNS ?? 4);
 const scansPerKill = 20;
-/** A stock of the ids 1, 2, 3, … and, last, of this many large ids. */
+/** The number of large ids in the stock, which come after 1, 2, 3, …. */
 const largeIds = 3;
-/** Milliseconds between two scans: 40 a second. */
 const pace = 25;
 
-/** The only count session of a home. */
+/** Returns the only count session of a home. */
 async function countIn({ state }: Home): Promise<{ name: string; pid: number; codes: string[] }> {
   const { DatabaseSync } = await loadEngine();
   const database = new DatabaseSync(join(state, 'state.db'), { readOnly: true });
@@ -25,7 +24,7 @@ async function countIn({ state }: Home): Promise<{ name: string; pid: number; co
   return { name: `${count?.name}`, pid, codes: scans.map(({ code }) => `${code}`) };
 }
 
-/** Scans pet ids from `next` on, 40 a second, until `most` or until it is told to stop. @returns the first that was not scanned */
+/** Scans the pet ids from `next` to `most`, 40 a second, until `stopped`. @returns the first id that was not scanned */
 async function scan(program: Program, next: number, most: number, stopped: () => boolean): Promise<number> {
   let id = next;
   for await (const _ of setInterval(pace)) {
@@ -115,7 +114,7 @@ test('counts codes that a scanner frames with STX and ETX, and ends on Ctrl-C', 
   await program.until('stdout', ' > ');
   program.type('\x024\x03\r\x024 x2\x03\r');
   await program.until('stdout', '4: 3 (+2)');
-  // Cut as a slow line cuts it, with the end of the line inside the frame.
+  // The scan arrives in pieces, as over a slow line, with Enter inside the frame.
   for (const piece of ['\x02', '5\r', '\x03']) program.type(piece);
   await program.until('stdout', '5: 1');
   program.type('\x03');

@@ -30,7 +30,7 @@ test('fails /readyz, but answers requests, from SIGTERM until sandbox serve exit
 test.runIf(isScript)('ends sandbox serve with exit code 0 after SIGTERM even if nobody reads its log', async () => {
   const through = ['bash', '-c', 'exec "$@" 2> >(exec sleep 600 >&- 2>&-)', 'bash'];
   const { program, url } = await start(['--file', ':memory:', '--log'], {}, through);
-  // More than a pipe takes.
+  // These requests write more to the log than a pipe holds.
   for (let round = 0; round < 5; round++) {
     await Promise.all(Array.from({ length: 100 }, () => statusOf(`${url}/inventory`, 'psk_wrong')));
   }

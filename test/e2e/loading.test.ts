@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
-/** Node modules that are not loaded from the beginning. */
+/** Names of Node's modules, apart from those that Node itself loads at its start. */
 type Builtins = readonly string[];
 
 const cache: Builtins = ['vm', 'os'];
-/** Node loads these for a standard output that is a pipe, as here. */
+/** Modules that Node loads because stdout is a pipe. */
 const pipe: Builtins = ['diagnostics_channel', 'net', 'stream', 'stream/promises', 'string_decoder'];
-/** Commander could start subcommands that are separate programs. */
+/** Modules that Commander loads to start subcommands as separate programs, which petstock never does. */
 const commander: Builtins = ['child_process', 'dgram'];
 const settings: Builtins = [...cache, ...pipe, ...commander, 'timers', 'timers/promises', 'fs/promises', 'process'];
-/** The state, whose engine is Node's own if it has one. */
+/** Modules of the state, which uses Node's SQLite if there is one. */
 const state: Builtins = [...settings, 'crypto', 'sqlite', 'url', 'zlib'];
 const completion: Builtins = ['os', 'path/posix', 'process', 'stream', 'string_decoder'];
 const completionOfState: Builtins = [...completion, 'fs/promises', 'sqlite', 'url'];
-/** undici's client, and on Node 20 `v8`, which has the flag for its parser. */
+/** Modules of undici's client, which on Node 20 sets a flag through `v8`. */
 const request: Builtins = [...state, 'assert', 'http', 'v8'];
 
 test.each([

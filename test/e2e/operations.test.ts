@@ -8,7 +8,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { programCommand } from '../support/program.ts';
 import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
 
-/** The script of docs/guide/scripts.md, in a folder of its own, with `petstock` on the PATH. */
+/** Writes the script of docs/guide/scripts.md to a folder, with `petstock` on its PATH. */
 async function openNight() {
   const service = await scriptedService({ stock: tenEach(40), limit: { limit: 20, seconds: 1 } });
   const production = { PETSTOCK_URL_PRODUCTION: service.env.PETSTOCK_URL_STAGING };

@@ -4,7 +4,7 @@ import { runProgram, serve, startProgram } from '../support/program.ts';
 
 const list = 'inventory list --color never';
 
-/** The lines that the terminal showed. */
+/** Returns the lines that the terminal showed. */
 function linesOf(stdout: string): string[] {
   return stripVTControlCharacters(stdout).replaceAll('\r', '').trimEnd().split('\n');
 }
@@ -39,8 +39,8 @@ test('exits with 0 if the first program of a pipe in PAGER is missing', async ()
 });
 
 /**
- * A pager that prints `ready` once it handles Ctrl-C, and quits on Enter. It is not a shell script, because a shell does
- * not run its `trap` for a signal that comes just before its `read`.
+ * Returns the command of a pager that prints `ready` once it handles Ctrl-C, and quits on Enter. It is not a shell
+ * script, because a shell ignores its `trap` for a signal that comes just before its `read`.
  */
 function ownPager(onInterrupt: string, atStart = ''): string {
   const keyboard = `require('fs').createReadStream('/dev/tty').once('data', () => { console.log('left'); process.exit(); })`;

@@ -6,7 +6,7 @@ import { runProgram, serve, startProgram, temporaryHome } from '../support/progr
 
 const rateLimitOnly = /^(Rate limit: .*\n)?$/;
 
-// CSV is written like TSV, and NDJSON like JSON.
+// CSV and NDJSON are not tested, because they are written like TSV and JSON.
 test.each(['tsv', 'json', 'table'])('ends a long list in %s quietly if its reader exits early', async (format) => {
   const { env } = await serve(['--pets', '50000']);
   const program = startProgram(`inventory list -o ${format}`, { env });
@@ -93,7 +93,7 @@ test.runIf(mountNamespace !== undefined)(
     const stores = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`store${index}`, url]));
     writeFileSync(before, JSON.stringify({ keys: { staging: 'psk_abcdefghijkl' }, stores }), { mode: 0o600 });
     mkdirSync(home.config, { mode: 0o700 });
-    // Room for the file as it is, for what the lock takes, and for a part of another file.
+    // The disk has room for the file and its lock, but only for a part of the new file.
     const script = `mount -t tmpfs -o size=16k,mode=700 none ${home.config} && cp -p ${before} ${home.config}/config.json
 "$@"; code=$?; cat ${home.config}/config.json > ${after}; ls ${home.config} >&2; exit $code`;
     const through = [...(mountNamespace ?? []), 'sh', '-c', script, 'sh'];

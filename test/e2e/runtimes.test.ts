@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
 
-/** Behaviour that Node and the runtime of the executables implement separately. */
+/** These tests cover what Node and the runtime of the executables implement separately. */
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 

@@ -21,7 +21,7 @@ test('creates one key and one stock for several first commands at once', async (
   );
   const { stdout } = await runProgram('--env sandbox inventory list --pet 1,2,3,4,5,6 --fields quantity', { home });
   expect(stdout).toBe('100\n101\n102\n103\n104\n105\n');
-  // Slower commands leave no key of their own.
+  // Commands that did not win the race leave no key file.
   const names = readdirSync(home.state).filter((name) => name.includes('key'));
   expect(names).toEqual(['sandbox.key']);
 });

@@ -136,7 +136,7 @@ test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the midd
     },
     { timeout: 20_000, interval: 200 },
   );
-  // If it had been killed, its last request would be unknown.
+  // If SIGKILL had ended the run, its last request would be unknown.
   expect(run.counts).toMatchObject({ unknown: 0, failed: 0, conflict: 0 });
   expect(run.counts.applied).toBeGreaterThan(0);
   const resumed = await runProgram(`inventory apply --resume ${run.run} --yes --json`, { env, home });
@@ -144,7 +144,7 @@ test.runIf(canMakeFifos)('resumes an apply whose terminal was closed in the midd
   expect(JSON.parse((await runProgram('history list --json', { env, home })).stdout)[0].counts.applied).toBe(20);
 });
 
-/** Runs a program, outlives its terminal, and records how the program ended. @param passesOn passes SIGHUP on, as a shell does */
+/** Returns a command that runs a program, outlives its terminal, and records how the program ended. */
 function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
   const code = `
     const child = require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });
@@ -156,7 +156,7 @@ function onTerminalThatCloses(ended: string, passesOn: boolean): string[] {
   return [process.execPath, '-e', code];
 }
 
-/** A named pipe: its reader waits until the writer closes it. */
+/** Creates a named pipe, whose reader waits until the writer closes it. */
 function fifo(home: Home): string {
   const path = join(home.folder, 'ended');
   execFileSync('mkfifo', [path]);
@@ -168,7 +168,7 @@ describe.runIf(canMakeFifos)('a closed terminal', () => {
     ['while it waits for a response', 'get 1', true],
     ['at a question', 'set 4=5 5=6', true],
     ['at a question, and no signal comes', 'set 4=5 5=6', false],
-    // A count must not take it for Ctrl-D.
+    // A count must not mistake a closed terminal for Ctrl-D.
     ['in a count, and no signal comes', 'count --yes', false],
   ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {
     const { env, untilSeen, journal } = await serve(command === 'get 1' ? ['--fault', 'GET /inventory:hang'] : []);
@@ -209,7 +209,7 @@ function untilReading(pid: number): Promise<void> {
   );
 }
 
-/** Resolves once nobody listens at the port. */
+/** Resolves once no program listens at the port. */
 function untilRefused(port: number): Promise<void> {
   const refused = async () => {
     const socket = connect(port, '127.0.0.1');

@@ -59,7 +59,7 @@ test.each([
   expect(() => readFileSync(join(home.config, 'config.json'))).toThrow('ENOENT');
 });
 
-/** Every run of five characters except the last one, whose end may be shown. */
+/** Returns every run of five characters except the last one, whose end may be shown. */
 function fragments(text: string): string[] {
   return Array.from({ length: text.length - 5 }, (_, at) => text.slice(at, at + 5));
 }

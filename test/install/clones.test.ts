@@ -31,7 +31,7 @@ test('builds a clone and installs it globally with npm', async ({ machine, clone
 
 test.for([
   ['pnpm', []],
-  // It knows no `overrides` and no lock file of npm, so it takes tools that are newer than this Node.
+  // yarn 1 ignores `overrides` and npm's lock file, so it installs tools that need a newer Node.
   ['yarn1', ['--ignore-engines']],
 ] as const)('installs and builds a clone with %s', async ([name, flags], { machine, clone, manager }) => {
   await runOn(machine, [...manager[name], 'install', ...flags], clone);
@@ -39,7 +39,7 @@ test.for([
 });
 
 test('builds a clone with yarn 4 without node_modules', async ({ machine, clone, manager }) => {
-  // Without a lock file yarn takes the folder above, which has a package of its own, for the project.
+  // Without a lock file, yarn would use the folder above, which has a package.json, as the project.
   writeFileSync(join(clone, 'yarn.lock'), '');
   await runOn(machine, [...manager.yarn4, 'install'], clone);
   await runOn(machine, [...manager.yarn4, 'build'], clone);
@@ -52,6 +52,6 @@ test('stops npm ci on a Node version that is too old for the tools', async () =>
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const machine = newMachine([nodeRelease(folder, '20.18.1')]);
   const clone = await cloneOn(machine);
-  // npm before 10.9 knows no `devEngines`: it names the first tool that is too new for it.
+  // npm before 10.9 ignores `devEngines`, and reports a tool that needs a newer Node.
   await expect(runOn(machine, ['npm', 'ci'], clone)).rejects.toThrow(/EBAD(DEV)?ENGINES?[\s\S]*\^20\.19\.0/);
 });

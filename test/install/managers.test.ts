@@ -18,7 +18,7 @@ test('installs the tarball with yarn 1', async ({ machine, project, manager }) =
 });
 
 test('installs the tarball with yarn 4 without node_modules', async ({ machine, project, manager }) => {
-  // It is a project of its own, not a part of the one above.
+  // The lock file makes this a project of its own, not a part of the one above.
   writeJson(join(project, 'yarn.lock'), {});
   await runOn(machine, [...manager.yarn4, 'add', `petstock@file:${inject('tarball')}`], project);
   expect(existsSync(join(project, '.pnp.cjs'))).toBe(true);

@@ -29,14 +29,14 @@ test('packs the bundle and the documents, and nothing else', async ({ machine })
 
 test('installs the tarball with npm without any dependency', async ({ machine, project }) => {
   const { stderr } = await runOn(machine, ['npm', 'install', inject('tarball')], project);
-  // Newer releases of npm run no script of a package that was not asked for, and say so.
+  // Newer releases of npm warn about install scripts that they do not run.
   expect(stderr).not.toMatch(/install-scripts|allow-?scripts|EBADENGINE|deprecated/i);
   const { stdout } = await runOn(machine, ['npm', 'ls', '--all', '--parseable'], project);
   expect(stdout.trim().split('\n')).toHaveLength(2);
   await usesProgram((...args) => runOn(machine, ['npm', 'exec', '--no', '--', 'petstock', ...args], project));
   await usesLibrary(machine, project, ['node']);
   await hasTypes(machine, project);
-  // A bundler may make a CommonJS script of it.
+  // A bundler may turn the module into a CommonJS script.
   writeFileSync(join(project, 'bundled.mjs'), "import 'petstock'; console.log('runs');");
   const bundling = ['bundled.mjs', '--bundle', '--platform=node', '--format=cjs', '--outfile=bundled.cjs'];
   await runOn(machine, [join(repository, 'node_modules/.bin/esbuild'), ...bundling], project);

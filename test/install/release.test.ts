@@ -11,7 +11,7 @@ import { wrongPages } from '../support/wrong-pages.ts';
 
 const version = '987.0.0-rc.1';
 
-/** The script of a workflow's step, found by its name or its beginning. */
+/** Returns the script of a workflow's step, which is found by its name or beginning. */
 function stepOf(job: string, words: string): string {
   const { jobs } = parse(readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8'));
   const steps: readonly { readonly name?: string; readonly run?: string }[] = jobs[job].steps;

@@ -43,7 +43,7 @@ export async function usesProgram(petstock: Petstock): Promise<void> {
   expect(history).toHaveLength(1);
   await petstock('config', 'set', 'low-stock', '7');
   expect((await petstock('config', 'get', 'low-stock')).stdout).toBe('7\n');
-  // In some releases of Node its SQLite is experimental, but petstock's users must see no warning of that.
+  // SQLite is experimental in some releases of Node, but users must see no warning about it.
   for (const { stderr } of [list, set, again]) expect(stderr).not.toMatch(/warning/i);
 }
 
@@ -108,7 +108,7 @@ const modes = [
   { module: 'ESNext', moduleResolution: 'Bundler', lib: ['ES2023', 'DOM'], types: [] },
 ];
 
-/** Compiles a program in the strictest way, the declarations of petstock included. */
+/** Compiles a program and petstock's declarations with the strictest options. */
 export async function hasTypes(machine: Machine, project: string): Promise<void> {
   writeFileSync(join(project, 'types.ts'), consumer);
   const modules = join(repository, 'node_modules');

@@ -1,7 +1,7 @@
 import { ItemColumns } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 
-/** Items in batches of this size, in the same columns, which are refilled as the scanner does it. */
+/** Yields items in batches of this size. The same columns are refilled for each batch, as by the scanner. */
 export async function* batchesOf(items: readonly InventoryItem[], size: number): AsyncGenerator<ItemColumns> {
   const batch = new ItemColumns(size);
   for (let at = 0; at < items.length; at += size) {

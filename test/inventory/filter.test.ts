@@ -15,7 +15,7 @@ function filtered(items: readonly InventoryItem[], criteria: FilterCriteria): In
 
 test.each<FilterCriteria>([
   { statuses: new Set() },
-  // The same last nine digits.
+  // These ids end with the same nine digits as the item's.
   { petIds: new Set([254740993n, 8007199254740993n]) },
   { petIds: new Set() },
 ])('matches no item with the filter %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));

@@ -4,7 +4,7 @@ import { StockList } from '../../src/inventory/stock-list.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { batchesOf } from './columns.ts';
 
-/** The stock of pets 0, 1, … in one read; null: unreadable; undefined: missing. */
+/** The stock of each pet in one read; null is unreadable, undefined is missing. */
 const look = fc.array(fc.constantFrom(0, 1, 2, null, undefined), { minLength: 4, maxLength: 4 });
 type Quantity = number | null | undefined;
 /** The last stock that could be read, and whether the pet was there then, or may have been. */

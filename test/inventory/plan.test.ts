@@ -110,7 +110,7 @@ property('plans a write only if the stock differs from the wanted one', [changes
   }
 });
 
-/** The stock that a change asks for, or why it gets none. */
+/** Returns the stock that a change asks for, or the reason why it gets none. */
 function wished(
   { quantity, delta, expected }: Change,
   level: number | undefined,

@@ -14,7 +14,7 @@ const list = [
   { petId: 10n, quantity: 0, status: 'pending' },
 ];
 
-/** The expected order, computed with objects. */
+/** Returns the items in the expected order. */
 function plainly(items: readonly InventoryItem[], key: SortKey, descending: boolean): InventoryItem[] {
   const compare = (left: InventoryItem, right: InventoryItem): number =>
     key === 'status'

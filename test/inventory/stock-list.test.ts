@@ -5,7 +5,7 @@ import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
 import { batchesOf } from './columns.ts';
 
-/** Near one another at the places where digits could be lost. */
+/** Ids that are close to each other where digits could be lost. */
 const petIds = fc.oneof(
   fc.bigInt({ min: -3n, max: 3n }),
   fc.bigInt({ min: 999_999_998n, max: 1_000_000_002n }),
@@ -63,7 +63,7 @@ function naive(
   });
 }
 
-/** Yields several batches, which are refilled. */
+/** Gathers a list from several batches, which are refilled. */
 function listOf(list: readonly InventoryItem[]): Promise<StockList> {
   return StockList.gather(batchesOf(list, 7));
 }

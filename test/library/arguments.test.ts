@@ -4,7 +4,7 @@ import { openPetstoreClient as createPetstoreClient } from '../../src/library/pe
 import { test } from '../support/shop.ts';
 import { clientOf } from './rig.ts';
 
-/** Values that a JavaScript program may pass, whatever the types say. */
+/** Casts a value that the types forbid, but a JavaScript program may pass. */
 const untyped = (value: unknown) => value as never;
 
 describe('arguments that are not exact', () => {

@@ -123,12 +123,12 @@ describe('stateFolder', () => {
       for (let client = 0; client < 3; client += 1) {
         await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       }
-      // Like a test runner that reloads each module.
+      // Reloads the modules, like a test runner.
       vi.resetModules();
       const copy = await import('../../src/library/index.ts');
       expect(copy.createPetstoreClient).not.toBe(createPetstoreClient);
       await expect(copy.createPetstoreClient(options).probe()).rejects.toBeInstanceOf(copy.RateLimitedError);
-      // Another thread, or another process, has nothing of this in its memory.
+      // Removes what another thread or process would not have in its memory.
       Reflect.deleteProperty(globalThis, Symbol.for(`petstock ${packageJson.version}: limits`));
       await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       expect(server.requests).toHaveLength(1);

@@ -6,7 +6,7 @@ import { temporaryDatabase } from '../support/postgres.ts';
 import { temporaryFolders } from '../support/shop.ts';
 import { clientOf, type OwnOptions, open as openWith } from './rig.ts';
 
-/** The first test starts the server. */
+/** The first test also starts the server. */
 vi.setConfig({ testTimeout: 60_000 });
 
 const open = (own: OwnOptions) => openWith({ stateFolder: undefined, ...own });

@@ -7,7 +7,7 @@ import { type OwnOptions, open as openWith } from './rig.ts';
 const open = (own: OwnOptions = {}, limits = { minute: 1_000_000, day: 1_000_000 }) => openWith(own, { limits });
 
 test('adds up ten simultaneous adjusts of one client', async () => {
-  // Each of ten waiting adjusts would advance the clock of a test.
+  // A waiting adjust would advance a test clock, so the client uses the real one.
   const { client } = await open({ clock: undefined });
   const items = await Promise.all(Array.from({ length: 10 }, () => client.adjust(4, 1)));
   expect(items.map(({ before = 0, quantity }) => quantity - before)).toEqual(Array(10).fill(1));
@@ -54,7 +54,7 @@ test('reports the run of an interrupted apply, and resumes that run', async () =
 
 test('returns the history, its rows and the limits', async () => {
   const told: LimitState[] = [];
-  // An hour behind the service.
+  // The client's clock is an hour behind the service's.
   const clock = createTestClock();
   clock.step(-3_600_000);
   const { client } = await open({ clock, onLimit: (state) => told.push(state) }, { minute: 100, day: 1000 });

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const MiB = 1024 * 1024;
 
-/** A service whose every answer is written by the test. @returns its base URL */
+/** Starts a service whose responses the test writes. @returns its base URL */
 async function served(write: (response: ServerResponse, method: string) => void): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();
@@ -20,7 +20,7 @@ async function served(write: (response: ServerResponse, method: string) => void)
   return listening(server);
 }
 
-/** A service whose responses stream these chunks, however many. */
+/** Starts a service whose responses stream these chunks. */
 function streamed(chunks: () => Iterable<string | Buffer>): Promise<string> {
   return served((response) => flow(chunks, response));
 }
@@ -31,7 +31,7 @@ function flow(chunks: () => Iterable<string | Buffer>, to: NodeJS.WritableStream
     .pipe(to);
 }
 
-/** A service whose responses are this beginning and then the letter x without end. */
+/** Starts a service whose responses are this beginning, followed by the letter x without end. */
 function endless(beginning: string): Promise<string> {
   const letters = Buffer.alloc(64 * 1024, 'x');
   return streamed(function* () {
@@ -40,7 +40,7 @@ function endless(beginning: string): Promise<string> {
   });
 }
 
-/** A service that lists this many items, each with another status of this many KiB. */
+/** Starts a service that lists this many items, each with its own status of this many KiB. */
 function manyItems(count: number, kibibytes: number, hasNote = false): Promise<string> {
   const long = 'x'.repeat(kibibytes * 1024);
   return streamed(function* () {
@@ -55,7 +55,7 @@ async function run(command: string, url: string, options: ShopRunOptions = {}) {
   return shop.run(command, { env: { PETSTOCK_URL_STAGING: url }, ...options });
 }
 
-/** Runs a command. @returns its result, and by how many bytes the memory of this process has grown */
+/** Runs a command. @returns its result, and by how many bytes the memory of this process grew */
 async function measured(...args: Parameters<typeof run>) {
   const before = process.memoryUsage().rss;
   const result = await run(...args);
@@ -155,7 +155,7 @@ test('prints the first bytes of a response to api GET before the last arrive', a
 });
 
 describe('a body in tiny chunks', () => {
-  /** 12,000 chunks of one byte, each with 15 KB of extension, which is skipped: 180 MB on the wire, 12 KB of body. */
+  /** Returns a chunk of one byte with an extension of 15 KB, which is skipped: 12,000 chunks are 180 MB on the wire. */
   const extended = (byte: string) => `1;${'e'.repeat(15_000)}\r\n${byte}\r\n`;
   const count = 12_000;
 

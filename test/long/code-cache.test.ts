@@ -35,7 +35,7 @@ test('prints the same with code caches of 32 concurrent processes as with those 
 test('prints the same if a full disk prevents a code cache as with an intact one', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
-  // No file may grow beyond so many KiB; Node ignores SIGXFSZ.
+  // No file may be larger than 64 KiB. Node ignores SIGXFSZ, so a larger write fails.
   const through = ['bash', '-c', 'ulimit -f 64; exec "$@"', 'bash'];
   for (const command of commands) expect(await runCached(home, command, { through })).toEqual(printed.get(command));
   expect(cachesIn(home).filter((path) => path.endsWith('.new'))).toEqual([]);

@@ -6,13 +6,13 @@ import { temporaryPostgres } from '../support/postgres.ts';
 import type { Program } from '../support/program.ts';
 import { type Exchange, errorBody, type ScriptedService, scriptedService, until } from '../support/scripted-service.ts';
 
-/** `PETSTOCK_RUNS=100` runs the full test; `PETSTOCK_SEED` draws other rounds. */
+/** The number of rounds. `PETSTOCK_RUNS=100` runs a full test; `PETSTOCK_SEED` changes the rounds. */
 const rounds = Number(process.env.PETSTOCK_RUNS ?? 12);
 const seed = Number(process.env.PETSTOCK_SEED ?? 1);
 const pets = 16;
-/** A short time-out, because a resume waits until no request of the killed process can be in flight. */
+/** A short timeout, because a resume waits until no request of the killed process can be in flight. */
 const patience = ['--timeout', '1', '-q', '--yes'];
-/** `Retry-After` of a 429 in seconds, and the milliseconds that its process gets to store it. */
+/** `Retry-After` of a 429 in seconds, and the time in milliseconds in which its process has to store it. */
 const gate = { seconds: 6, writtenAfter: 1500 };
 
 interface Commit {
@@ -21,7 +21,7 @@ interface Commit {
   readonly after: number;
 }
 
-/** A service that records what it has carried out and refused. */
+/** A service that records which changes it has carried out and refused. */
 class Witness {
   readonly service: ScriptedService;
   readonly commits: Commit[] = [];
@@ -44,7 +44,7 @@ class Witness {
     return Array.from({ length: pets }, (_, index) => this.service.stockOf(index + 1) ?? 0);
   }
 
-  /** Refuses the next change, and watches for requests during its `Retry-After`. Resolves once the change has come. */
+  /** Refuses the next change, and watches for requests during its `Retry-After`. Resolves when the change arrives. */
   refuseNext(): Promise<void> {
     return new Promise((resolve) => {
       this.#onRefusal = resolve;
@@ -90,13 +90,13 @@ interface World {
   readonly random: () => number;
 }
 
-/** Rows whose outcome the history says can't be known. */
+/** Errors of rows whose outcome can't be known. */
 const mayBeEither = /is not known$|may have written the stock since$/;
 
 /** Kills a run, makes the state lose data, resumes, and compares the history with what the service saw. */
 async function round(world: World, number: number, forgetting: Forgetting): Promise<void> {
   const { petstock, witness, random } = world;
-  // A run that loses its state while it is live may repeat rows, which is safe for quantities only.
+  // A live run that loses its state may repeat rows, which is safe only for rows with a quantity.
   const hasDeltas = forgetting.isLive !== true && random() < 0.6;
   const value = () => Math.floor(random() * 9) + 1;
   const lines = witness.stock().map((stock, index) => `${index + 1},${hasDeltas ? value() : stock + value()}`);
@@ -111,7 +111,7 @@ async function round(world: World, number: number, forgetting: Forgetting): Prom
     await new Promise((resolve) => setTimeout(resolve, gate.writtenAfter));
   }
   if (forgetting.isLive) await forgetting.happens?.(petstock);
-  // A run that has noticed the loss ends by itself.
+  // A run that has noticed the loss ends on its own.
   if (forgetting.isLive && random() < 0.5) expect((await program.result).code).not.toBeNull();
   program.kill('SIGKILL');
   const isFinished = (await program.result).signal === null;
@@ -137,7 +137,7 @@ async function untilAnswered(witness: Witness, program: Program, count: number):
   });
 }
 
-/** Resumes the run, or begins it again if the state has none of it. */
+/** Resumes the run, or applies its file again if the state no longer has the run. */
 async function finishRun(
   { petstock, witness }: World,
   apply: readonly string[],
@@ -164,13 +164,13 @@ async function finishRun(
 
 interface Told {
   readonly label: string;
-  /** How many writes the service had carried out before. */
+  /** The number of writes that the service had carried out before the run. */
   readonly begun: number;
   readonly hasDeltas: boolean;
   readonly file: string;
-  /** The run was faster than its kill, and may have been pruned since. */
+  /** True if the run ended before it was killed. It may have been pruned since. */
   readonly isFinished: boolean;
-  /** A pet whose delta may have been sent before a stranger added as much: its stock does not tell which was written. */
+  /** A pet whose delta may have been sent before someone else added as much: its stock shows only one of the two. */
   readonly doubtful: number | undefined;
 }
 
@@ -181,7 +181,7 @@ async function unansweredIn(petstock: Petstock, file: string, petId: number): Pr
   return rows.some((row) => row.petId === petId && row.result === 'unknown') ? petId : undefined;
 }
 
-/** Expects that every row is in the history as the service has seen it. */
+/** Checks that the history has every row as the service has seen it. */
 async function expectTruth(
   { petstock, witness }: World,
   { label, begun, hasDeltas, file, isFinished, doubtful }: Told,
@@ -198,7 +198,7 @@ async function expectTruth(
     const isOpen = row.result === 'conflict' && mayBeEither.test(row.error?.message ?? '');
     if (isOpen || row.petId === doubtful) expect(own.length).toBeLessThanOrEqual(1);
     else if (row.result === 'applied') {
-      // A quantity may have been sent again; a delta never is.
+      // A quantity may have been sent again, but a delta never is.
       const written = hasDeltas ? own : own.slice(-1);
       const { petId, before, after } = row;
       expect({ ...told, written }).toEqual({ ...told, written: [{ petId, before, after }] });
@@ -243,7 +243,7 @@ test(`keeps the history true to the service in ${Math.ceil(rounds / 4)} rounds o
     },
   };
   for (let number = 1; number <= Math.ceil(rounds / 4); number += 1) {
-    // Each round is on a new machine, which shares only the database with the earlier ones.
+    // Each round runs on a new machine, which shares only the database with the others.
     const petstock = petstockAt({ env });
     await round({ petstock, witness, random }, number, draw(random, [killed, killed, ...forgettings]));
   }

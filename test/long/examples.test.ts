@@ -5,16 +5,16 @@ import { describe, expect, test } from 'vitest';
 import { examplesOfDocument, examplesOfHelp } from '../support/examples.ts';
 import { type Home, programCommand, startProgram, temporaryHome } from '../support/program.ts';
 
-/** Exit codes of the command lines that are meant to fail. */
+/** Exit codes of the command lines that have to fail. */
 const otherCodes: Readonly<Record<string, number>> = {
   'petstock inventory apply bad.csv': 2,
-  // The latest run is done.
+  // The latest run is finished.
   'petstock history discard <run>': 2,
 };
 
-/** Reports whether an example is not run. All others run as written, in a folder with the files that they use. */
+/** Reports whether an example is skipped. All others run unchanged, in a folder with the files that they use. */
 function skipped(line: string): boolean {
-  // npm and psql are not petstock; `serve` and `watch` have no end, and are tested by themselves.
+  // npm and psql are not petstock. `serve` and `watch` never end, and have their own tests.
   return (
     line.includes('npm ') ||
     line.includes('| psql') ||
@@ -83,7 +83,7 @@ function storeVariables({ url, key }: { readonly url: string; readonly key: stri
   );
 }
 
-/** Runs the lines one after another in one shell. @returns those that end with another exit code than they should */
+/** Runs the lines one after another in one shell. @returns those with an unexpected exit code */
 async function failures(home: Home, lines: readonly string[]): Promise<string[]> {
   const service = startProgram('sandbox serve --port 0 --file :memory: --no-ban --json');
   const served = JSON.parse(await service.until('stdout', '}\n')) as { url: string; key: string };
@@ -115,8 +115,8 @@ async function failures(home: Home, lines: readonly string[]): Promise<string[]>
 }
 
 /**
- * `<run>` stands for the latest run, `<session>` for a new one; confirmations are answered with yes. A key that is asked for comes from
- * a file, and so does what is scanned.
+ * Returns the lines as a script. `<run>` is replaced by the latest run, `<session>` by a new one. Confirmations are
+ * answered with yes; keys and scans come from files.
  */
 function script(lines: readonly string[]): string {
   const command = programCommand()
@@ -135,13 +135,13 @@ function script(lines: readonly string[]): string {
       .replaceAll('<run>', '$(latest)')
       .replaceAll('<id>', '$(new_key)')
       .replaceAll('<session>', '$(new_session)')
-      // The sandbox makes its own address and key: these are about staging.
+      // The sandbox has its own address and key, so these commands are run for staging.
       .replace(
         /^petstock config set(-url|-key| state-url)/,
         'PETSTOCK_CONFIG_DIR=$(mktemp -d) PETSTOCK_ENV=staging petstock config set$1',
       )
       .replaceAll(/\b20\d{6}T\d{6}Z-[a-z0-9]{4}\b|\bumlq\b/g, '$(latest)');
-    // A file that an example writes is not there before, and one that is there was not written by petstock.
+    // A file that the example writes is removed first, because petstock would not replace it.
     const written = /export (\S+\.csv)|--(?:failed-out|to) (\S+)/
       .exec(shown)
       ?.slice(1)

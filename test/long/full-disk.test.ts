@@ -6,15 +6,15 @@ import { serve } from '../support/program.ts';
 import { errorJson } from '../support/shop.ts';
 
 const rows = 600;
-/** Short, because a resume waits until no request of the earlier run can be in flight. */
+/** A short timeout, because a resume waits until no request of the earlier run can be in flight. */
 const timeout = ['--timeout', '0.5'];
 
-/** Limits files to this many KiB, so that writes fail as on a full disk. */
+/** Limits the size of files to this many KiB, so that writes fail as on a full disk. */
 const limited = (kibibytes: number) => ({
   through: ['bash', '-c', `ulimit -f ${kibibytes}; exec "$@"`, 'bash'],
 });
 
-/** A service with so many pets, and a file that changes the stock of each. */
+/** Starts a service with this many pets, and writes a file that changes the stock of each. */
 async function opened(quantityOf: (index: number) => number) {
   const served = await serve(['--pets', `${rows}`, '--limit-minute', '10000000', '--limit-day', '100000000']);
   const petstock = petstockAt(served);
@@ -36,15 +36,14 @@ test('sends no row without its intent if the disk fills up during a run, and res
   expect(patches).toBeLessThan(rows);
   const { run, state, counts } = await petstock.newest();
   expect(state).toBe('incomplete');
-  // The intent of every row that was sent is on disk; some outcomes are not.
+  // The disk has the intent of every row that was sent, but not every outcome.
   const { applied = 0, unknown = 0, pending = 0 } = counts;
   expect(applied).toBeLessThanOrEqual(patches);
   expect(applied + unknown).toBeGreaterThanOrEqual(patches);
   expect(applied + unknown + pending).toBe(rows);
 
   const resume = ['inventory', 'apply', '--resume', run, '--yes', '--json', ...timeout];
-  // What the first run has written is in the database itself by now: there is room to begin, and for some of the rows,
-  // of which each is written down by itself.
+  // The database now contains what the first run wrote. There is room to begin, and to write some rows one by one.
   const roomToBegin = Math.ceil(statSync(join(petstock.home.state, 'state.db')).size / 1024) + 80;
   const fullAgain = await petstock.run([...resume, '--concurrency', '1'], limited(roomToBegin));
   expect(fullAgain.code).toBe(8);

@@ -4,8 +4,8 @@ import { createSystemClock } from '../../src/shared/clock.ts';
 import { createSystemProcesses } from '../../src/shared/processes.ts';
 import { openState } from '../../src/state/open-state.ts';
 
-// Tries to get the one probe as often as time allows: `node --import tsx governor-hammer.ts <folder> <name> <seconds>`.
-// The process that has the probe creates a file that must not exist.
+// Tries as often as possible to be the process with the probe: `node --import tsx governor-hammer.ts <folder> <name>
+// <seconds>`. The process with the probe creates a file, which must not exist yet.
 const [folder = '', name = '', seconds = ''] = process.argv.slice(2);
 const faults: string[] = [];
 const clock = createSystemClock(hrtime.bigint);

@@ -1,4 +1,4 @@
-// A bulk run through the library, in a process of its own: `node governor-loop.js <options as JSON>`.
+// Sends writes through the library: `node governor-loop.js <options as JSON>`.
 const { library, requests, concurrency, ...options } = JSON.parse(process.argv[2]);
 const { createPetstoreClient } = await import(library);
 const client = createPetstoreClient({ maxWait: 120_000, ...options });
@@ -9,7 +9,7 @@ async function work() {
   while (left > 0) {
     left -= 1;
     try {
-      // Writes of one pet would wait for each other.
+      // Writes of the same pet would wait for each other.
       await client.updateInventory(BigInt((left % 20) + 1), left);
       outcome.answered += 1;
     } catch (error) {

@@ -13,7 +13,7 @@ const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'))
 const windowMs = 2000;
 const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
 
-/** A limit of 1 takes a window for each process, so it is tested with `PETSTOCK_RUNS` only. */
+/** With a limit of 1, each process needs a window, so this limit is tested only with `PETSTOCK_RUNS`. */
 const sharedLimits = process.env.PETSTOCK_RUNS === undefined ? [2, 20] : [1, 2, 20];
 
 interface Loop {
@@ -27,7 +27,7 @@ function libraryBeside(program: string): string {
   return /\.c?js$/.test(program) ? join(dirname(program), 'index.js') : resolve('dist/index.js');
 }
 
-/** A bulk run through the library in a process of its own, all of whose requests are answered. */
+/** Runs `governor-loop.js`, whose requests must all get a response. */
 async function loop({ url, key }: Served, options: Loop): Promise<void> {
   const library = libraryBeside(inject('program'));
   const all = JSON.stringify({ library, baseUrl: url, key, ...options });
@@ -37,7 +37,7 @@ async function loop({ url, key }: Served, options: Loop): Promise<void> {
 
 const refusals = (journal: readonly JournalEntry[]) => journal.filter(({ status }) => status === 429);
 
-/** Checks that this many requests came and none was refused. @returns them */
+/** Checks that the service received this many requests and refused none. @returns the requests */
 async function unrefused({ journal }: Served, count: number, said?: string): Promise<readonly JournalEntry[]> {
   const requests = await journal();
   expect(requests, said).toHaveLength(count);
@@ -45,7 +45,7 @@ async function unrefused({ journal }: Served, count: number, said?: string): Pro
   return requests;
 }
 
-/** Requests that came later in a window in which one was refused, except those that were in flight then. */
+/** Returns the requests that arrived after a refusal in the same window, except those in flight at that moment. */
 function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
   const inFlight = 400;
   return journal.filter(({ time }) =>
@@ -61,7 +61,7 @@ describe('one user of a key', () => {
     const loaded = Date.now();
     await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
     const journal = await unrefused(served, 70);
-    // 70 are 20 now and 50 in the three windows after this one; the rest is the start of the process and noise.
+    // 20 of the 70 requests fit into this window and 50 into the next three. The rest is start-up time and noise.
     const best = endOfWindow(journal[0]?.time ?? loaded) + 2 * windowMs;
     expect((journal.at(-1)?.time ?? 0) - best).toBeLessThan(2 * windowMs + 1000);
   });
@@ -84,7 +84,7 @@ describe('one user of a key', () => {
   test('gets no 429 with 40 commands under xargs -P 32', async () => {
     const served = await serve(window(10));
     const through = ['sh', '-c', `seq 1 40 | xargs -P 32 -I{} "$@" {} 7 --quiet`, 'sh'];
-    // Pets that are not there are answered with 404, which counts as well.
+    // Requests for missing pets get a 404, which counts as well.
     const { stderr } = await runProgram('inventory set', { env: served.env, through });
     await unrefused(served, 40, stderr);
   });
@@ -132,7 +132,7 @@ describe('the first request of a key', () => {
     await program.result;
     const started = Date.now();
     expect((await runProgram('inventory list --max-wait 0', options)).code).toBe(0);
-    // Its lease would have lasted 31 s.
+    // The lease of the killed process would have lasted 31 s.
     expect(Date.now() - started).toBeLessThan(15_000);
   });
 

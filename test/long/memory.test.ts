@@ -6,17 +6,17 @@ import { runProgram, serve, temporaryHome } from '../support/program.ts';
 import type { PrintedReport } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
-/*
- * A heap limit measures what a run keeps of its rows, whatever else the machine does: V8 fails if that does not fit. The
- * program with one object for each of 100,000 rows fits into this much.
+/**
+ * A heap limit measures what a run keeps of its rows, independently of the machine: V8 fails if it needs more. 64 MB is
+ * enough for one object for each of 100,000 rows.
  */
 const heap = { NODE_OPTIONS: '--max-old-space-size=64' };
 const rows = 100_000;
-/** A long time limit: a run of this many rows writes much to its disk. */
+/** A run of this many rows writes a lot to the disk. */
 vi.setConfig({ testTimeout: 600_000 });
 
 test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', async () => {
-  // The run ends at its first request: what is held is the same, and it does not take minutes.
+  // The first request ends the run, which saves minutes; its memory is the same.
   const { env, home, file } = await opened('--fault', 'PATCH /inventory/*:status=401');
   const petstock = async (command: string, code: number) => {
     const result = await runProgram(command, { home, env: { ...env, ...heap } });
@@ -28,7 +28,7 @@ test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', as
   const { run, counts } = await petstock(`inventory apply ${file} --yes --json --failed-out ${file}.failed.csv`, 4);
   expect(counts).toMatchObject({ notAttempted: rows });
   expect(planned(await petstock(`inventory apply --resume ${run} --dry-run --json`, 0))).toHaveLength(rows);
-  // Record the run as applied, with the stock that is there as its result.
+  // Records the run as applied, with the present stock as its result.
   await stateSql(
     home.state,
     `UPDATE rows SET result = 'applied', after = before, before = after, quantity = before`,
@@ -50,7 +50,7 @@ test('writes a run of 100,000 rows in less than 240 MiB of resident memory', asy
   expect(Number(readFileSync(peak, 'utf8')) / 1024).toBeLessThan(240);
 });
 
-/** A service with so many pets, and a file that adds one to the stock of each. */
+/** Starts a service with many pets, and writes a file that adds 1 to the stock of each. */
 async function opened(...args: readonly string[]) {
   const noLimit = ['--limit-minute', '10000000', '--limit-day', '100000000'];
   const { env } = await serve(['--pets', `${rows}`, ...noLimit, ...args]);

@@ -3,9 +3,9 @@ import { type Petstock, petstockAt } from '../support/petstock.ts';
 import { scriptedService, until } from '../support/scripted-service.ts';
 
 const pets = 20_000;
-/** Every fifth has another stock in the morning. */
+/** The number of pets with a different stock in the morning. */
 const changed = pets / 5;
-/** 600 a minute, in minutes of 2 s. */
+/** 600 requests a minute, with minutes of 2 s. */
 const limit = { limit: 600, seconds: 2 };
 
 interface SettledRow {
@@ -65,7 +65,7 @@ test('exports by cursor all rows of a sync of 20,000 pets that was killed and re
       return { petId, before: 100, after: quantityOf(petId), result: 'applied' };
     }),
   );
-  // A row without a response was reread, and is not sent again if it had arrived.
+  // A row without a response was reread, and not sent again if it had been written.
   expect(service.seen('PATCH')).toHaveLength(changed);
   expect(service.requests.filter(({ status }) => status === 429)).toEqual([]);
   expect(Array.from({ length: pets }, (_, index) => service.stockOf(index + 1))).toEqual(

@@ -3,7 +3,7 @@ import { petstockAt } from '../support/petstock.ts';
 import { scriptedService, tenEach, until } from '../support/scripted-service.ts';
 import { stormOf } from '../support/storm.ts';
 
-/** `PETSTOCK_RUNS=200` runs a long storm, and `PETSTOCK_SEED` another one; the title shows the seed. */
+/** The number of adjusts. `PETSTOCK_RUNS=200` runs a long storm, and `PETSTOCK_SEED` another one. */
 const adjusts = Number(process.env.PETSTOCK_RUNS ?? 24);
 const seed = Number(process.env.PETSTOCK_SEED ?? 7);
 
@@ -20,7 +20,7 @@ test(`adds at most 1 per adjust with ${adjusts} adjusts, some killed, on a bad n
       const petId = 1 + Math.floor(storm.random() * 4);
       const program = petstock.start(`inventory adjust ${petId} +1 -q --timeout 1.5`);
       if (storm.random() < 0.3) {
-        // Somewhere between its start and its end.
+        // Kills the program at some moment between its start and its end.
         const timer = setTimeout(() => program.kill('SIGKILL'), 150 + storm.random() * 1000);
         void program.result.finally(() => clearTimeout(timer));
       }
@@ -31,7 +31,7 @@ test(`adds at most 1 per adjust with ${adjusts} adjusts, some killed, on a bad n
   await until(() => expect(storm.onTheWay()).toBe(0));
   expect(storm.writes().filter(({ before, after }) => after !== before + 1)).toEqual([]);
   const [applied, killed] = [codes.filter((code) => code === 0).length, codes.filter((code) => code === null).length];
-  // Only of killed adjusts it is unknown whether they were applied.
+  // Only a killed adjust may or may not have been applied.
   expect(applied + killed).toBe(adjusts);
   expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
   expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);

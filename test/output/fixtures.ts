@@ -10,13 +10,13 @@ export const stock: readonly InventoryItem[] = [
   { petId: 8n, quantity: -3, status: 'on_loan' },
 ];
 
-/** Ids that no double holds. */
+/** Stock with ids that a double can't represent. */
 export const largeStock: readonly InventoryItem[] = [
   { petId: 9007199254740993n, quantity: 250, status: 'available' },
   { petId: 9223372036854775807n, quantity: 0, status: 'pending' },
 ];
 
-/** A row to be written, unless it is given otherwise. */
+/** Returns a row that is to be written, with the changes in `rest`. */
 export function bulkRow(petId: bigint, before?: number, after?: number, rest: Partial<BulkRow> = {}): BulkRow {
   return { line: 2, petId, before, after, result: 'planned', reason: undefined, ref: undefined, ...rest };
 }

@@ -18,7 +18,7 @@ const one = inventoryItemView(
 const lacking = rowsView([{ a: 1, b: null }, { a: true }]);
 const own = { id: new JsonNumber('12345678901234567890.10'), list: [1n, undefined], gone: undefined, no: null };
 
-/** The response of an operation that the specification leaves undefined. */
+/** Returns the view of a response whose shape the specification leaves undefined. */
 const payload = (json: string): View => payloadView(parseJson(json)) ?? rowsView();
 const exact = '{"id":9223372036854775807,"price":1.10,"tags":["a",{"b":1e400}]}';
 const wide = `{"id":9223372036854775807,"text":"${'long '.repeat(20)}"}`;
@@ -198,7 +198,7 @@ function unescapeTsv(text: string): string {
   return text.replace(/\\([tnr\\])/g, (_, letter: string) => ({ t: '\t', n: '\n', r: '\r' })[letter] ?? '\\');
 }
 
-/** A tiny reader of RFC 4180 with LF line ends. */
+/** Parses CSV as in RFC 4180, but with LF line ends. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

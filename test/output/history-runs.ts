@@ -14,7 +14,7 @@ const counts = {
 
 type RunChanges = Partial<Omit<RunRecord, 'counts'>> & { readonly counts?: Partial<RunRecord['counts']> };
 
-/** A run of one row that was written; with what is given otherwise. */
+/** Returns a run with one written row, with these changes. */
 export function runOf(changes: RunChanges = {}): RunRecord {
   return {
     run: '20260114T140000Z-0001',
@@ -43,7 +43,7 @@ export function runOf(changes: RunChanges = {}): RunRecord {
   };
 }
 
-/** Two thousand rows of a file, some of which went wrong. */
+/** A run of 2,000 rows of a file, some of which were not written. */
 export const largeRun = runOf({
   run: '20260115T120020Z-k3x9',
   at: Date.parse('2026-01-15T12:00:20.123Z'),
@@ -61,7 +61,7 @@ export const largeRun = runOf({
   counts: { applied: 1195, unchanged: 7, failed: 2, conflict: 3, unknown: 2, differs: 1 },
 });
 
-/** A row that was written; with what is given otherwise. */
+/** Returns a written row, with the changes in `rest`. */
 export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow {
   return {
     row,

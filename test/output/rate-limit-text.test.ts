@@ -21,7 +21,7 @@ test.each([
   expect(rateLimitLine({ limit, remaining }, resetIn, String)).toBe(`Rate limit: ${text}`);
 });
 
-/** 07:00:20 in New York, whose time zone the tests have. */
+/** 07:00:20 in New York, the time zone of the tests. */
 const now = Date.UTC(2026, 0, 15, 12, 0, 20);
 const day = (left: number, kept: number, waiting: number) => {
   return { left, kept, waiting, resetAt: Date.UTC(2026, 0, 16) };

@@ -23,7 +23,7 @@ export async function renderPieces(
 ): Promise<string[]> {
   const paint = await createPaint(options.color ?? false);
   const renderOptions = { ...options, header: options.header, width: options.width, paint };
-  // Like real output, in which a piece is still being written when the next one is made.
+  // As with real output, a piece is still being written while the next one is made.
   let writing: string | Uint8Array | undefined;
   const written = () => writing !== undefined && pieces.push(Buffer.from(writing).toString('utf8'));
   try {
@@ -41,18 +41,18 @@ export async function render(format: Format, view: View, options?: RenderTestOpt
   return (await renderPieces(format, view, options)).join('');
 }
 
-/** A list whose columns are the fields of its first row. */
+/** Returns a list whose columns are the fields of its first row. */
 export function rowsView(...batches: readonly (readonly Row[])[]): View {
   const fields = Object.keys(batches.flat()[0] ?? {});
   return { shape: 'list', columns: fields.map((field) => ({ field, title: field })), rows: batches };
 }
 
-/** A list of items in these batches, in which 5 and fewer are low. */
+/** Returns a list of items in these batches, in which a stock of 5 or less is low. */
 export function itemsView(...batches: readonly (readonly InventoryItem[])[]): View {
   return inventoryListView(batches, { low: { standard: 5 } });
 }
 
-/** Escape bytes in a form that can be read in a snapshot. */
+/** Makes escape characters visible, for snapshots. */
 export function visible(text: string): string {
   return text.replaceAll('\x1b', '␛');
 }

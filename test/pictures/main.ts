@@ -10,11 +10,11 @@ import { createTestClock } from '../support/clock.ts';
 import { runMain } from '../support/context.ts';
 import { screenOf, svgOf } from './svg.ts';
 
-/** Commands that are run one after another in a shop of their own, and shown on one terminal. */
+/** Commands that run one after another in a new shop, and are shown on one terminal. */
 interface Scene {
   readonly title: string;
   readonly columns: number;
-  /** Run before, and not shown. */
+  /** Commands that run first and are not shown. */
   readonly before?: readonly string[];
   readonly commands: readonly string[];
 }
@@ -37,11 +37,11 @@ const address = 'https://pets.example.com/v1';
 const delivery = 'petId,expected,quantity\n4,,12\n5,,0\n8,32,140\n20,8,60\n9007199254740993,,6\n';
 const key = 'psk_picturepicture7q4f';
 
-// Times are shown as the tests show them, wherever the pictures are made.
+// The pictures show times in the time zone of the tests, wherever they are drawn.
 process.env.TZ = 'America/New_York';
 const pictures = join(import.meta.dirname, '../../docs/pictures');
 await mkdir(pictures, { recursive: true });
-// The same bytes each time: the stock has a seed, and the clock is the pictures' own.
+// Each run gives the same bytes: the stock has a seed, and the clock is a test clock.
 for (const [name, scene] of Object.entries(scenes)) await draw(name, scene, await play(scene));
 await draw('progress', { title: 'How far an apply has come', columns: 80 }, await progress());
 
@@ -59,7 +59,7 @@ async function play({ columns, before = [], commands }: Scene): Promise<string> 
     const folders = { config: join(folder, 'config'), state: join(folder, 'state') };
     const env = { PETSTOCK_URL_STAGING: service.url, PETSTOCK_API_KEY_STAGING: service.key, USER: 'kim' };
     let last: Promise<unknown> = Promise.resolve();
-    // One request after another: what is left of the limit is then the same each time.
+    // Requests are sent one after another, so that the rest of the limit is always the same.
     const around = (send: () => Promise<HttpResponse>): Promise<HttpResponse> => {
       const answer = last.then(send);
       last = answer.catch(() => {});
@@ -93,7 +93,7 @@ function wordsOf(command: string, folder: string): string[] {
   return words.map((word) => word.replaceAll('"', '').replace(/^delivery\.csv$/, join(folder, 'delivery.csv')));
 }
 
-/** Draws the progress line of an apply without a run, which would have another line each time. */
+/** Returns the progress line of an apply, without a run, whose line would be different each time. */
 async function progress(): Promise<string> {
   const clock = createTestClock();
   let written = prompt('inventory apply counts.csv --yes');

@@ -1,6 +1,6 @@
 import { wipeLine } from '../../src/output/terminal.ts';
 
-/** A character of a terminal is one column; colours and weights are those that `Paint` has. */
+/** Text in one style. Its column is a number of characters; the styles are those of `Paint`. */
 interface Run {
   readonly text: string;
   readonly column: number;
@@ -12,7 +12,7 @@ interface Run {
 const colorCodes = { 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' } as const;
 const plain = { bold: false, dim: false, color: undefined };
 
-/** The lines that a terminal shows after all of this was written to it. */
+/** Returns the lines that a terminal shows after this text was written to it. */
 export function screenOf(written: string): readonly (readonly Run[])[] {
   const lines = written.split('\n').map((line) => line.slice(line.lastIndexOf(wipeLine) + 1).replace(/^\x1b\[K/, ''));
   if (lines.at(-1) === '') lines.pop();
@@ -59,7 +59,7 @@ interface Picture {
   readonly lines: readonly (readonly Run[])[];
 }
 
-/** A terminal as SVG: text that can be selected, sharp at any size, and the same bytes each time. */
+/** Returns a terminal as SVG: selectable text, sharp at any size, and always the same bytes. */
 export function svgOf({ title, columns, lines }: Picture): string {
   const width = Math.ceil(columns * size.character + 2 * size.edge);
   const height = size.bar + lines.length * size.line + 2 * size.edge;
@@ -84,7 +84,7 @@ export function svgOf({ title, columns, lines }: Picture): string {
   ].join('\n');
 }
 
-/** Word by word, each where it stands: no font is exactly as wide as another. */
+/** Returns a text element for each word, at its own position, because fonts differ in width. */
 function textsOf({ text, column, bold, dim, color }: Run, y: number): string[] {
   const look = [
     ...(bold ? ['font-weight="bold"'] : []),

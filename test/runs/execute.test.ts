@@ -13,7 +13,7 @@ const row = (result: BulkRow['result'], after = 7): BulkRow =>
   ({ line: 1, petId: 4n, before: 5, after, result, reason: undefined, ref: undefined }) as BulkRow;
 const guards = { maxChanges: undefined, maxZero: undefined };
 
-/** Carries out a plan of which no row is to be written. */
+/** Carries out a plan in which no row is to be written. */
 async function ended(rows: BulkRow[], dryRun: boolean, end?: () => Promise<void>) {
   const log: unknown[] = [];
   const outcomes = [{ row: 1, petId: 4n, result: 'applied' }];

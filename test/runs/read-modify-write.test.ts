@@ -29,7 +29,7 @@ test.each([
   const write = { command: 'inventory adjust', petId: 4n, delta: 1 };
   await expect(executeSingleWrite(context, write, {})).rejects.toThrow('Another process holds the state');
   expect(limits.peek(scope).inFlight.size).toBe(0);
-  // The next request of a program that continues is not delayed.
+  // The governor of a program that continues admits its next request at once.
   await expect(governor.admit(unaborted)).resolves.toBeDefined();
 });
 
@@ -39,7 +39,7 @@ interface Busy {
 }
 const busy: Busy = { run: undefined, until: undefined };
 
-/** Reads and locks pet 4, whose lock is busy as the script says, and plans nothing. */
+/** Locks and reads pet 4. `script` decides on each attempt whether the lock is busy. */
 async function lockAfter(script: (clock: TestClock, tries: number) => Busy | undefined, admitted = [2]) {
   const clock = createTestClock();
   const held = new Set<object>();

@@ -10,7 +10,7 @@ const write = (sequence: number, before: number | undefined, quantity: number, r
 const lost = (sequence: number, before: number | undefined, quantity: number) =>
   write(sequence, before, quantity, 'unknown');
 
-/** Reads pet 4 at a service that always returns this stock, after these writes, with a read version of 10. */
+/** Reads pet 4, whose stock is always `found`, after these writes, with a read version of 10. */
 async function readAfter(writes: readonly RecentWrite[], found: number, env = 'staging', petIds = new Set([4n])) {
   const clock = createTestClock();
   let reads = 0;

@@ -16,7 +16,7 @@ interface Decision {
   readonly admission: Admission;
 }
 
-/** Decides requests at these times, one after another. */
+/** Decides on requests at these times, one after another. */
 function decide(times: readonly number[], limits: Limits, rules: LimitRules): Decision[] {
   let usage = UNUSED;
   return times.map((at) => {
@@ -31,7 +31,7 @@ const rules = fc.record({
   minuteMs: fc.constantFrom(1_000, 4_000, 60_000),
   ban: fc.option(fc.record({ strikes: fc.integer({ min: 0, max: 5 }), seconds: fc.integer({ min: 1, max: 400 }) })),
 });
-/** Times that go ahead in steps of 0 to 40 s, around midnight. */
+/** Increasing times around midnight, in steps of 0 to 40 s. */
 const times = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 40_000 })), { maxLength: 120 })
   .map((steps) => {

@@ -3,7 +3,7 @@ import { NOON, outcome, outcomes, rate, start, test } from './support.ts';
 
 type Options = Parameters<typeof start>[0];
 
-/** Uses the quota of one a minute up, is refused once, and waits until the grace is over. */
+/** Uses up the limit of one request a minute, is refused once, and waits until the grace period is over. */
 async function afterTheGrace(options: Options = {}) {
   const service = await start({ limits: { minute: 1, day: 1000 }, ...options });
   expect(await outcomes(service, 2)).toEqual(['200', '429 rate_limited']);

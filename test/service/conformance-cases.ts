@@ -4,10 +4,10 @@ type Options = Parameters<typeof start>[0];
 type Ask = (service: TestService) => Promise<Answer>;
 type Call = Parameters<TestService['call']>[2];
 
-/** One request, what it is answered with, and the headers that this answer has besides those of all. */
+/** A request, the outcome of its response, and the headers that not every response has. */
 export interface Case {
   readonly name: string;
-  /** The operation of the OpenAPI document whose answer this is; null for an answer without a body. */
+  /** The operation of the OpenAPI document that describes the response; null for a response without a body. */
   readonly operation: readonly [method: string, path: string] | null;
   readonly ask: Ask;
   readonly outcome: string;
@@ -58,14 +58,14 @@ const bytes =
 
 const AUTHORIZED = 'Authorization: Bearer <key>\r\n';
 const PATCH_HEAD = `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: x\r\n${AUTHORIZED}Content-Type: application/json\r\n`;
-/** A request of these lines, charged to the key of the service. */
+/** Sends a request with these header lines, which is charged to the key of the service. */
 const lines = (headers: string, request = 'GET /v1/inventory'): Ask =>
   bytes(`${request} HTTP/1.1\r\n${AUTHORIZED}Connection: close\r\n${headers}\r\n`);
 const CHARGED = { 'x-ratelimit-remaining': '999' };
-/** Headers of the response to a request that the HTTP parser could not read. */
+/** Headers of the response to a request that the HTTP parser can't read. */
 const UNREAD = { connection: 'close', 'x-ratelimit-limit': '600', 'x-ratelimit-remaining': '599' };
 
-/** Requests that the parser rejects, or should have rejected. */
+/** Requests that the HTTP parser rejects, or accepts although it should reject them. */
 const UNREADABLE: readonly (readonly [name: string, bytes: string, outcome: string])[] = [
   ['no HTTP', 'hello\r\n\r\n', '400 malformed_request'],
   ['TLS', '\x16\x03\x01\x02', '400 malformed_request'],
@@ -138,7 +138,7 @@ const NO_IDS = [
   '99999999999999999999999',
 ];
 
-/** Bodies that are refused, by code. */
+/** Bodies that the service rejects, by the code of the error. */
 const BODIES: Readonly<Record<string, readonly string[]>> = {
   invalid_json: [
     '',
@@ -236,7 +236,7 @@ export const CASES: readonly Case[] = [
   ...ODD_HOSTS.map((hosts) => list(`"${hosts}"`, lines(`${hosts}\r\n`.trimStart()), '400 malformed_request', CHARGED)),
   ...HOSTS.map((host) => list(`the host "${host}"`, lines(`Host: ${host}\r\nTE: trailers\r\n`), '200', CHARGED)),
   list('1,997 headers, and none left out', lines(`Host: x\r\n${'a:\r\n'.repeat(1_997)}`), '200', CHARGED),
-  // The parser gives it up before the key is known.
+  // The parser rejects the request before the key is known.
   list('a body in gzip', lines('Host: x\r\nTransfer-Encoding: gzip\r\n'), '501 not_implemented'),
   ...['Transfer-Encoding: gzip, chunked', 'TE: trailers, gzip;q=0.5'].map((coding) => {
     return list(coding, lines(`Host: x\r\n${coding}\r\n`), '501 not_implemented', CHARGED);

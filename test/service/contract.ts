@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { openApiDocument } from '../../src/service/index.ts';
 import type { Answer } from './support.ts';
 
-/** Headers of HTTP itself, which a description of an API leaves out. */
+/** Headers of HTTP itself, which an OpenAPI document does not describe. */
 export const ofHttp = [
   'date',
   'connection',
@@ -29,7 +29,7 @@ interface Document {
 const document = openApiDocument('http://127.0.0.1/v1') as unknown as Document;
 const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, formats: { int64: true, uuid: true } });
 ajv.addVocabulary(Object.keys(document)).addSchema(document, 'api');
-// Schemas of requests are compiled, too: an unknown keyword in them is a mistake.
+// Also compiles the schemas of requests, which fails if one has an unknown keyword.
 for (const name of Object.keys(document.components.schemas)) ajv.getSchema(`api#/components/schemas/${name}`);
 
 /** Returns how the headers and body of a response violate the OpenAPI document; '' if they don't. */
@@ -59,7 +59,7 @@ export function breach(method: string, url: string, { status, headers, text }: O
   return ajv.validate(schema, answer) ? '' : ajv.errorsText();
 }
 
-/** Reads a header as a parser would: digits are an integer. */
+/** Converts the value of a header to an integer if it has only digits. */
 function coerced([name, value]: readonly [string, Answer['headers'][string]]) {
   return [name, typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value] as const;
 }

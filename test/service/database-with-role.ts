@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { adoptKey, generateKey, openStorage } from '../../src/service/index.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 
-/** A database with tables that `owner` has made, and how another role of this name reaches it. */
+/** Creates a database with tables of `owner`, which another role with this name can use. */
 export async function databaseWithRole(role: string) {
   const url = await temporaryDatabase();
   const key = generateKey();

@@ -7,7 +7,7 @@ import { start, temporaryFile, test } from './support.ts';
 
 const { DatabaseSync } = sqlite();
 
-/** A table of words, what is committed of it by now, and work that adds to it. */
+/** Creates a table of words, with functions that add a word and that return the committed words. */
 function openWords() {
   const file = temporaryFile();
   const database = openDatabase(file);

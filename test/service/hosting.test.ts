@@ -89,7 +89,7 @@ describe('metrics', () => {
     expect(text).toMatch(/process_cpu_seconds_total /);
     expect(text).toMatch(/petstock_build_info\{version="\d/);
     expect(text).not.toMatch(/12345|psk_/);
-    // `promtool check metrics` takes a gauge of that name for a mistake.
+    // `promtool check metrics` reports a gauge with such a name as a mistake.
     expect(text).not.toMatch(/^# TYPE \w+_total gauge/m);
   });
 });
@@ -269,7 +269,7 @@ describe('TLS', () => {
     'sslmode=require&options=-c%20a%3Db',
   ])('does not send credentials to a database that refuses TLS: %s', async (parameters) => {
     const heard: Buffer[] = [];
-    // A server without TLS, or an attacker who claims that it has none.
+    // The server has no TLS, or an attacker pretends that it has none.
     const server = createServer((socket) => void socket.on('data', (bytes) => heard.push(bytes) && socket.write('N')));
     onTestFinished(() => void server.close());
     const port = await new Promise((resolve) =>

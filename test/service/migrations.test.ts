@@ -5,7 +5,7 @@ import { sqlite } from '../../src/shared/sqlite-engine.ts';
 import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { NOON, outcome, rate, start, temporaryFile, test } from './support.ts';
 
-/** The engine of the service: two copies of SQLite in one process would take away each other's locks. */
+/** The service's own engine: with two copies of SQLite in one process, one would drop the locks of the other. */
 const { DatabaseSync } = sqlite();
 
 const migrated =
@@ -122,7 +122,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     const answer = await service.get('/inventory');
     expect(answer.text).toBe(migrated);
     expect(rate(answer)).toMatch(/^100\/4\//);
-    // The statements of the older version, which reads all columns of a key by name and adds keys without one.
+    // The older version reads all columns of a key by name, and adds keys without the new one.
     const [row] = await runSql(url, 'SELECT version, oldest FROM petstock_service.service');
     expect(row).toEqual({ version: 3, oldest: 2 });
     await runSql(
@@ -161,7 +161,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
       url,
       "SELECT relname, relpersistence FROM pg_class WHERE relnamespace = 'petstock_service'::regnamespace",
     );
-    // On some versions of PostgreSQL a standby that takes over can't read the sequence of an unlogged table, and pg_dump fails.
+    // On some versions of PostgreSQL, a promoted standby and pg_dump can't read the sequence of an unlogged table.
     expect(relations.filter(({ relpersistence }) => relpersistence !== 'p')).toEqual([]);
     expect(relations.map(({ relname }) => relname)).toContain('orders_position_seq');
   });

@@ -4,7 +4,7 @@ import { runSql, temporaryDatabase } from '../support/postgres.ts';
 import { databaseWithRole } from './database-with-role.ts';
 import { outcome, start, startAt, test } from './support.ts';
 
-/** The real time, which a test moves ahead: to the next change that is tried. */
+/** Returns a clock with the real time, which a test can move ahead. */
 function movableClock() {
   let ahead = 0;
   return {
@@ -29,7 +29,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     expect(await ready()).toBe('200');
     await runSql(url, statement);
     await service.patch('/inventory/1', '{"quantity":5}');
-    // A charge that is committed proves nothing about the stock.
+    // This request commits a charge, which proves nothing about the stock.
     await service.get('/store/orders');
     expect(await ready()).toBe('503 store_unavailable');
     expect((await service.admin('GET', '/metrics')).text).toMatch(/^petstock_store_up 0$/m);
@@ -72,7 +72,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     await other.query('BEGIN; SELECT 1 FROM petstock_service.pets WHERE id = 1 FOR UPDATE');
     expect(await ready()).toBe('200');
     await other.query('LOCK TABLE petstock_service.pets IN EXCLUSIVE MODE');
-    // Each waits 5 s for the lock.
+    // The start and the probe each wait 5 s for the lock.
     const starting = expect(startAt(Date, { database, key })).rejects.toThrow('lock timeout');
     expect(await ready()).toBe('503 store_unavailable');
     expect((await service.admin('GET', '/metrics')).text).toMatch(/^petstock_store_up 0$/m);

@@ -26,7 +26,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A request as far as `requireWellFormed` reads it. */
+/** Returns a request with only what `requireWellFormed` reads. */
 function exchangeOf({ method = 'GET', malformed = false, version = '1.1', hosts = ['shop'], headers = {} }: Sent) {
   const request = { headers, headersDistinct: hosts.length === 0 ? {} : { host: hosts }, httpVersion: version };
   return { request, method, target: { malformed } } as unknown as Exchange;

@@ -1,6 +1,6 @@
 import { startService } from '../../src/service/index.ts';
 
-/** Serves a store in a process of its own: argv is the options as JSON. Prints its URL; ends when its input does. */
+/** Serves a store with the options in argv (JSON). Prints its URL, and ends when its stdin ends. */
 const { clockAheadMs, ...options } = JSON.parse(process.argv[2] ?? '');
 const now = clockAheadMs === undefined ? () => Date.UTC(2026, 2, 10, 12) : () => Date.now() + clockAheadMs;
 const service = await startService({ ...options, clock: { now } });

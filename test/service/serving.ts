@@ -9,7 +9,7 @@ import { clientOf } from './support.ts';
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 interface ServingOptions extends Omit<ServiceOptions, 'clock'> {
-  /** How far the service's clock is ahead of the real one; absent: it stands still. */
+  /** Milliseconds by which the service's clock is ahead of the real one. If undefined, its clock stands still. */
   readonly clockAheadMs?: number;
 }
 
@@ -19,7 +19,7 @@ export async function prepareServing() {
   return (options: ServingOptions & { readonly key: string }) => serve(script, options);
 }
 
-/** Starts a process that serves a store with a key. @returns it, and how to ask it */
+/** Starts a process that serves a store with a key. @returns the process, and functions that send requests to it */
 async function serve(script: string, options: ServingOptions & { readonly key: string }) {
   const args = [script, JSON.stringify(options)];
   const child: Child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -6,12 +6,11 @@ import { seededStock } from '../../src/service/seed/stock.ts';
 import type { Entitlement, ServiceStorage } from '../../src/service/storage/storage.ts';
 import fc from '../support/seeded-fast-check.ts';
 
-/** A kind of storage, and how to open one. */
 export interface Kind {
   readonly name: string;
-  /** A new store with this many pets, and how to open the same one again; null where it can be open only once. */
+  /** Creates a store with this many pets. `again` opens it once more; null if only one process can have it open. */
   open(pets: number): Promise<{ storage: ServiceStorage; again: (() => Promise<ServiceStorage>) | null }>;
-  /** Whether a moved clock counts for every process that has it open, or for one. */
+  /** Whether every process that has the store open shares its clock. */
   readonly sharesClock: boolean;
 }
 
@@ -35,9 +34,9 @@ async function read(storage: ServiceStorage): Promise<string[]> {
   return pages;
 }
 
-/** Tests what every kind of storage must do: call it once for each kind. */
+/** Defines the tests that every kind of storage has to pass. */
 export function describeStore(kind: Kind): void {
-  /** A store with a key that may do `minute` requests a minute. */
+  /** Opens a store with a key that may send `minute` requests a minute. */
   const open = async ({ pets = 24, minute = 10n } = {}) => {
     const { storage, again: openAgain } = await kind.open(pets);
     onTestFinished(() => storage.close());
@@ -90,7 +89,7 @@ export function describeStore(kind: Kind): void {
         for (const other of others) {
           await storage.advance(1_000);
           await storage.register(other, allowing(10n), { ...NEW, name: 'till 3' });
-          // Registering it again without a name keeps the earlier name.
+          // Registering the key again without a name keeps its name.
           await storage.register(other, allowing(10n), NEW);
         }
         const listed = await storage.keys();

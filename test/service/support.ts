@@ -6,7 +6,7 @@ import type { Clock } from '../../src/service/clock.ts';
 import { type ServiceOptions, startService } from '../../src/service/index.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** Noon, at the very start of a minute. */
+/** Noon, the start of a minute. */
 export const NOON = Date.UTC(2026, 2, 10, 12);
 
 /** A clock that stands still until the test moves it. */
@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 interface CallOptions {
-  /** Null: no Authorization. Undefined: the key of the service, or the token of its administration. */
+  /** Null: no Authorization header. Undefined: the service's key, or its token in requests to the administration. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
@@ -45,7 +45,7 @@ export type TestService = Awaited<ReturnType<typeof start>>;
 
 type Options = Partial<Omit<ServiceOptions, 'clock'>>;
 
-/** Starts a service, in memory unless a file is given, that is closed when the test is over. */
+/** Starts a service, by default in memory. It is closed when the test is finished. */
 export function start({ clock = new TestClock(), ...options }: Options & { readonly clock?: TestClock } = {}) {
   return startAt(clock, options);
 }
@@ -64,7 +64,7 @@ interface Served {
   readonly adminToken?: string | null;
 }
 
-/** Returns how requests are sent to a service. */
+/** Returns functions that send requests to a service. */
 export function clientOf({ url, key, adminUrl, adminToken = null }: Served) {
   const call = (method: string, path: string, given?: CallOptions) => send([url, key], method, `/v1${path}`, given);
   return {
@@ -72,24 +72,24 @@ export function clientOf({ url, key, adminUrl, adminToken = null }: Served) {
     get: (path: string, given?: CallOptions) => call('GET', path, given),
     patch: (path: string, body: string | Uint8Array, given?: CallOptions) =>
       call('PATCH', path, { ...given, body, headers: { ...JSON_TYPE, ...given?.headers } }),
-    /** Asks its administration. @param body a text, or what is sent as JSON */
+    /** Sends a request to the administration. @param body a text, or a value that is sent as JSON */
     admin: (method: string, path: string, body?: unknown, given?: CallOptions) => {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
       const headers = { ...(text !== undefined && JSON_TYPE), ...given?.headers };
       const asked = { ...given, headers, ...(text !== undefined && { body: text }) };
       return send([adminUrl ?? '', adminToken], method, path, asked);
     },
-    /** Sends these bytes and resolves with all that comes back until the connection ends. */
+    /** Sends bytes, and resolves with everything received until the connection ends. */
     raw: (bytes: string) => raw(url, bytes),
   };
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** A test that is given a service as `start()` starts it, or a path as `temporaryFile()` has it. */
+/** A test with a service that `start()` starts, and the path of a file that does not exist yet. */
 export const test = plain.extend('service', () => start()).extend('file', () => temporaryFile());
 
-/** A path in a new folder, which is removed when the test is over. */
+/** Returns a path in a new folder, which is removed when the test is finished. */
 export function temporaryFile(name = 'sandbox.db'): string {
   return join(newFolder(), name);
 }
@@ -149,12 +149,12 @@ export function parseRaw(text: string): Answer {
   return { status: Number(first.split(' ')[1]), headers, text: body, json: parsed(body) };
 }
 
-/** The X-RateLimit headers as `limit/remaining/reset`. */
+/** Returns the X-RateLimit headers as `limit/remaining/reset`. */
 export function rate({ headers }: Answer): string {
   return ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`]).join('/');
 }
 
-/** Status and code of an error response, such as `404 pet_not_found`, or the message of a probe, `503 draining`. */
+/** Returns the status, followed by the code of an error (`404 pet_not_found`) or of a probe (`503 draining`). */
 export function outcome({ status, text }: Pick<Answer, 'status' | 'text'>): string {
   const code = status < 400 ? undefined : /"(?:code|status)":"(\w+)"/.exec(text)?.[1];
   return code === undefined ? `${status}` : `${status} ${code}`;

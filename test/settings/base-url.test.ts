@@ -47,7 +47,7 @@ const host = fc.oneof(fc.domain(), fc.ipV4(), fc.ipV4Extended(), address, named)
 const scheme = fc.constantFrom('http://', 'https://', 'HTTP://', 'http:\\\\', 'http:/');
 const path = fc.constantFrom('/v1', '/v1/', '/a/v1', '\\v1', '/v1?', '');
 const url = fc.tuple(scheme, host, path).map((parts) => parts.join(''));
-/** Percent-encoded where a URL needs it. `fc.webUrl()` would spend half a second on a table of code points. */
+/** Percent-encoded text. `fc.webUrl()` would spend half a second on a table of code points. */
 const encoded = anyText({ maxLength: 10 }).map(encodeURI);
 const more = fc.tuple(url, fc.constantFrom('/', '?', '#', '?a='), encoded).map((parts) => parts.join(''));
 const text = fc.oneof(more, fc.string(), url);

@@ -10,7 +10,7 @@ import { bundled } from '../support/bundled.ts';
 import { newFolder, test } from '../support/new-folder.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-/** `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50` runs a longer test. */
+/** For a longer test: `PETSTOCK_WRITERS=8 PETSTOCK_ROUNDS=50`. */
 const writersAtOnce = Number(process.env.PETSTOCK_WRITERS ?? 3);
 const rounds = Number(process.env.PETSTOCK_ROUNDS ?? 8);
 

@@ -10,7 +10,7 @@ import { InterruptedError } from '../../src/shared/errors.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { openShop, test as shopTest, withEnv } from '../support/shop.ts';
 
-/** A shop whose key no variable holds, and programs that may print one. */
+/** Opens a shop whose key is in no variable, with a folder of programs that may print the key. */
 async function keyShop() {
   const shop = await openShop();
   const bin = join(shop.folders.config, '..', 'bin');
@@ -21,11 +21,11 @@ async function keyShop() {
   const own = withEnv(shop, env);
   return {
     ...own,
-    /** Makes the program `show-key` in the shop's own folder of programs. */
+    /** Creates a program, by default `show-key`, in that folder. */
     showsKey: (script = `echo ${shop.service.key}`, name = 'show-key') => {
       writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     },
-    /** The folder of programs, from here. */
+    /** The path of that folder, relative to the current one. */
     bin: relative('.', bin),
     store: (command = 'show-key', ...flags: string[]) => own.run(['config', 'set-key', '--command', command, ...flags]),
     stored: () => readConfig(shop.folders.config).config,

@@ -8,7 +8,7 @@ const elsewhere = 'http://127.0.0.2:9/v1';
 const atElsewhere = { env: { PETSTOCK_URL_STAGING: elsewhere } };
 const sending = ['inventory list', 'inventory set 1 5', 'api GET /inventory', 'status'];
 
-/** A shop without its variables, so that what is stored counts. */
+/** Opens a shop without its variables, so that the stored settings count. */
 async function bareShop() {
   const shop = withEnv(await openShop(), { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined });
   const { config: folder } = shop.folders;

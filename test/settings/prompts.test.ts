@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPrompts } from '../../src/cli/prompts.ts';
 import { InterruptedError } from '../../src/shared/errors.ts';
 
-/** A question on streams of its own; `type` sends keys as soon as the question is drawn. */
+/** Creates prompts with their own streams. `type` sends keys once a question is drawn. */
 function terminal(signal?: AbortSignal) {
   const input = new PassThrough();
   const output = new PassThrough();
@@ -31,7 +31,7 @@ describe('prompts', () => {
     ['y', true],
     ['Yes', true],
     ['n', false],
-    // Typed ahead, or scanned.
+    // Text that was typed ahead or scanned is no confirmation.
     ['hello', false],
     ['PYTHON-12', false],
     ['y4', false],
@@ -43,7 +43,7 @@ describe('prompts', () => {
 
   test('interrupts a password question if its terminal is closed', async () => {
     const { prompts, input, asked } = terminal();
-    // Like a stream without a listener, once its terminal refuses every mode.
+    // Simulates a terminal that refuses to leave raw mode, because it was closed.
     const setRawMode = (mode: boolean) => {
       if (!mode) throw Object.assign(new Error('setRawMode EIO'), { code: 'EIO' });
     };
@@ -95,14 +95,14 @@ describe('prompts', () => {
     expect(await prompts.confirm('Sure?')).toBe(true);
     expect(drawn()).toBe('Sure? (y/N) ');
     expect(names.map((name) => input.listenerCount(name))).toEqual(before);
-    // No part of the line is left for the next question.
+    // No part of the answer is left for the next question.
     input.write('no\n');
     expect(await prompts.text('Which?')).toBe('no');
   });
 
   test.each([
     [40, 'Write 2 changes to sandbox? Units: 4\n  added. (y/N) '],
-    // A terminal whose size was never set.
+    // A terminal whose size was never set has 0 columns.
     [0, 'Write 2 changes to sandbox? Units: 4 added. (y/N) '],
   ])('breaks a question between words if the width of the terminal is known (%i columns)', async (columns, lines) => {
     const { prompts, type, drawn, output } = terminal();

@@ -7,15 +7,15 @@ import { newFolder } from '../support/new-folder.ts';
 interface Surroundings {
   readonly env?: Record<string, string>;
   readonly stdin?: string | Uint8Array;
-  /** The answer to the hidden question; stdin is a terminal only if this is given. */
+  /** The answer to a hidden question. Only if it is set, stdin is a terminal. */
   readonly typed?: string;
 }
 
-/** The configuration in a new folder. */
+/** Creates an empty configuration. */
 function openConfiguration() {
   const folder = newFolder();
   const file = configFile(folder);
-  /** Runs `petstock config` with these words; it sends nothing. @returns with the questions that were asked */
+  /** Runs `petstock config`. @returns the result, and the questions that were asked */
   async function run(command: string, { env, stdin, typed }: Surroundings = {}) {
     const questions: string[] = [];
     const password = async (question: string) => {
@@ -33,7 +33,7 @@ function openConfiguration() {
     });
     return { ...result, questions };
   }
-  /** Runs it, to print nothing on stdout. @returns its stderr, with FILE for the file */
+  /** Expects success without output on stdout. @returns stderr, with FILE for the path of the file */
   async function says(command: string, given?: Surroundings): Promise<string> {
     const { code, stdout, stderr } = await run(command, given);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr });
@@ -42,5 +42,5 @@ function openConfiguration() {
   return { file, run, says, stored: () => readConfig(folder).config };
 }
 
-/** A test that is given an empty configuration. */
+/** A test with an empty configuration. */
 export const test = plain.extend('config', () => openConfiguration());

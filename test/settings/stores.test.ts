@@ -8,7 +8,7 @@ import { changeFile, openShop, test as shopTest } from '../support/shop.ts';
 
 const northKey = 'psk_northnorthnorth1';
 
-/** A shop whose one service has a second name: the store north is there with a key of its own. */
+/** A test with a shop whose service is also the store north, which has its own key. */
 const test = shopTest.extend('north', async () => {
   const shop = await openShop();
   const url = await shop.run(`config set-url ${shop.service.url} --store north`);
@@ -41,7 +41,7 @@ describe('--store', () => {
   test('never uses the key or the URL of another store', async ({ shop }) => {
     await shop.run(`config set-url ${shop.service.url} --store north`);
     await shop.run('config set-key', { stdin: shop.service.key });
-    // PETSTOCK_API_KEY and PETSTOCK_API_KEY_STAGING are set, and a key of the unnamed store is there.
+    // Three keys exist, but none for north: two variables and the key of the unnamed store.
     const answer = await shop.run('inventory list --store north', { env: { PETSTOCK_API_KEY: shop.service.key } });
     expect(answer).toMatchObject({ code: 4, requests: [] });
     expect(answer.stderr).toContain('No API key is set for north/staging');
@@ -133,7 +133,7 @@ describe('--store', () => {
     expect((await shop.run(`inventory list --store ${name}`)).code).toBe(2);
     expect((await shop.run(`config set-key --store ${name}`, { stdin: northKey })).code).toBe(0);
     expect((await shop.run(`config get key --store ${name}`)).stdout).toBe(`…${northKey.slice(-4)}\n`);
-    // A store in which nothing is left is removed.
+    // A store without settings is removed.
     await shop.run(`config unset-key --store ${name}`);
     expect(readConfig(shop.folders.config).config.stores).toEqual({});
   });

@@ -5,7 +5,7 @@ import { schemaVersion } from '../../src/state/tables.ts';
 import { openShop, test, withEnv } from '../support/shop.ts';
 import { stateSql } from '../support/state-sql.ts';
 
-/** A shop whose address and key are in a configuration file alone: as 0.1 writes it, with what a later petstock has added. */
+/** Opens a shop with the configuration file of petstock 0.1, to which a later version has added fields. */
 async function shopWith(added: object) {
   const shop = await openShop();
   const { url, key } = shop.service;

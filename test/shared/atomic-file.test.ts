@@ -9,7 +9,7 @@ import { canMakeFifos, hasFullDevice } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { withFsync } from '../support/with-fsync.ts';
 
-/** A new folder, and functions that take the names of files in it. */
+/** Creates a folder, and functions that take the names of files in it. */
 function openFolder() {
   const folder = fs.realpathSync(newFolder());
   const at = (name: string) => join(folder, name);
@@ -20,7 +20,7 @@ function openFolder() {
     read: (name: string) => fs.readFileSync(at(name), 'utf8'),
     modeOf: (name: string) => fs.statSync(at(name)).mode & 0o7777,
     names: () => fs.readdirSync(folder).sort(),
-    /** `link` leads to `b/real`, which is `old`. */
+    /** Creates `link`, a link to the file `b/real`. */
     link: () => {
       fs.mkdirSync(at('b'));
       fs.writeFileSync(at('b/real'), 'old');
@@ -52,7 +52,7 @@ describe('writeFileAtomically', () => {
     fs.linkSync(here.at('old.csv'), here.at('same.csv'));
     await writeFileAtomically(here.at('old.csv'), ['new']);
     expect([here.read('old.csv'), here.modeOf('old.csv')]).toEqual(['new', 0o620]);
-    // The old file is as it was: it was not written to.
+    // The old file has another link, and was not overwritten.
     expect(here.read('same.csv')).toContain('much longer');
   });
 
@@ -99,7 +99,7 @@ describe('writeFileAtomically', () => {
     const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {
       fs.rmSync(here.at('pipe'));
-      // Like /dev/stdout if stdout is a pipe.
+      // This link is like /dev/stdout if stdout is a pipe.
       fs.symlinkSync(`/proc/self/fd/${descriptor}`, here.at('stdout'));
       await writeFileAtomically(here.at('stdout'), ['text']);
       expect(fs.lstatSync(here.at('stdout')).isSymbolicLink()).toBe(true);
@@ -115,7 +115,7 @@ const failed = (code: string) => (_descriptor: number, done: fs.NoParamCallback)
   done(Object.assign(new Error(code), { code }));
 
 describe('syncing to disk', () => {
-  /** Syncs nothing; notes what there was to sync, and what was in the folder then, in order. */
+  /** Returns a sync that only records what it is given, and the names in the folder at that moment. */
   function watchedSync({ names }: ReturnType<typeof openFolder>) {
     const seen: unknown[] = [];
     const beside = () =>
@@ -187,7 +187,7 @@ describe('syncing to disk', () => {
   test("syncs by descriptor if file handles can't sync, as under Plug'n'Play", async ({ here }) => {
     const handle = await open(here.folder, 'r');
     await handle.close();
-    // All handles, since those that are used are opened within.
+    // Changes the prototype, because the functions open handles of their own.
     const handles = Object.getPrototypeOf(handle) as typeof handle;
     const { sync } = handles;
     handles.sync = () => Promise.reject(new Error('Method not implemented.'));

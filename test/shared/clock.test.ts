@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createSystemClock, machineTime, type Runtime } from '../../src/shared/clock.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 
-/** A runtime whose processes count from their own start, as bun does, on a machine that has been up for long. */
+/** A runtime whose clock counts from the start of each process, like bun's. */
 function bun(
   platform: NodeJS.Platform,
   libraries: Readonly<Record<string, Record<string, unknown>>>,
@@ -58,7 +58,7 @@ test("throws if the machine's clock can't be read, instead of using the process'
   }
 });
 
-// A loader looks in the current folder last: a file of that name there would be run.
+// A loader looks for a bare name in the current folder, too, and would run a file found there.
 test.each([
   ['linux', 'libc.so.6'],
   ['darwin', '/usr/lib/libSystem.B.dylib'],

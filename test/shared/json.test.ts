@@ -25,7 +25,7 @@ describe('toInteger', () => {
   test.each([
     ...'0.5 5.5 -5.5 5.0000000000000001 1.55e1 5e-1 55e-1 1e-2 0.1e0 "5" null true [] {}'.split(' '),
     '{"isLosslessNumber":true,"value":"5","toString":"5"}',
-    // Too large to be one, and refused at once.
+    // Numbers with large exponents are refused at once.
     ...'1e999999999 1e99999999999999999999 -1e9999 5e-999999999'.split(' '),
   ])('does not read %s as an integer', (text) => expect(toInteger(parseJson(text))).toBeUndefined());
 

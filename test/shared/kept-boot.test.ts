@@ -13,12 +13,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A machine whose system has no name for a boot: each call is a process that has just begun. */
+/** Returns a function that acts as a new process on a machine without boot ids. @param folder keeps the boot */
 function machine(folder = newFolder()) {
   return (upFor: number) => keptBoot({ folder, monotonic: () => upFor });
 }
 
-/** The boot as the clock of such a process has it, with its wall clock stepped. */
+/** Returns the boot that a process's clock finds after its wall clock was stepped. */
 function steppedBoot(folder: string, step: number) {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + step });
   const kept = (monotonic: () => number) => keptBoot({ folder, monotonic });
@@ -50,7 +50,7 @@ describe('keptBoot on a system without boot ids', () => {
     };
     expect(keptBoot({ folder, monotonic })).toBe(other);
     expect(other).toMatch(/^[\da-f-]{36}$/);
-    // The file and its lock.
+    // The folder has the file and its lock.
     expect(readdirSync(folder)).toHaveLength(2);
     expect(readdirSync(folder)[0]).toContain(/^\w+/.exec(hostname())?.[0]);
   });

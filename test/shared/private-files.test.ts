@@ -6,7 +6,7 @@ import { privateDatabase, readPrivateFile, readTrustedFile } from '../../src/sha
 import { isRoot } from '../support/capabilities.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** Makes a file of a mode, whatever the umask, in a folder that others may enter. */
+/** Creates a file with a mode, whatever the umask, in a folder that others may enter. */
 function fileOf(mode: number, name = 'file'): string {
   const folder = newFolder();
   fs.chmodSync(folder, 0o755);

@@ -14,7 +14,7 @@ import fc, { property } from '../support/seeded-fast-check.ts';
 
 const modeOf = (path: string) => fs.statSync(path).mode & 0o7777;
 
-/** A folder with a mode, whatever the umask, owned by another user if one is named. */
+/** Creates a folder with a mode, whatever the umask, and with another owner if one is given. */
 function folderOf(mode: number, owner?: number): string {
   const path = join(newFolder(), 'folder');
   fs.mkdirSync(path);
@@ -40,7 +40,7 @@ function refusal(path: string, act = makePrivateFolder): string {
   return 'not refused';
 }
 
-/** Checks that both creating and using it are refused, and that its mode stays. */
+/** Checks that creating and using the folder are both refused, and that its mode stays. */
 function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }

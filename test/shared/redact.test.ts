@@ -34,7 +34,7 @@ test('removes each of several keys from a text, and nothing else', () => {
   expect(redact('abc, 50 % of them sold')).toBe('abc, 50 % of them sold');
 });
 
-/** A character of a key as a service may write it, or something else. */
+/** Something that a service may write between the characters of a key. */
 const piece = fc.oneof(
   fc.constantFrom('\n', '\u200b', '\\', '\\\\', '%', '%25', 'u00', '\\u200b', '\x1b[31m', ' '),
   anyText({ maxLength: 3 }),
@@ -62,7 +62,7 @@ property(
   propertyRuns(400),
   (text, secrets) => {
     const redact = redactorOf(secrets);
-    // After a percent sign the quick check passes nothing, and with a space it begins no encoded form of a key.
+    // The quick check never passes a text with a percent sign. A space after it can't be part of an encoded key.
     expect(`% ${redact(text)}`).toBe(redact(`% ${text}`));
   },
 );

@@ -7,7 +7,7 @@ import { writeFileAtomically } from '../../src/shared/atomic-file.ts';
 import { FailureError } from '../../src/shared/errors.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** Swaps a path between a file or folder and a link to `target`, as often as it can, as a hostile user would do. */
+/** A program that swaps a file or folder with a link to `target` as fast as it can, like a hostile user. */
 const swapper = `
   const { linkSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
   const [path, target, isFolder] = process.argv.slice(1);
@@ -39,7 +39,7 @@ async function startSwapper(...args: readonly string[]): Promise<void> {
   await once(child.stdout, 'data');
 }
 
-/** A folder of all users, and a file of ours elsewhere. */
+/** Creates a folder that all users can write to, and a file of ours elsewhere. */
 function openFolders() {
   const folder = fs.realpathSync(newFolder());
   const [shared, ours] = [join(folder, 'shared'), join(folder, 'ours')];

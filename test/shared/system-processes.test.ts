@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createSystemProcesses } from '../../src/shared/processes.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-/** A process file system with one process in it, whose name has a parenthesis. */
+/** Creates a `/proc` with one process, whose name has a parenthesis. */
 function fakeProc(pid: number, state: string, startedAt: string): string {
   const proc = newFolder();
   mkdirSync(join(proc, 'self', 'ns'), { recursive: true });

@@ -62,7 +62,7 @@ const groups = [
     least: 80,
   },
   { place: 'src/shared/', tests: ['test/shared/*.test.ts', 'test/settings/*.test.ts'], least: 78 },
-  // The tests that need PostgreSQL are left out, because mutants are tried without it.
+  // Tests that need PostgreSQL are excluded, because mutants are tried without it.
   {
     place: 'src/service/!(storage)/',
     tests: ['test/service/!(storage|processes|migrations).test.ts'],

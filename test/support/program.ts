@@ -111,14 +111,14 @@ function onTerminal(command: readonly string[], columns: number): string[] {
   return ['script', '-qfec', `stty cols ${columns} rows 24; exec ${quoted}`, '/dev/null'];
 }
 
-/** Passes on only PATH and TZ: no PETSTOCK_*, no FORCE_COLOR, no proxy. */
+/** Returns the program's environment. From this process, it has only PATH and TZ. */
 function environment({ home = temporaryHome(), env }: ProgramOptions): NodeJS.ProcessEnv {
   const { PATH, TZ } = process.env;
   return {
     PATH,
     TZ,
     LANG: 'C.UTF-8',
-    // Nobody is there to quit a pager.
+    // A pager would wait for someone to quit it.
     PAGER: 'cat',
     TERM: 'xterm-256color',
     HOME: home.folder,
@@ -186,7 +186,7 @@ export async function serve(args: readonly string[] = [], options?: ProgramOptio
         const { length } = await journal();
         if (length < requests) throw new Error(`the service has seen ${length} requests, not ${requests}`);
       },
-      // Each look is a request, which costs both sides CPU.
+      // Each attempt is a request, which costs both sides CPU.
       { timeout: 30_000, interval: 30 },
     );
   /** `journal()` returns the requests that the service has received, oldest first. */

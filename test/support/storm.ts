@@ -53,7 +53,7 @@ export function stormOf(service: Pick<ScriptedService, 'stockOf'>, seed: number)
       0.9,
       (exchange) => {
         exchange.drop();
-        // Before the client's time-out has passed.
+        // The write is carried out before the client times out.
         return later(200 + random() * 800).then(() => commit(exchange));
       },
     ],

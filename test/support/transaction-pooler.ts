@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { portOf } from './answering.ts';
 
 /**
- * Starts a server that looks like a pooler that gives each transaction the connection which was used last, as PgBouncer
- * does: each client gets another process id at its start, and one backend serves all clients.
+ * Starts a server that looks like PgBouncer in transaction mode: each client gets its own process id when it connects,
+ * but one backend serves all clients.
  */
 export async function transactionPooler() {
   const statements: string[] = [];
@@ -37,7 +37,7 @@ function message(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat([Buffer.from(type), int32(rest.length + 4), rest]);
 }
 
-/** One column, a 32-bit integer as text, and its row. */
+/** The description of one column, a 32-bit integer as text, and its row. */
 const rowOfPid = [
   message('T', '\0\x01pid\0', int32(0), '\0\0', int32(23), '\0\x04', int32(-1), '\0\0'),
   message('D', '\0\x01', int32(4), '4711'),

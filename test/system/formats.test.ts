@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runEvery } from '../support/every-command.ts';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
-/** A script of python3 that reads each of the texts to its end. */
+/** Returns a command of python3 that reads each text to its end. */
 const python = (read: string) => [
   'python3',
   '-c',
@@ -22,7 +22,7 @@ const readers = {
   tsv: [python('rows(text, delimiter="\\t", quoting=csv.QUOTE_NONE)')],
 } as const;
 
-// Some fifty starts of the program each.
+// Each test starts the program some fifty times.
 test.each(Object.entries(readers))(
   'prints %s that other programs can read in every command',
   {

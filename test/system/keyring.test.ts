@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
 /**
- * Unlocks a keyring of this session's own, puts the key into it, and runs what follows. A keyring that is asked before it has its name on
- * the bus is not this one: the bus would start another, which is locked.
+ * A script that unlocks a keyring for its own session, stores the key there, and runs its arguments. It waits until the
+ * keyring is on the bus, because otherwise the bus would start another keyring, which is locked.
  */
 const session = `
 set -e

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import own from '../../package.json';
 
-/** The manual that goes with the program. */
+/** The manual beside the program. */
 const manual = join(dirname(inject('program')), 'man', 'petstock.1');
 
 test('builds a manual that mandoc accepts', () => {
@@ -17,6 +17,6 @@ test('shows name, examples and exit status in the manual, and lists its file for
   expect(text).toMatch(/^NAME\n {5,}petstock - look at and adjust the stock of a pet store$/m);
   expect(text).toMatch(/^ +petstock inventory apply --resume <run>$/m);
   expect(text).toMatch(/^EXIT STATUS$/m);
-  // npm 11 does nothing with a name that is not in a list.
+  // npm 11 ignores a name that is not in a list.
   expect(own.man).toEqual(['./dist/man/petstock.1']);
 });

@@ -15,7 +15,7 @@ test('shows a list in less, which survives Ctrl-C and reaches the end', async ()
     hasEnded = true;
   });
   program.type('\x03');
-  // Keys typed right after Ctrl-C are lost: the terminal and less discard them.
+  // The terminal and less discard keys typed right after Ctrl-C, so `G` is typed until it works.
   await vi.waitFor(
     () => {
       if (!hasEnded) program.type('G');
@@ -25,7 +25,7 @@ test('shows a list in less, which survives Ctrl-C and reaches the end', async ()
   );
   program.type('q');
   const { code, stdout } = await program.result;
-  // 130 where Ctrl-C came before less had all of the list.
+  // The code is 130 if Ctrl-C came before less had the whole list.
   expect([0, 130]).toContain(code);
   expect(stripVTControlCharacters(stdout)).toMatch(/ {2}q close\s+Rate limit: /);
 });

@@ -7,7 +7,7 @@ import type { RowWrite, WriteOptions } from '../../src/writes/row-write.ts';
 import { writeRows } from '../../src/writes/write-rows.ts';
 import { rowsOf, type ShopScript, simulatedShop, timeout } from './simulated-shop.ts';
 
-/** A shop that notes what was admitted, intended and read. */
+/** Returns a shop that records what was admitted, intended and read. */
 function observedShop(rows: readonly RowWrite[], script?: ShopScript) {
   const shop = simulatedShop(rows, script);
   const { governor, log, readStock } = shop.options;
@@ -58,7 +58,6 @@ test.each<[string, RowWrite, number, number, string[], number]>([
   const { admitSeveral } = shop.options.governor;
   const governor: WriteOptions['governor'] = {
     admitSeveral: async (...args) => {
-      // Another command sells one meanwhile.
       if (shop.asked.length === 0) shop.clock.advance(wait);
       shop.stock.set(1n, 6);
       return admitSeveral(...args);

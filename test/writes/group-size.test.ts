@@ -13,7 +13,7 @@ test('makes groups of as many rows as are sent in 100 ms', () => {
   expect([after(64, 64), after(100, 114), after(200, 214)]).toEqual([100, 200, 200]);
   expect(after(100, 220)).toBe(512);
   expect(after(512, 60_000)).toBe(64);
-  // A clock that was set back.
+  // The clock was set back.
   expect(after(512, 0)).toBe(64);
 });
 

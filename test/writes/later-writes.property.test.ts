@@ -24,7 +24,6 @@ function carryOut(start: number, writes: readonly Later[]) {
   const known: LaterWrite[] = [];
   for (const [index, { after, isCommitted, hasAnswer }] of writes.entries()) {
     if (isCommitted) stock = after;
-    // A refusal is no write.
     if (!isCommitted && hasAnswer) continue;
     const result = hasAnswer ? 'applied' : 'unknown';
     known.push({ run: `run-${index}`, command: 'inventory adjust', result, quantity: after, before: undefined });
@@ -68,12 +67,11 @@ property(
     const { known, stock } = carryOut(isCommitted ? after : before, later);
     const recorded = rowOf({ before, after, result: isKnown ? 'applied' : 'unknown' });
     const row = undoRow(recorded, { stock: new Map([[7n, stock]]), laterWrites: known, target: before });
-    // A stock that another run left as it was can be restored.
     if (row.result === 'planned') expect(later.filter((one) => one.isCommitted && one.after !== after)).toEqual([]);
   },
 );
 
-/** A write to the pet after our run began. Strangers change the stock by amounts that no sum of our changes equals. */
+/** A write after our run began. Changes by other clients are amounts that no sum of our changes equals. */
 const event = fc.oneof(
   fc.record({ kind: fc.constant('adjust' as const), delta: fc.integer({ min: -3, max: 3 }), isLost: fc.boolean() }),
   fc.record({ kind: fc.constant('set' as const), delta: fc.integer({ min: 50, max: 53 }), isLost: fc.constant(false) }),
@@ -82,7 +80,7 @@ const event = fc.oneof(
 
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Returns the events as the history knows them, without a stranger's, and the stock after them. */
+/** Returns petstock's own events as the history knows them, and the stock after all events. */
 function happen(start: number, events: readonly Event[]) {
   let stock = start;
   const known: LaterWrite[] = [];
@@ -100,7 +98,7 @@ property(
   [fc.constantFrom('lost', 'committed'), fc.array(event, { maxLength: 4 })],
   propertyRuns(1500),
   (ours, events) => {
-    // No sum of the others makes that number.
+    // The quantity 500 is one that no other event can lead to.
     const [before, after] = [10, 500];
     const { known, stock } = happen(ours === 'committed' ? after : before, events);
     const { kind } = verdictOn({
@@ -139,7 +137,7 @@ property(
     if (!wasSent) expect(kind).toBe('send');
     if (kind === 'applied') expect(ours).toBe('committed');
     if (kind === 'send') expect(ours).not.toBe('committed');
-    // It is always known if nobody else had changed the stock before it was read.
+    // The outcome is known unless someone else changed the stock before it was read.
     if (events[0]?.kind === 'adjust' || events.length === 0) expect(kind).not.toBe('conflict');
   },
 );

@@ -7,7 +7,7 @@ import { createTestClock } from '../support/clock.ts';
 const reset = () => new UnavailableError('reset', { mayBeInFlight: true });
 const other = (status: number) => new FailureError('not 200', { status });
 
-/** How a request fails. Those that begin with `committed,` are carried out first, those that are late after a while. */
+/** How a request fails. Requests with `committed,` are carried out first, those with `late` 27 s later. */
 const failures = {
   lost: reset,
   'committed, lost': reset,
@@ -31,15 +31,15 @@ export const behaviours = ['ok', 'another pet', 'differs', ...Object.keys(failur
 export const timeout = 30_000;
 
 export interface ShopScript {
-  /** How each request is treated, by the number of its row. Further requests of the row are carried out. */
+  /** How the requests of each row are treated, in order. Further requests succeed. */
   readonly requests?: ReadonlyMap<number, readonly Behaviour[]>;
-  /** Rows whose pet someone else sells right after its first request, before anything is read. */
+  /** Rows whose pet someone else sells during the first request, unless that was certainly not carried out. */
   readonly sold?: ReadonlySet<number>;
-  /** How many requests are admitted at once at most. */
+  /** How many requests may be admitted at once. */
   readonly room?: number;
 }
 
-/** A service and a log of the run in memory, that note every breach of what is promised. */
+/** Simulates a service and a run's log in memory. `faults` lists every broken promise. */
 export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}) {
   const clock = createTestClock();
   const stock = new Map(rows.map(({ petId, before = 7 }) => [petId, before]));
@@ -51,7 +51,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   const faults: string[] = [];
   const tries = new Map<number, number>();
   let reads = 0;
-  /** The permits of requests that are not over. */
+  /** Permits of requests that are not finished. */
   const held = new Set<Permit>();
   const admit = (): Permit => {
     const end = () => {
@@ -71,7 +71,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
   const commit = (petId: bigint, quantity: number, isLate = false): void => {
     const { row = 0, before } = rows.find((candidate) => candidate.petId === petId) ?? {};
     const now = stock.get(petId);
-    // A request that is in flight can't be called back.
+    // A late request may overwrite other changes, because a request in flight can't be recalled.
     if (!isLate && before !== undefined && now !== before)
       faults.push(`row ${row} was written over ${now}, not ${before}`);
     commits.set(row, (commits.get(row) ?? 0) + 1);
@@ -110,7 +110,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     try {
       return answer(behaviour, petId, quantity);
     } finally {
-      // A row that was certainly not sent is sent again without a reread: that gap can't be closed.
+      // A request that was certainly not carried out is repeated without a reread, which a sale would break.
       const isUnknown = !['unreachable', '429', '401', 'expired'].includes(behaviour);
       if (isUnknown && count === 0 && script.sold?.has(row)) stock.set(petId, (stock.get(petId) ?? 0) - 1);
     }

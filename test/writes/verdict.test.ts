@@ -8,7 +8,7 @@ const set = { petId: 4n, before: 5, after: 7 };
 const add = { ...set, delta: 2 };
 const plain = { petId: 4n, after: 7 } as RowWrite;
 const stockOf = (found: number | undefined) => new PetQuantities(found === undefined ? [] : [[4n, found]]);
-/** Later writes as the history knows them. */
+/** Returns later writes as the history knows them. */
 const wrote = (...writes: readonly Partial<LaterWrite>[]) => ({
   laterWrites: writes.map(
     (more) =>

@@ -9,7 +9,7 @@ import { writeRows } from '../../src/writes/write-rows.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { type Behaviour, behaviours, isFinal, rowsOf, simulatedShop } from './simulated-shop.ts';
 
-/** `PETSTOCK_RUNS=20000` for the long run. */
+/** The number of cases. A long run: `PETSTOCK_RUNS=20000`. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 100);
 const scripts = fc.array(
   fc.record({ requests: fc.array(fc.constantFrom(...behaviours), { maxLength: 4 }), isSold: fc.boolean() }),
@@ -38,7 +38,7 @@ property(
   },
 );
 
-/** Late requests of rows that are still unknown may arrive now, and no others. */
+/** Checks that no late request of a row whose outcome is known is carried out. */
 function expectNothingLate(rows: readonly RowWrite[], { unknown }: WriteProgress, { commits, letArrive }: Shop): void {
   const known = rows.filter(({ row }) => !unknown.has(row)).map(({ row }) => row);
   const before = known.map((row) => commits.get(row));
@@ -46,7 +46,7 @@ function expectNothingLate(rows: readonly RowWrite[], { unknown }: WriteProgress
   expect(known.map((row) => commits.get(row))).toEqual(before);
 }
 
-/** The result of a row is what the service has done. */
+/** Checks that the result of a row is what the service has done. */
 function expectTruth(row: number, { settled, unknown, notWritten }: WriteProgress, { commits, outcomes }: Shop): void {
   const result = settled.get(row)?.result;
   const isWritten = result === 'applied' || result === 'differs';
@@ -70,7 +70,7 @@ function reportOf(rows: readonly RowWrite[], { settled, unknown, notWritten }: W
   return { run: '20260115T120020Z-k3x9', env: 'staging', dryRun: false, rows: reported };
 }
 
-/** Writes so many rows of a shop of their own, with these options instead of the shop's. */
+/** Writes this many rows in a new shop, with these options instead of the shop's. */
 async function written(count: number, optionsOf: (shop: Shop) => Partial<WriteOptions>) {
   const rows = rowsOf(count);
   const shop = simulatedShop(rows);
@@ -86,7 +86,7 @@ describe('writeRows of a plain set', () => {
     ['committed, lost', 1],
     ['committed, 500', 1],
     ['committed, 206', 1],
-    // Not again while its first request may still arrive.
+    // The row is not sent again while its first request may still arrive.
     ['late', 1],
   ])('applies a plain set whose first request ends with "%s" (requests: %i)', async (behaviour, times) => {
     const shop = simulatedShop(plain, { requests: new Map([[1, [behaviour]]]) });
@@ -290,7 +290,7 @@ describe('a row whose pet another command has', () => {
   });
 });
 
-/** Grants every row of pet 2, and of another pet, as the test says. */
+/** Decides, with `grant`, on every intent of pet 2 and of another pet. */
 function grantingTwo(grant: (tries: number) => Grant, other = 2n) {
   let tries = 0;
   return ({ options: { log } }: Shop): Partial<WriteOptions> => ({
@@ -305,7 +305,7 @@ function grantingTwo(grant: (tries: number) => Grant, other = 2n) {
   });
 }
 
-/** Another command sells of the last pet while the limit is waited for. */
+/** Another command changes the stock of the last pet during a wait for the limit. */
 const afterLongWait = ({ options: { governor }, sent, clock, stock }: Shop): WriteOptions['governor'] => ({
   admitSeveral: async (...args) => {
     if (sent.length >= 5 && clock.sleeps.length === 0) {

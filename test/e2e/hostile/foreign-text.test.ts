@@ -13,7 +13,7 @@ const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øs
 const inHeader = forged.replaceAll('ø', '\xf8');
 const widths = [40, 80, 200];
 
-/** Expects a stranger's text only after a bar, or without a colon in a line of petstock. */
+/** Checks that foreign text neither begins a line nor gives a hint, unless it follows a bar. */
 function expectForeign(name: string, { stdout, stderr }: RunResult, questions: readonly string[] = []): void {
   const forgedLines = `${stdout}\n${stderr}\n${questions.join('\n')}`.split(/[\n\r]/).filter((line) => {
     const [own = ''] = line.split('│ ');
@@ -51,7 +51,7 @@ test.each([200, 302, 400, 401, 404, 429, 503])(
         const production = { PETSTOCK_URL_PRODUCTION: url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
         const options = { env: { ...production, PETSTOCK_URL_STAGING: url } };
         await attack(shop, `${command} --retries 0 --max-wait 0${debug}`, options);
-        // The gate of a 429 or 503 is over.
+        // A gate that a 429 or 503 has set lifts.
         shop.clock.advance(120_000);
       }
     }
@@ -86,7 +86,7 @@ test.each([
   const commands = ['list', 'list --summary', 'list --fields status', 'get 1', 'get 1 2', 'watch --now --for 1'];
   let shop = await openShop();
   for (const command of [...commands, 'diff staging production', 'set 1 5', 'adjust 1 5', 'apply FILE --yes']) {
-    // In a new shop no earlier write of unknown outcome is read back first.
+    // A new shop has no unknown row of an earlier case that would be read back first.
     if (/^(set|adjust|apply)/.test(command)) shop = await openShop();
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
     const env = { ...production, PETSTOCK_URL_STAGING: url };

@@ -9,7 +9,7 @@ const start = (database: string) => startAt(Date, { database, adminPort: 0, test
 
 const as = (url: string, role: string) => url.replace(/\/\/[^@]*@/, `//${role}@`);
 
-/** Traps of mallory for every name that the service might look up; each records that it was run. */
+/** Returns statements that create a trap for each function that the service might look up. */
 const traps = (trap: string) =>
   [
     'max(bytea)',

@@ -44,7 +44,7 @@ describe('a run that loses its state folder', () => {
     for (const { stderr } of [result, whole]) expect(stderr).toContain('state');
   });
 
-  /** Applies this many rows; while the third waits for its response, the folder goes away. */
+  /** Applies this many rows. `away` runs while the third row waits for its response. */
   async function applyWithout(away: (state: string) => void, rows: number, options: string) {
     const service = await scriptedService({ stock: tenEach(rows) });
     const petstock = petstockAt(service);
@@ -55,7 +55,7 @@ describe('a run that loses its state folder', () => {
     const program = petstock.start(`inventory apply ${file} --yes --json ${options}`);
     await third.reached;
     away(petstock.home.state);
-    // Its existence was checked before the third was sent, and the result is used for 10 ms.
+    // The check of the folder before the third request counts for 10 ms.
     await setTimeout(20);
     third.release();
     return { service, result: await program.result };

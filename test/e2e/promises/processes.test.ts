@@ -42,7 +42,7 @@ describeContained('containers that share one state folder', () => {
     expect((await petstock.rows(run)).map(({ result }) => result)).toEqual(['applied', 'applied', 'applied']);
   });
 
-  /** An apply of three rows in a container, whose first PATCH is held. */
+  /** Starts an apply of three rows in a container, and holds its first PATCH. */
   async function running() {
     const service = await scriptedService();
     const petstock = petstockAt(service);
@@ -65,7 +65,7 @@ describeContained('a pid that another program has taken', () => {
     service.next('PATCH', hang);
     const file = petstock.file('a.csv', ['petId,quantity', '1,51', '2,52']);
     const program = programCommand().map((word) => `'${word}'`);
-    // The next pid of a namespace can be chosen: the one of the killed command goes to `sleep`.
+    // The next pid of a namespace can be chosen, so `sleep` gets the pid of the killed command.
     const script = [
       `${program.join(' ')} ${first.replace('FILE', `'${file}' --concurrency 1`)} --timeout 2 & dead=$!`,
       'read run',

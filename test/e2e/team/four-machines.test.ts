@@ -71,12 +71,12 @@ test('stops all machines until the wait is over after one of them gets a 429', a
   // At most one request of each other machine was already in flight when the database had the gate.
   const meanwhile = journal.filter(({ time }) => time > refusal.time && time < lifted);
   expect(meanwhile.length).toBeLessThan(machines.length);
-  // A busy machine may take this long for a request that has passed its last check.
+  // A busy machine may send a request this long after its last check.
   expect(meanwhile.filter(({ time }) => time > told + 1000)).toEqual([]);
   expect(journal.filter(({ time }) => time >= lifted).length).toBeGreaterThanOrEqual(24 - machines.length);
 });
 
-/** Collects the times at which the database announced a gate. */
+/** Returns an array that collects the times at which the database announces a gate. */
 async function noticesOf(url: string): Promise<readonly number[]> {
   const notices: number[] = [];
   const client = new pg.Client({ connectionString: url });

@@ -16,7 +16,7 @@ test("sends one request at a time from a machine that can't reach the database",
         'x-ratelimit-remaining': String(100 - answered),
         'x-ratelimit-reset': String(Math.floor(Date.now() / 1000) + 3600),
       };
-      // The others, if they came, would be here by then.
+      // Any other request would have arrived by now.
       setTimeout(() => {
         underWay -= 1;
         response.writeHead(200, headers).end('[{"petId":4,"quantity":1,"status":"sold"}]');

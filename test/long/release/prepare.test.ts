@@ -20,7 +20,7 @@ test('builds again only after a source or the build output has changed', () => {
   rmSync(at('dist'), { recursive: true });
   expect(builds()).toBe(5);
   age();
-  // The build itself does what an editor might do meanwhile.
+  // The build itself changes a source, as someone might while it runs.
   change('edit');
   change('src/deep/one.ts');
   expect(builds()).toBe(6);
@@ -28,7 +28,7 @@ test('builds again only after a source or the build output has changed', () => {
   expect([builds(), builds()]).toEqual([7, 7]);
 });
 
-/** A project whose build counts itself. `age` puts all times back, so that a change is newer than the build. */
+/** Creates a project whose build counts its runs. `age` moves all times back, so that changes are newer. */
 function project() {
   const folder = newFolder();
   const at = (name: string) => join(folder, name);

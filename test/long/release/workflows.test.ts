@@ -10,7 +10,7 @@ interface Job {
   readonly strategy?: { readonly matrix: { readonly script?: readonly string[] } };
 }
 
-/** GitHub has had this permission since 2024; the linter on npm is older. */
+/** Accepts a permission that GitHub added in 2024, and that the linter on npm does not know. */
 const isLater = ({ message }: { readonly message: string }) =>
   message.startsWith('unknown permission scope "attestations"');
 
@@ -62,10 +62,10 @@ test('declares permissions in each workflow, pins its actions, and uses no secre
     const text = readFileSync(new URL(file, folder), 'utf8');
     expect(text).toMatch(/^permissions:/m);
     expect(text).not.toMatch(/secrets\./);
-    // A tag can be moved to another commit.
+    // Actions are pinned to commits, because a tag can be moved.
     expect(text.match(/uses: (?!\.\/)(?!\S+@[0-9a-f]{40} # v).*/g)).toBeNull();
     expect(text).toMatch(/^concurrency:/m);
-    // Names that others choose must not become part of a script.
+    // Names chosen by others must not become part of a script.
     expect(text).not.toMatch(/run:.*\$\{\{/);
   }
 });

@@ -6,7 +6,7 @@ import { type Answer, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 import { postgresProxy } from '../../support/postgres-proxy.ts';
 
-/** These tests wait for the time-outs of the store, one after another. */
+/** These tests wait for several timeouts of the store. */
 vi.setConfig({ testTimeout: 120_000 });
 
 type Service = Awaited<ReturnType<typeof start>>;
@@ -16,7 +16,7 @@ function start(database: string, options: Partial<ServiceOptions> = {}) {
   return startAt(Date, { database, adminPort: 0, testControls: false, limits, ...options });
 }
 
-/** A service whose database can be frozen, killed and restarted, and whose connections to it can be watched. */
+/** Starts a service and its database, which can be frozen, killed and restarted, with a proxy between them. */
 async function startWithProxy() {
   const server = await temporaryPostgres();
   const proxy = await postgresProxy(server);
@@ -28,7 +28,7 @@ async function seen(answer: Promise<Answer>) {
   return { outcome: outcome({ status, text }), retryAfter: headers['retry-after'], text };
 }
 
-/** Bytes of a message that runs a prepared statement of the store. */
+/** Returns the part of a message that runs a prepared statement of the store. */
 const asks = (name: string) => `\0${name}\0`;
 
 const list = (service: Service) => seen(service.get('/inventory'));
@@ -39,7 +39,7 @@ const expectSet = async (service: Service, quantity: number) =>
 const expectReady = async (service: Service, expected = '200') =>
   expect((await admin(service, '/readyz')).outcome).toBe(expected);
 
-/** Asks again until it does not fail, for as long as a busy machine may take. */
+/** Repeats the work until it succeeds, for as long as a busy machine may take. */
 function eventually<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   return vi.waitFor(work, { timeout: 60_000 });
 }
@@ -62,7 +62,7 @@ describe('the service while its database is frozen', () => {
     const service = await start(server.url);
     await set(service, 3);
     server.freeze();
-    // The probe has its response before a client of the store has, because it gives up sooner.
+    // The probe gives up sooner, so it has its response before the request.
     const order: string[] = [];
     const noted = <Seen>(name: string, asked: Promise<Seen>) => asked.finally(() => order.push(name));
     const patched = noted('request', set(service, 4));
@@ -100,7 +100,7 @@ describe('the service while its database is frozen', () => {
     await frozen;
     expect(await changed).toMatchObject(UNKNOWN);
     server.thaw();
-    // The connection of the change has ended: what lay in it has been read.
+    // The connection of the change has ended, so the server has read everything that was sent on it.
     await eventually(async () => {
       const late = `FROM pg_stat_activity WHERE query LIKE '%UPDATE petstock_service.pets%' AND pid <> pg_backend_pid()`;
       expect(await runSql(server.url, `SELECT pid ${late}`)).toEqual([]);
@@ -171,7 +171,7 @@ describe('the service after it lost its database', () => {
     await isSent;
     expect(await changed).toMatchObject(UNKNOWN);
     expect(await quantity(service)).toBe(4);
-    // Whatever was answered with 200 is there after a crash, though this server would not wait for its disk.
+    // A change that got a 200 survives a crash, although this server's commits don't wait for the disk by default.
     await expectSet(service, 5);
     await server.kill();
     await server.restart();
@@ -186,7 +186,7 @@ test('fails only the list whose database connection ends while its reader is slo
   onTestFinished(() => storage.close());
   const pages = storage.inventory();
   await pages.next();
-  // Nothing listens to the connection while its reader is slow.
+  // No code listens for errors of the connection while its reader is slow.
   const held = `FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
   expect(await runSql(database, `SELECT pg_terminate_backend(pid) ${held}`)).toHaveLength(1);
   await eventually(async () => expect(await runSql(database, `SELECT 1 ${held}`)).toEqual([]));
@@ -213,7 +213,7 @@ test('admits requests while another replica hangs in the middle of an admission'
   expect(await lost).toMatchObject(UNAVAILABLE);
 });
 
-/** Takes all connections that the server has to give; those of others are ended. */
+/** Opens this many connections, and ends those of others to get them. */
 async function fill(url: string, count: number): Promise<pg.Client[]> {
   const clients: pg.Client[] = [];
   while (clients.length < count) {

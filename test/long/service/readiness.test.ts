@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseWithRole } from '../../service/database-with-role.ts';
 import { startProgram } from '../../support/program.ts';
 
-// Readiness is asked first: a change that was committed counts for 5 s, which may end between the two.
+// Readiness is checked first, because a committed change counts for 5 s, which could end in between.
 test.for([
   ['may not update pets', 'REVOKE UPDATE ON petstock_service.pets FROM server_d'],
   ['has no rights on keys', 'REVOKE ALL ON petstock_service.keys FROM server_d'],

@@ -6,10 +6,10 @@ import { prepareServing } from '../../service/serving.ts';
 import { type clientOf, outcome, startAt } from '../../service/support.ts';
 import { runSql, temporaryDatabase, temporaryPostgres } from '../../support/postgres.ts';
 
-/** How far the clocks of four machines are off, in seconds. */
+/** By how many seconds the clocks of four machines are ahead. */
 const SKEWS = [0, 6, -20, 0.4];
 
-/** Four services on one database, each on a machine with another clock. */
+/** Starts four services on one database, each with its own clock. */
 async function fourReplicas(options: Partial<ServiceOptions> = {}) {
   const shared = { database: await temporaryDatabase(), key: generateKey(), ...options };
   const replicas = await Promise.all(
@@ -25,7 +25,7 @@ type Asked = ReturnType<typeof clientOf>;
 
 const ask = (replica: Asked) => replica.get('/store/orders');
 
-/** Asks all replicas in turn. @returns how often there was which outcome */
+/** Sends requests to all replicas in turn. @returns how often each outcome occurred */
 async function askAll(replicas: readonly Asked[], times: number) {
   const asked = Array.from({ length: times }, () => replicas.map((replica) => ask(replica))).flat();
   const counts: Record<string, number> = {};
@@ -94,7 +94,7 @@ function toNextDay(database: string) {
 const signals = ['SIGKILL', 'SIGSTOP'] as const;
 test.each(signals)('admits exactly the limit even if a replica gets %s in the middle of a window', async (signal) => {
   const [database, key, limit] = [await temporaryDatabase(), generateKey(), 60];
-  // A window of a day, which no test outlasts.
+  // A window lasts a day, longer than any test.
   const limits = { minute: limit, day: 1_000 };
   const options = { database, key, limits, windowSeconds: 86_400, ban: false } as const;
   const serve = await prepareServing();
@@ -107,7 +107,7 @@ test.each(signals)('admits exactly the limit even if a replica gets %s in the mi
       const isStruck = replica === struck;
       const answered = await ask(replica).then(outcome, () => 'cut off');
       if (window === 2 && ++count === 20) struck?.child.kill(signal);
-      // The stopped replica continues once all others have been answered.
+      // The stopped replica continues after 120 responses of the others.
       if (!isStruck && ++ofOthers === 120) struck?.child.kill('SIGCONT');
       return { answered, isStruck };
     };
@@ -118,7 +118,7 @@ test.each(signals)('admits exactly the limit even if a replica gets %s in the mi
     const used = await runSql(database, 'SELECT minute_used::int AS used FROM petstock_service.keys');
     expect(used).toEqual([{ used: limit }]);
     expect(admitted).toBeLessThanOrEqual(limit);
-    // The replica that got the signal may have admitted requests without answering them.
+    // The replica that got the signal may have admitted requests without responding.
     expect(admitted + (window === 2 ? lost : 0)).toBeGreaterThanOrEqual(limit);
   }
 });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService, startService } from '../../../src/service/index.ts';
 import { temporaryFile } from '../../service/support.ts';
 
-/** How often the balancer asks whether a replica is ready, and how long after it knows the replica stops listening. */
+/** How often the balancer checks a replica's readiness, and how long after it stops using a replica that one closes. */
 const [POLL_MS, DRAIN_MS] = [50, 400];
 
 interface Replica {
@@ -15,7 +15,7 @@ interface Replica {
   readonly agent: Agent;
 }
 
-/** Sends each request to the next replica that is ready, on connections that it keeps, and never a second time. */
+/** Sends each request to the next ready replica, on kept connections, and never retries. */
 function balancer(replicas: readonly Replica[], failures: string[]): Server {
   let turn = 0;
   return createServer((incoming, outgoing) => {
@@ -46,7 +46,7 @@ test('loses no request of keep-alive clients in two rolling restarts of three re
     replicas.push({ service: await open(), isReady: true, agent: new Agent({ keepAlive: true, maxSockets: 20 }) });
   }
   const server = balancer(replicas, failures).listen(0, '127.0.0.1');
-  // By default it would disconnect clients that a busy machine delays for 5 s.
+  // The default of 5 s would disconnect clients that a busy machine delays.
   server.keepAliveTimeout = 60_000;
   await once(server, 'listening');
   let isOver = false;
@@ -90,7 +90,7 @@ test('loses no request of keep-alive clients in two rolling restarts of three re
       const { port } = new URL(replica.service.url);
       const { port: adminPort } = new URL(replica.service.adminUrl ?? '');
       replica.service.drain();
-      // On a busy machine the balancer itself may be late to ask.
+      // The balancer checks late on a busy machine.
       await expect.poll(() => replica.isReady).toBe(false);
       await sleep(DRAIN_MS);
       await replica.service.close();

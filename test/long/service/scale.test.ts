@@ -12,7 +12,7 @@ const { DatabaseSync } = sqlite();
 const MANY = 200_000;
 const readers = 12;
 
-/** Asks for the inventory and reads only its beginning. */
+/** Requests the inventory and reads only its beginning. */
 function slowlyReading({ url, key }: Pick<RunningService, 'url' | 'key'>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${key}` };
@@ -26,7 +26,7 @@ async function sizeOf(response: IncomingMessage): Promise<number> {
   return size;
 }
 
-/** Most memory that a process has had, in MB, as the operating system tells. */
+/** Returns the most memory that a process has used so far, in MB. */
 function peakMb(pid: number | undefined): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
@@ -48,7 +48,7 @@ test.runIf(process.platform === 'linux')(
     };
     const [few, many] = [await peakWith(1_000), await peakWith(MANY)];
     expect(many.size).toBeGreaterThan(9_000_000);
-    // Lists of 10 MB each are under way; those of 50 KB are the yardstick. A loaded machine collects its garbage late.
+    // Lists of 10 MB each are under way, compared with lists of 50 KB. A busy machine collects garbage late.
     expect(many.peak - few.peak).toBeLessThan((readers * 10) / 2);
   },
 );

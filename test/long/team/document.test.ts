@@ -55,7 +55,7 @@ function shell(line: string, { home }: Folder): { readonly script: string; reado
   return { script: `petstock() { ${command} "$@"; }; ${line}`, env: { PATH: process.env.PATH, USER: 'ann', ...env } };
 }
 
-/** Runs the line on a free port until the test is finished. @returns the address of the service */
+/** Runs the line on a free port until the test is finished. @returns the URL of the service */
 async function serveFor(line: string, folder: Folder): Promise<string> {
   const port = await freePort();
   const { script, env } = shell(line.replace('4010', `${port}`), folder);
@@ -67,7 +67,7 @@ async function serveFor(line: string, folder: Folder): Promise<string> {
   return url;
 }
 
-/** `<run>` stands for the latest run, the address of the document for that of the service. */
+/** Runs a line, with `<run>` replaced by the latest run, and the document's URL by that of the service. */
 function run(line: string, folder: Folder, url: string) {
   const shown = line
     .replace('http://stock.example/v1', url)

@@ -14,7 +14,7 @@ import { openTeam } from '../../support/team.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-/** Resolves once it no longer throws. */
+/** Resolves once `look` no longer throws. */
 const eventually = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 120_000, interval: 20 });
 
 const untilStandbyIs = ({ url }: PostgresServer, state: string) =>
@@ -30,11 +30,11 @@ async function asynchronousPair() {
   await untilStandbyIs(primary, 'async');
   const hosts = [primary.folder, standby.folder].join();
   return {
-    /** Names both servers. */
+    /** The URL with both servers. */
     url: `postgresql://postgres@/postgres?host=${hosts}&target_session_attrs=read-write`,
     primary,
     standby,
-    /** `kill -9` of the primary, and the standby takes over. */
+    /** Kills the primary, and promotes the standby. */
     failOver: async () => {
       await primary.kill();
       await runSql(standby.url, 'SELECT pg_promote()');
@@ -42,7 +42,7 @@ async function asynchronousPair() {
   };
 }
 
-/** A primary that commits nothing before its standby has it on its disk. */
+/** Starts a primary whose commits wait until the standby's disk has them. */
 async function synchronousPair(): Promise<Pair> {
   const pair = await asynchronousPair();
   await runSql(pair.primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'", 'SELECT pg_reload_conf()');
@@ -57,11 +57,11 @@ test.each(oneMoment)('neither loses nor doubles a write in a failover after %i r
   await untilAnswered(given.service, count);
   await failOver();
   given.release();
-  // A standby that takes over within 5 s is waited for; the machine may be slower.
+  // The run waits up to 5 s for a standby to take over, and a busy machine may be slower.
   expect([0, 5, 8]).toContain((await program.result).code);
   await expectIntended(given.service, standby);
   await expectResumed(given);
-  // Numbers begin anew above all that were drawn before.
+  // After a failover, sequence numbers start above all earlier ones.
   const [last] = await runSql(standby.url, 'SELECT last::integer AS value FROM petstock.sequence');
   expect(last?.value).toBeGreaterThan(1_000_000);
 });
@@ -79,7 +79,7 @@ test('resumes a run on the promoted standby after the primary hung', async () =>
 });
 
 const waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-/** Resolves once a commit waits for its standby. @param what an expression that is evaluated for its process */
+/** Resolves once a commit waits for the standby. @param what an expression that is evaluated for its process */
 const untilWaiting = ({ url }: PostgresServer, what: string) =>
   eventually(async () => expect(await runSql(url, `SELECT ${what} ${waiting}`)).not.toEqual([]));
 const endWait = 'pg_cancel_backend(pid)';
@@ -98,7 +98,7 @@ test('does not send a write whose intent the standby lacks', async () => {
   expect(service.seen('PATCH')).toEqual([]);
 });
 
-/** A till that is about to meet a 429, and an office. */
+/** Opens a till that will get a 429, and an office. */
 async function openRefused({ url }: Pair) {
   const { machine, service } = await openTeam(url);
   const [till, office] = [await machine('till'), await machine('office')];
@@ -126,12 +126,12 @@ test('closes the gate on other machines at once even if the standby is down', as
   expect(await runSql(pair.primary.url, `SELECT pid ${waiting}`)).not.toEqual([]);
   await untilWaiting(pair.primary, endWait);
   const { code, requests } = await result;
-  // 5 where the machine was so busy that the answer did not come in time.
+  // The code is 5 if the machine was too busy to get the response in time.
   expect([5, 6]).toContain(code);
   expect(requests).toHaveLength(1);
 });
 
-/** Cuts the standby off from the primary, as if the network were too slow for all writes. */
+/** Disconnects the standby from the primary, as if the network were too slow for writes. */
 const leaveBehind = async ({ primary, standby }: Pair) => {
   await runSql(standby.url, "ALTER SYSTEM SET primary_conninfo = ''", 'SELECT pg_reload_conf()');
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
@@ -151,7 +151,7 @@ test('stops a run and doubles no write after a failover that lost confirmed writ
   await given.server.failOver();
   given.release();
   const { code, stderr } = await program.result;
-  // A machine that is so busy that it writes all rows down at once has lost nothing.
+  // A busy machine may record all rows at once, and so lose none.
   expect(code).toBe(isLess ? 8 : 0);
   if (isLess) expect(stderr).toContain('has lost confirmed writes');
   if (isLess) expect(stderr).toMatch(/Hint: petstock inventory apply --resume \S+ --env staging/);

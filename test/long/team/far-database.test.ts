@@ -8,7 +8,7 @@ import { portOf } from '../../support/answering.ts';
 import { runSql, temporaryDatabase } from '../../support/postgres.ts';
 import { openTeam } from '../../support/team.ts';
 
-/** A proxy in front of the database of a URL that counts round trips. */
+/** Starts a proxy in front of a database, which counts round trips. */
 async function countingDatabase() {
   const [, path = '', folder = ''] = /@(\/[^?]+)\?host=(.*)$/.exec(await temporaryDatabase()) ?? [];
   const socket = `${decodeURIComponent(folder)}/.s.PGSQL.5432`;
@@ -16,7 +16,6 @@ async function countingDatabase() {
   const server = createServer((near) => {
     const far = connect(socket);
     near.on('data', (data) => {
-      // Ending a connection takes no round trip.
       if (data[0] !== 0x58) questions += 1;
     });
     for (const [from, to] of [

@@ -35,7 +35,7 @@ test.each(moments)(
 );
 
 test('sends nothing before Retry-After has passed even if PostgreSQL is killed after the 429', async () => {
-  // A change whose commit does not wait for the disk is lost with the server.
+  // A change whose commit does not wait for the disk is lost when the server is killed.
   const server = await temporaryPostgres({ settings: ['fsync = on', "wal_writer_delay = '10s'"] });
   const { machine, service } = await openTeam(server.url);
   const [till, office] = [await machine('till'), await machine('office')];
@@ -81,9 +81,8 @@ test('waits for PostgreSQL if it is back within 4 s', async () => {
   const away = performance.now() - killedAt;
   given.release();
   const { code } = await program.result;
-  // A machine that is busy with other things may take longer for it than the 5 s that are waited.
+  // The command waits 5 s for the database, and a busy machine may take longer.
   expect(away < 4000 ? [0] : [0, 5, 8]).toContain(code);
-  // Outcomes that were not on its disk yet are written again.
   const whole = { state: 'done', counts: { applied: rows } };
   if (code === 0) expect(await given.machine().newest()).toMatchObject(whole);
   await expectResumed(given);
@@ -139,7 +138,7 @@ test.each(oneMoment)(
     await untilAnswered(given.service, count);
     program.kill('SIGSTOP');
     given.release();
-    // Another machine takes over once the lease is over: 15 s.
+    // Another machine takes over when the lease ends, after 15 s.
     await expectResumed(given);
     const third = given.machine();
     expect(await third.run('inventory adjust 1 +5 -q')).toMatchObject({ code: 0 });

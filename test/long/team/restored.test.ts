@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const pets = Array.from({ length: 40 }, (_, index) => index + 1);
 const fives = `petId,delta\n${pets.map((petId) => `${petId},+5\n`).join('')}`;
 
-/** A till whose state is in a PostgreSQL of its own, which is set back to a copy of its data folder. */
+/** Opens a till whose state is in its own PostgreSQL server, which can be restored from a copy of its folder. */
 async function openRestorable() {
   const server = await temporaryPostgres();
   const till = await openTill({ stock: tenEach(pets.length + 1) }, createSystemClock(process.hrtime.bigint), {
@@ -30,7 +30,7 @@ async function openRestorable() {
   return { till, stocks, keep: () => replace(data, copy), restore: () => replace(copy, data) };
 }
 
-/** Ends a run at its first row, which is refused: the others stay pending. */
+/** Begins a run that ends when its first row is refused, so that the others stay pending. */
 async function begun({ till }: Awaited<ReturnType<typeof openRestorable>>): Promise<string> {
   till.service.next('PATCH', answers(400));
   await till.run(`inventory apply ${till.file('a.csv', fives)} --yes --concurrency 1 --fail-fast`);
