@@ -37,7 +37,7 @@ const others = `(?:${other}${space},${space})*`;
 const status = `"(${plain})"(?:${space},${space}${other})*`;
 /** Maximum length of a usual item in characters. A longer item goes to the exact decoder. */
 const maxUsual = 2000;
-/** Matches an item with its id, quantity and status in this order, with any white space and the character after it. */
+/** Matches an item with its id, quantity and status in this order, and the character after the item. */
 const usualItem = new RegExp(
   [
     ...[String.raw`\{`, `${others}"petId"`, ':', String.raw`(-?(?:0|[1-9]\d{0,18}))`, ','],

@@ -175,7 +175,7 @@ function runIdentity({ run, at, env, baseUrl, command, host, ...facts }: RunReco
   return { run, at: isoTime(at), env, store, baseUrl, command, user, host, file, reason, undoes };
 }
 
-/** Returns the counts of a run with all fields of a report. `notAttempted` is 0: the history keeps such rows pending. */
+/** Returns the counts of a run with all fields of a report. `notAttempted` is 0: such rows are pending here. */
 function runCounts({ counts }: RunRecord) {
   return { ...countRows([]), ...counts };
 }

@@ -25,7 +25,7 @@ export interface DatabaseHost {
 
 export interface DatabaseTls {
   readonly mode: TlsMode;
-  /** Paths of files. Without an authority, those of Node apply, as with `sslrootcert=system`. */
+  /** A path, like the next two. Undefined for Node's own authorities, as with `sslrootcert=system`. */
   readonly authority: string | undefined;
   readonly certificate: string | undefined;
   readonly key: string | undefined;

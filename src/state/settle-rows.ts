@@ -21,7 +21,7 @@ export interface RunInTables {
 
 export const selectRun = 'SELECT id, run, service, undoes, holder FROM petstock.runs WHERE token = ?';
 
-/** @param row a row of `selectRun` */
+/** Returns the run in a row of `selectRun`. */
 export function runIn({ id, run, service, undoes }: Row): RunInTables {
   return { id: number(id) ?? 0, run: String(run), serviceId: number(service) ?? 0, undoes: text(undoes) };
 }

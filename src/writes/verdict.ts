@@ -142,7 +142,7 @@ export type Rechecked =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly message: string };
 
-/** Adds the delta of a row to the current stock. A row without a delta is settled if its stock has changed. */
+/** Adds the row's delta to the current stock. A row without a delta is sent only if its stock has not changed. */
 export function recheck(write: RowWrite, quantities: Quantities, zeros: ZeroAllowance): Rechecked {
   const found = quantities.get(write.petId);
   if (write.delta !== undefined && found !== undefined) {

@@ -55,7 +55,7 @@ export async function printReportBefore(
 
 /**
  * Prints how to undo a run if it has written a row whose previous stock is known. A resumed `set` may not have read the
- * stock. If all rows are unknown, the error already says what to do.
+ * stock. If the outcome of every row is unknown, the error says what to do.
  */
 export async function noteUndo(invocation: Invocation, { run, rows }: BulkReport): Promise<void> {
   const { applied, differs } = countRows(rows.filter(({ before }) => before !== undefined));

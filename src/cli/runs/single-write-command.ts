@@ -16,7 +16,7 @@ import type { Invocation } from '../invocation/invocation.ts';
 import { noteUndoOf, type RunAccess } from './run-access.ts';
 
 export interface SingleOptions {
-  /** Whether the stock is read first. For a delta or an expected stock, it always is. */
+  /** Whether to read the stock first. With a delta or an expected stock, it is read anyway. */
   readonly readsFirst: boolean;
   /** Whether to print the report of the run instead of the item. */
   readonly printsRun: boolean;

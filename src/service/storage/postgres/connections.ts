@@ -101,9 +101,8 @@ export class Connections {
   }
 
   /**
-   * Runs `work` in a transaction. A failure undoes it completely. After a deadlock or a serialization failure, runs
-   * `work` again.
-   * @throws StorageError if the transaction fails, of the kind `uncertain` if the connection was lost
+   * Runs `work` in a transaction, and again after a deadlock or a serialization failure.
+   * @throws StorageError if the transaction was undone; of the kind `uncertain` if the connection was lost
    */
   transact<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#run(async (client) => {

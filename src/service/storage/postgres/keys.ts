@@ -31,7 +31,7 @@ const ATTEMPTS = 200;
 /** How long after its decision, in milliseconds, a charge may reach the database. A later charge is decided again. */
 const IN_TIME_MS = 2_000;
 
-/** @param onSeen receives the time that each read has returned */
+/** @param onSeen called after each read for an admission or a change of usage, with the time of the storage */
 export function postgresKeys(
   connections: Connections,
   onSeen: (seen: Seen) => void,

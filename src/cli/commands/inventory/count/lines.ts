@@ -3,7 +3,7 @@ const maxLine = 1000;
 
 /** Matches keys that send a sequence, such as the arrows, and the marks around pasted text. */
 const sequences = /\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])/g;
-/** Matches an incomplete sequence at the end of a chunk. */
+/** Matches an incomplete escape sequence at the end of a chunk. */
 const openSequence = /\x1b(?:\[[0-9;?]*|O)?$/;
 
 /** Splits typed or scanned input into lines, which end in LF, CR or both. */
