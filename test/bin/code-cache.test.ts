@@ -33,7 +33,7 @@ test('keeps compiled code for the next run, in a folder that only its user can o
   expect(fs.readdirSync(caches)).toHaveLength(1);
 });
 
-test('recompiles a script that was replaced by one of the same length and time', () => {
+test('recompiles a script after its replacement by another of the same length and time', () => {
   const { file, run } = openCase();
   run();
   const { atime, mtime } = fs.statSync(file);
@@ -49,7 +49,7 @@ test('uses only code that was compiled under the same conditions', () => {
   expect(run('node 20', 'inventory list').isKept).toBe(true);
 });
 
-test('recompiles code that was changed or is open to others', () => {
+test('recompiles code that was changed or that others can read', () => {
   const { caches, run } = openCase();
   run();
   const kept = () => join(caches, fs.readdirSync(caches)[0] ?? '');
@@ -65,7 +65,7 @@ test('recompiles code that was changed or is open to others', () => {
   expect(run().isKept).toBe(true);
 });
 
-test('keeps no compiled code after a long run', () => {
+test('does not keep compiled code after a long run', () => {
   const { file, caches } = openCase();
   const cache = new CodeCache(caches, []);
   cache.compile(file);

@@ -198,7 +198,7 @@ test.for([
   },
 );
 
-test('puts --force before the -- of a command in its hint, which can then be run', async ({ shop }) => {
+test('suggests the same export with --force before the --, and the suggestion works', async ({ shop }) => {
   const file = join(shop.folders.state, '..', 'stock.csv');
   fs.writeFileSync(file, 'hours of work\n');
   const stderr = await shop.refused(['inventory', 'export', '--', file]);

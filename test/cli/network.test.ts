@@ -124,7 +124,7 @@ test.for([
   ...(existsSync('/dev/zero') ? [['a device', '/dev/zero', 'it is not a file']] : []),
   ['a folder', tmpdir(), 'it is a folder'],
   ['a missing file', '/nowhere.pem', 'there is no such file'],
-])('refuses %s as a ca-file, and stores no setting', async ([, file = '', words, text = ''], { shop }) => {
+])('refuses %s as a ca-file, and does not store the setting', async ([, file = '', words, text = ''], { shop }) => {
   const named = file === 'ca.pem' ? join(newFolder(), file) : file;
   if (file === 'ca.pem') writeFileSync(named, text);
   const stderr = await shop.refused(['config', 'set', 'ca-file', named]);
@@ -264,7 +264,7 @@ describe('the choice of a proxy', () => {
   });
 
   test.for(['socks5://me:s3cret@proxy:1', 'http://', 'http://me:s3cret@:99999', '%'])(
-    'refuses HTTPS_PROXY=%s, and shows no password',
+    'refuses HTTPS_PROXY=%s without showing a password',
     async (HTTPS_PROXY, { shop }) => {
       const stderr = await shop.refused('inventory list', { env: { PETSTOCK_URL_STAGING: stock, HTTPS_PROXY } });
       expect(stderr).toContain('HTTPS_PROXY is not valid');

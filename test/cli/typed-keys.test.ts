@@ -105,7 +105,7 @@ test.for([secret, 'plainkeys3cret', `with ${secret} in it`])(
 test.for([
   `# keys\nPETSTOCK_API_KEY=${secret}\nOTHER="${other}, and more"\n`,
   `PETSTOCK_API_KEY=${secret}\nOTHER=${other}\n`,
-])('apply prints no line of a refused .env file: %j', async (text, { shop }) => {
+])('apply does not print a line of a refused .env file: %j', async (text, { shop }) => {
   const stderr = await shop.refused(['inventory', 'apply', changeFile(shop, text, '.env'), '--yes']);
   if (text.startsWith('#')) expect(stderr).toContain('this is not a change file');
   expect(stderr).not.toMatch(/s3cret|h7Qk|PETSTOCK_API|keys/);

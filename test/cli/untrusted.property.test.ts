@@ -48,7 +48,7 @@ const evil = fc.constantFrom(
 );
 const evilText = fc.oneof(fc.string({ unit: evil, maxLength: 40 }), anyText({ maxLength: 40 }));
 
-test('removes what moves the cursor or hides text before writing to a terminal', options, async () => {
+test('removes characters that move the cursor or hide text before writing to a terminal', options, async () => {
   const pieces = fc.array(fc.oneof(evilText, fc.uint8Array({ maxLength: 20 })), { minLength: 1, maxLength: 4 });
   await fc.assert(
     fc.asyncProperty(pieces, fc.boolean(), async (written, cutsCharacters) => {
@@ -68,7 +68,7 @@ test('removes what moves the cursor or hides text before writing to a terminal',
   );
 });
 
-test('removes what moves the cursor or hides text before a pager shows it', options, async () => {
+test('removes characters that move the cursor or hide text before writing to a pager', options, async () => {
   await fc.assert(
     fc.asyncProperty(evilText, async (text) => {
       const shown: string[] = [];

@@ -28,7 +28,7 @@ test('uses the code cache of a command whether global options come before or aft
   expect(cachesIn(home)).toHaveLength(commands.length);
 });
 
-test('silently replaces a code cache that was changed or is open to others', async () => {
+test('silently replaces a code cache that was changed or that others can read', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   const wider: Damage = (path) => fs.chmodSync(path, 0o644);
@@ -48,7 +48,7 @@ test('silently replaces a code cache that was changed or is open to others', asy
   }
 });
 
-test.runIf(isRoot)('creates no code cache as root in a folder of another user, but runs the command', async () => {
+test.runIf(isRoot)('runs a command as root without creating a code cache in a folder of another user', async () => {
   const { home, printed } = await warmHome();
   const [command] = commands;
   for (const path of [...cachesIn(home), folderOf(home)]) fs.chownSync(path, 65534, 65534);
@@ -83,7 +83,7 @@ test('removes the oldest files of a full code cache folder', async () => {
 test.each([
   ['PETSTOCK_NO_CACHE is set', { PETSTOCK_NO_CACHE: '1' }],
   ["the cache folder can't be created", { XDG_CACHE_HOME: '/dev/null/cache' }],
-])('keeps no code cache if %s', async (_why, env) => {
+])('works without a code cache if %s', async (_why, env) => {
   const home = temporaryHome();
   for (const _ of [1, 2]) expect((await runCached(home, 'config list', { env })).code).toBe(0);
   expect(cachesIn(home)).toEqual([]);

@@ -51,7 +51,7 @@ test('completes file names in bash, and quotes them', async () => {
   expect(readdirSync(shell.folder)).not.toContain('pwned');
 });
 
-test('lists runs with a description in bash, and executes no part of the description', async () => {
+test('lists runs with a description in bash without executing any part of it', async () => {
   const shell = await openShell('bash');
   const { home } = shell;
   const reason = 'fair\u001b]0;x\u0007 $(touch pwned) `touch pwned`; touch pwned';
@@ -71,7 +71,7 @@ test('lists runs with a description in bash, and executes no part of the descrip
   expect(existsSync(join(shell.folder, 'pwned'))).toBe(false);
 });
 
-test('completes store names, but no runs if the state is shared', async () => {
+test('completes store names, but not runs of a shared state', async () => {
   const home = temporaryHome();
   await runProgram('config set-url https://north.example/v1 --store north', { home });
   await runProgram('inventory adjust 4 -2 --env sandbox', { home });

@@ -38,7 +38,7 @@ test.runIf(isScript)('ends sandbox serve with exit code 0 after SIGTERM even if 
   expect(await program.result).toMatchObject({ code: 0, signal: null });
 });
 
-test('serves a renewed certificate after SIGHUP, and keeps it if the next one is broken', async () => {
+test('serves a renewed certificate after SIGHUP, and keeps it if the next certificate is broken', async () => {
   const { folder } = temporaryHome();
   mkdirSync(folder, { recursive: true });
   const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];

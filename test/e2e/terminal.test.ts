@@ -48,7 +48,7 @@ test.each([
   ['Ctrl-C', '\x03'],
   ['Ctrl-D', '\x04'],
   ['Escape', '\x1b'],
-])('stores no key after %s at the prompt', async (_name, typed) => {
+])('does not store a key after %s at the prompt', async (_name, typed) => {
   const home = temporaryHome();
   const program = startProgram('config set-key --env staging', { home, terminal: 80 });
   await program.until('stdout', 'API key for staging');

@@ -63,7 +63,7 @@ test('reads a whole line as a code if the code is known', () => {
   expect(parseScanLine('42*3 x2', (text) => codes.has(text))).toEqual({ kind: 'add', code: '42*3', units: 2 });
 });
 
-test('removes 300,000 control characters around a code, and replaces those inside it', () => {
+test('removes 300,000 control characters around a code, and replaces as many inside a code', () => {
   const run = '\x02'.repeat(300_000);
   expect(codeText(`${run}42${run}`)).toBe('42');
   expect(codeText(`4${run}2`)).toBe(`4${'␂'.repeat(300_000)}2`);

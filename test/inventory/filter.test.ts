@@ -18,7 +18,7 @@ test.each<FilterCriteria>([
   // These ids end with the same nine digits as the item's.
   { petIds: new Set([254740993n, 8007199254740993n]) },
   { petIds: new Set() },
-])('matches no item with the filter %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
+])('does not match an item with the filter %o', (criteria) => expect(filtered([item], criteria)).toEqual([]));
 
 const sets = fc.record({
   statuses: fc.option(

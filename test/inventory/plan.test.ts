@@ -95,7 +95,7 @@ property('turns each change into a row or a fault, in order', [changes, stocks, 
   for (const { line, petId, reason, ref } of rows) expect(all[line - 2]).toMatchObject({ petId, reason, ref });
 });
 
-property('plans a write only if the stock differs from the wanted one', [changes, stocks], (all, levels) => {
+property('plans a write only if the stock differs from the wanted quantity', [changes, stocks], (all, levels) => {
   const { rows, problems } = stocked(all, levels, true);
   for (const { line, petId, before, after, result, error } of rows) {
     const level = levels[`${petId}`];

@@ -17,7 +17,7 @@ describe('summarize', () => {
     });
   });
 
-  it('puts unknown statuses after the known ones', async () => {
+  it('puts unknown statuses after the known statuses', async () => {
     const item = (status: string) => ({ petId: 1n, quantity: 2, status });
     const items = ['zoo', 'sold', 'adopted', '__proto__'].map(item);
     const { byStatus } = await summarize(batchesOf(items, 2));

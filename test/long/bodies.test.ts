@@ -121,7 +121,7 @@ test('reads the stock back after a write whose response is too long', async () =
   expect(JSON.parse(result.stdout).counts).toMatchObject({ applied: 1, unknown: 0 });
 });
 
-test('reads a response header of 60 KiB, and fails at once on one of 70 KiB', async () => {
+test('reads a response header of 60 KiB, and fails at once on a header of 70 KiB', async () => {
   const write = (size: number) => (response: ServerResponse) =>
     response.writeHead(200, { 'x-long': 'x'.repeat(size) }).end('[]');
   expect((await run('inventory list', await served(write(60 * 1024)))).code).toBe(0);

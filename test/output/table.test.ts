@@ -28,7 +28,7 @@ describe('a table of rows that fit', () => {
     expect(await table(itemsView(stock), { width: 80 })).toBe(stripVTControlCharacters(colored));
   });
 
-  it('truncates words, but no digits of large ids, in 32 columns', async () => {
+  it('truncates words, but not large ids, in 32 columns', async () => {
     expect(await table(itemsView(largeStock), { width: 32 })).toMatchInlineSnapshot(`
       "             Pet ID Qty Status
          9007199254740993 250 availab…

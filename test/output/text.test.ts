@@ -26,7 +26,7 @@ describe('stripControls', () => {
 
   const text = fc.string({ unit: fc.constantFrom(...'\x1b\x9b\x9d\x9c\x90\x07[]\\;0m(P\n\t\u202ea') });
 
-  property('strips everything that a terminal obeys, and changes nothing on a second pass', [text], (value) => {
+  property('strips all terminal controls, and changes nothing on a second pass', [text], (value) => {
     const clean = stripControls(value);
     expect(clean).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
     expect(stripControls(clean)).toBe(clean);
@@ -94,7 +94,7 @@ describe('widths', () => {
     expect(wrap('e\u0301'.repeat(50_000), 10)).toHaveLength(5000);
   });
 
-  it('truncates and wraps to the width, and loses no text when wrapping or padding', async () => {
+  it('truncates, wraps and pads text to the width, and loses text only by truncating', async () => {
     const { red } = await createPaint(true);
     const text = fc.string({ unit: fc.constantFrom('a', 'b ', '猫', 'é', '😀', 'e\u0301') });
     fc.assert(

@@ -408,7 +408,7 @@ test.each<Case>([
   expect(shown(stateAfter(...records))).toMatchObject(expected);
 });
 
-test('follows a backend that is 4 s behind, even if another one responds more often', () => {
+test('follows a backend that is 4 s behind, even if another backend responds more often', () => {
   const ahead = ['a', 'b', 'c', 'd'].flatMap((id, n) => {
     const at = 200 + n * 100;
     return [intents(id, at), applyResponse(id, at + 10, { date: now + at + 4000 })];
@@ -471,7 +471,7 @@ describe('encodeState and decodeState', () => {
   });
 });
 
-test('clears what the service reported, but keeps requests in flight', () => {
+test('clears the limits that the service reported, but keeps requests in flight', () => {
   const state = stateAfter(...probed, intents('a b', 200), applyResponse('b', 250, { status: 429, retryAfter: 5000 }));
   clearReported(state);
   const { inFlight, over, bootedAt } = state;

@@ -168,7 +168,7 @@ test.each([
   expect(clock.sleeps).toEqual([]);
 });
 
-test('waits up to a second longer for a window if others use the key', async () => {
+test('waits up to a second longer for a window if other users use the key', async () => {
   const { clock, governor, ask } = createRig({ random: () => 0.5 });
   for (const left of [50, 0]) await ask(ok(told(left, 40 * second, clock.now())));
   await governor.admit(unaborted);
@@ -233,7 +233,7 @@ describe('maxWait', () => {
     expect(none.clock.sleeps).toEqual([]);
   });
 
-  test('lets a request wait for an earlier one of its own process even if maxWait is 0', async () => {
+  test('lets a request wait for an earlier request of its own process even if maxWait is 0', async () => {
     const { clock, governor, beside } = await known(2, { maxWait: 0 });
     await beside().governor.admit(unaborted);
     const own = await governor.admit(unaborted);
@@ -289,7 +289,7 @@ describe('an abort of an admission', () => {
     expect(clock.monotonic()).toBe(1000);
   });
 
-  test('rejects an aborted wait for another process, and announces no wait of less than a second', async () => {
+  test('rejects an aborted wait for another process without announcing a wait of less than a second', async () => {
     const { clock, governor, beside } = createRig();
     await governor.admit(unaborted);
     const controller = new AbortController();
@@ -519,7 +519,7 @@ describe('records of the governor', () => {
 
   const written = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('writes responses with the next admission while others are in flight', async () => {
+  test('writes responses with the next admission while other requests are in flight', async () => {
     const { governor, log, one, two } = await started();
     await one.recordResponse(ok()).persisted;
     await two?.forfeit();

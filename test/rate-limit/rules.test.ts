@@ -193,7 +193,7 @@ test.each([
   [5, 1, 0, 0.1, 4],
   [9, 3, 0, 1, 0],
 ])(
-  'infers the rate of others: %i left of 10, %i of ours, %i in flight, in %f s: %f',
+  'infers the rate of other users: %i left of 10, %i our own, %i in flight, in %f s: %f',
   (least, own, inFlight, seconds, rate) => {
     expect(foreignRate(before({ least, own, toldAt: 1000 + seconds * 1000 }), inFlight)).toBe(rate);
   },

@@ -254,7 +254,7 @@ export function testLimits(stores: SimulatedStores, usual: number): void {
     });
     const rest = { requests: 20, concurrency: 5, startsAt: 1000 };
     check(
-      'gets no 429 even if processes are killed before others see their responses',
+      'gets no 429 even if processes are killed before other processes see their responses',
       fc.record({
         service: lossyService,
         skew,

@@ -153,7 +153,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     expect((await (await start({ database: url, key, clock: Date as never })).get('/inventory')).text).toBe(migrated);
   });
 
-  test('creates no unlogged PostgreSQL table', async () => {
+  test('creates only logged PostgreSQL tables', async () => {
     const [url, key] = [await temporaryDatabase(), generateKey()];
     await runSql(url, ...dumpOf2(key));
     await (await start({ database: url, key, clock: Date as never })).close();

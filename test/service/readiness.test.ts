@@ -58,7 +58,7 @@ describe('/readyz', { timeout: 60_000 }, () => {
     },
   );
 
-  test('fails /readyz while the table of pets is locked, but not while one pet is', async () => {
+  test('fails /readyz while the table of pets is locked, but not while a single pet is locked', async () => {
     const { url, key, database } = await databaseWithRole('server_b');
     const clock = movableClock();
     const service = await startAt(clock, { database, key, adminPort: 0, testControls: false });

@@ -252,7 +252,7 @@ describe('requests per address', () => {
     expect(buckets.peek('a', NOON).remaining).toBe(1_000_000_000n);
   });
 
-  test('forgets the oldest of 10,000 addresses when another one comes', () => {
+  test('forgets the oldest of 10,000 addresses when another address comes', () => {
     const buckets = addressBuckets(60_000, 1n);
     const left = (address: string) => buckets.peek(address, NOON).remaining;
     for (let at = 0; at < 10_000; at += 1) buckets.admit(`${at}`, NOON);

@@ -53,7 +53,7 @@ test.each([
   ['PETSTOCK_NORTH_API_KEY_PRODUCTION', { PETSTOCK_NORTH_API_KEY_PRODUCTION: 'x' }, true],
   ['PETSTOCK_NORTH_URL_STAGING', { PETSTOCK_NORTH_URL_STAGING: 'x' }, true],
   ['a variable of the unnamed store', { PETSTOCK_API_KEY: 'x', PETSTOCK_URL_STAGING: 'x' }, false],
-])('decides whether a store is known by what is stored or set for it: %s', (what, env, isKnown) => {
+])('decides whether a store is known by its stored values and variables: %s', (what, env, isKnown) => {
   const stores = what === 'stored' ? { north: {} } : {};
   expect(isKnownStore('north', env, { ...emptyConfig, stores } as ConfigFile)).toBe(isKnown);
 });

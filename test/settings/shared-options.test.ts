@@ -62,7 +62,7 @@ describe('the variable of an option that all commands share', () => {
     if (name !== 'PETSTOCK_OUTPUT' && value !== 'xml') expect(errorJson(json.stderr).error.message).toContain(name);
   });
 
-  test('reads no confirmation from a variable such as PETSTOCK_YES', async ({ shop }) => {
+  test('does not accept a variable such as PETSTOCK_YES as a confirmation', async ({ shop }) => {
     const env = { PETSTOCK_YES: '1', PETSTOCK_ASSUME_YES: '1' };
     expect(await shop.refused('inventory set 4=1 5=2', { env })).toContain('add --yes');
   });

@@ -192,7 +192,7 @@ describe('parseDatabaseUrl', () => {
   const password = fc.string({ minLength: 6, maxLength: 20 }).map((text) => `Geheim${text}`);
 
   property(
-    'shows no part of a password, even of an invalid database URL',
+    'hides every part of a password, even in an invalid database URL',
     [password, fc.constantFrom('user', 'parameter'), fc.constantFrom('db', 'db,other:5432')],
     (secret, place, hosts) => {
       const coded = encodeURIComponent(secret);

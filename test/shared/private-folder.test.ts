@@ -96,7 +96,7 @@ test.each([
   refused(folderOf(mode), mode, reason),
 );
 
-test('creates a folder below one that is shared and sticky', () => {
+test('creates a folder below a shared folder with the sticky bit', () => {
   const path = folderOf(0o1777);
   makePrivateFolder(join(path, 'petstock'));
   expect([modeOf(path), modeOf(join(path, 'petstock'))]).toEqual([0o1777, 0o700]);
@@ -145,7 +145,7 @@ test('refuses links that form a loop', () => {
   expect(refusal(join(path, 'a', 'b'))).toContain('form a loop');
 });
 
-test('refuses a file in place of the folder or of one above it', () => {
+test('refuses a file in place of the folder or of a parent folder', () => {
   const file = join(newFolder(), 'file');
   fs.writeFileSync(file, '');
   refused(file, modeOf(file), 'it is not a folder');
@@ -178,7 +178,7 @@ const modes = fc.integer({ min: 0, max: 0o7777 }).map((mode) => mode | 0o700);
 const depths = fc.nat({ max: 3 });
 
 property(
-  'either creates or refuses a folder, and leaves existing ones unchanged',
+  'either creates or refuses a folder, and leaves existing folders unchanged',
   [kinds, modes, depths],
   (kind, mode, depth) => {
     const path = join(newFolder(), 'a');

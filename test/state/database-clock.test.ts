@@ -27,7 +27,7 @@ property(
   },
 );
 
-it('distrusts the database clock before its first reading, a minute after one, and after a sleep', () => {
+it('distrusts the database clock before a reading, a minute after it, and after a sleep', () => {
   const clock = createStateClock();
   let slept = 0;
   const time = new DatabaseClock({ ...clock, now: () => clock.now() + slept });

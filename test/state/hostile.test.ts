@@ -58,7 +58,7 @@ async function work(state: State): Promise<void> {
   expect((await collect(state.history.settled())).map(({ row }) => row.result)).toEqual(['applied', 'applied']);
 }
 
-test('keeps working, and closes no gate, whatever another role sends with NOTIFY', async () => {
+test('keeps working without closing a gate, whatever another role sends with NOTIFY', async () => {
   const url = await temporaryDatabase();
   const state = await stateAt(url);
   const client = new pg.Client({ connectionString: as(url, await roleOf(url, 'mallory')) });
@@ -120,7 +120,7 @@ test('does not use an operator, function or table that another role creates in p
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('grants a till the rights to write, but none to delete, create or forge anything', async () => {
+test('grants a till the right to write, but not to delete, create or forge anything', async () => {
   const url = await temporaryDatabase();
   await (await stateAt(url)).close();
   const role = await roleOf(url, 'till');
@@ -169,7 +169,7 @@ test("tells a role without rights that it can't create the missing state", async
   expect(await openExistingPostgres({ ...options, url })).toBeUndefined();
 });
 
-test('leaves no session setting behind that a pooler could pass to another client', async () => {
+test('does not leave session settings that a pooler could pass to another client', async () => {
   const url = await temporaryDatabase();
   const settings: string[] = [];
   let isOpen = false;

@@ -69,7 +69,7 @@ describe('queries of the state', () => {
     }
   });
 
-  test('does not scan a large table for anything that a run reads or writes', async () => {
+  test('does not scan a large table in any query of a run', async () => {
     const connection = await recording();
     const { history, pets } = stateOver(connection);
     const log = await history.begin(headOf(), rowsFor(1n, 2n));

@@ -131,7 +131,7 @@ it('counts a run as begun even if the reply was lost and another run of its file
   expect(runs.map(({ run }) => run)).toEqual([expect.any(String), log.run]);
 });
 
-it('ends the transaction of a suspended client before others give up waiting', async ({ machine, other }) => {
+it('ends the transaction of a suspended client before other clients give up waiting', async ({ machine, other }) => {
   const log = await begin(machine, 1);
   let theirs: RunLog | undefined;
   machine.loseAnswerOf('FOR UPDATE', async () => {

@@ -277,7 +277,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await intendSeven(theirs, since)).toMatchObject([{ kind: 'superseded', run: log.run }]);
       });
 
-      it('supersedes a write if an unknown one may arrive after its read version', async () => {
+      it('supersedes a write if an unknown write may arrive after its read version', async () => {
         const log = await write(ours, 7n, { result: 'unknown' });
         await pass(timeout - 1);
         const tooEarly = await readVersionOf(theirs);
@@ -419,7 +419,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await rowsOf(log))[2]).toMatchObject({ result: 'unknown', inFlightUntil: undefined });
       });
 
-      it('keeps an outcome that arrives while others are being written', async () => {
+      it('keeps an outcome that arrives while other outcomes are being written', async () => {
         const log = await begin(ours, 1n, 2n, 3n);
         await intend(log, [
           [1, 1n],
@@ -585,7 +585,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await runOf(first)).toMatchObject({ undone: 1, undoneBy: [undo.run] });
       });
 
-      it('returns the later writes of a row, except those that were undone', async () => {
+      it('returns the later writes of a row, except undone writes', async () => {
         const { run } = await write(ours, 7n);
         const second = await write(theirs, 7n, { quantity: 9 });
         await write(theirs, 7n, {}, { command: 'undo', undoes: second.run });
@@ -736,7 +736,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect(await present()).toEqual([]);
       });
 
-      it('keeps presence if a run is taken over just when the last one ends', async () => {
+      it('keeps presence if a run is taken over just when the last run ends', async () => {
         for (let hops = 0; hops < 40; hops += 1) {
           const pid = 100 + hops;
           const { run } = await begin(await open(pid), 7n);

@@ -115,7 +115,7 @@ property(
 );
 
 property(
-  'reports a delta as applied only if it was carried out, and as one to send only if it was not',
+  'judges a delta as applied only if it was carried out, and as unsent only if it was not',
   [
     fc.integer({ min: 1, max: 3 }),
     fc.constantFrom('never sent', 'lost', 'committed'),

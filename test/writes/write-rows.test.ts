@@ -343,7 +343,7 @@ test.each([
 test.each([
   [[], 'applied', [1, 1]],
   [[{ run: 'r2', command: 'inventory set', result: 'applied', before: 0, quantity: 0 }], 'conflict', [1]],
-])('settles a row without a response by what other runs have written since: %j', async (later, result, sent) => {
+])('decides a row without a response by the later writes of other runs: %j', async (later, result, sent) => {
   const rows = rowsOf(1);
   const shop = simulatedShop(rows, { requests: new Map([[1, ['lost']]]) });
   const writesSince: WriteOptions['writesSince'] = async (unsettled) => unsettled.map(() => later as LaterWrite[]);

@@ -92,7 +92,7 @@ describe('errors of InventoryScanner', () => {
     ['\ufeff', 'is empty'],
     ['<html>', 'is HTML, not JSON'],
     ['OK', 'is not valid JSON'],
-  ])('reports what is wrong with a list, and where: %s', (body, told) => {
+  ])('reports the fault in a list, and its position: %s', (body, told) => {
     for (const lengths of [[1000], [1], [5, 3]])
       expect(failure(body, lengths)).toBe(`The response to GET /inventory ${told}`);
   });

@@ -12,7 +12,7 @@ async function setElsewhere(shop: Shop, quantity: number, petId = 4): Promise<vo
 
 const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${words}`);
 
-test('adds up what came in, went out and was counted in history totals, without a request', async ({ shop }) => {
+test('adds up units in, out and counted in history totals, without a request', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
   await shop.run('inventory adjust 4 +5');
   await shop.run('inventory adjust 4=-2 5=+3 --yes');

@@ -156,7 +156,7 @@ describe('history list', () => {
     expect(await ids(shop, '--limit 0')).toEqual([]);
   });
 
-  test('prints no runs on a fresh machine, and creates no state', async ({ shop }) => {
+  test('prints an empty history on a fresh machine without creating a state', async ({ shop }) => {
     expect(await shop.run('history list --json')).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await shop.run('history list', { terminal: 80 })).stderr).toBe('Nothing to show.\n');
     expect(await shop.json('state info --json')).toMatchObject({ engine: null, runs: 0, present: [] });

@@ -58,7 +58,7 @@ test('wraps errors and notes between words, and keeps hints on one line', async 
 });
 
 test.each([0n, 9_223_372_036_854_775_000n])(
-  'truncates nothing in a list of low stock at 40 columns (ids from %s)',
+  'does not truncate a list of low stock at 40 columns (ids from %s)',
   async (from) => {
     const items = [0n, 1n, 2n, 3n].map((each) => `{"petId":${from + each},"quantity":${each},"status":"available"}`);
     const shop = await openShopAnswering(200, `[${items.join(',')}]`);

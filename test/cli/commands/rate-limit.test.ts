@@ -310,7 +310,7 @@ describe('limits clear', () => {
     await shop.exits('inventory get 1', 0);
   });
 
-  test('limits clear keeps the limits if the answer is no, and those of other environments', async () => {
+  test('limits clear keeps the limits of other environments, and all limits if the answer is no', async () => {
     const shop = await asked();
     const result = await shop.run('limits clear --env production --yes');
     expect(result).toMatchObject({ code: 0, stderr: 'There is nothing to clear for production of all stores.\n' });

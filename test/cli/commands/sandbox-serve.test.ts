@@ -229,7 +229,7 @@ describe('the file of sandbox serve', () => {
     expect(statSync(folder).mode & 0o7777).toBe(0o1777);
   });
 
-  test('sandbox serve refuses a new number of pets for an existing file, but sandbox reset accepts one', async ({
+  test('sandbox serve refuses a new number of pets for an existing file, but sandbox reset accepts it', async ({
     shop,
   }) => {
     const file = join(folderOf(shop), 'kept.db');
@@ -268,7 +268,7 @@ describe('the file of sandbox serve', () => {
     expect((await shop.run('-e sandbox inventory get 1')).stdout).toBe('1\t12\tavailable\n');
   });
 
-  test('sandbox commands print no hint if --file names a text file', async ({ shop }) => {
+  test('sandbox commands do not print a hint if --file names a text file', async ({ shop }) => {
     const file = join(folderOf(shop), 'notes.csv');
     writeFileSync(file, 'Feed the cats. '.repeat(100));
     for (const command of ['export', 'keys list']) {

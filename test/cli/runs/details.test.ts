@@ -94,7 +94,7 @@ describe('undo --last', () => {
     );
   });
 
-  test('undo --last skips a run that changed nothing, and undoes the one before', async ({ shop }) => {
+  test('undo --last skips a run that changed nothing, and undoes the run before', async ({ shop }) => {
     await shop.run('inventory set 4 12 --read-first');
     await shop.run('inventory set 4 12 --read-first');
     const { code, stderr } = await shop.run('undo --last --yes');

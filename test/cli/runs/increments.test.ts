@@ -371,7 +371,7 @@ describe('a read that breaks off', () => {
   };
 
   test.each([5, 6])(
-    'reserves a request for adjust to repeat an interrupted read, after %i requests from others',
+    'reserves a request for adjust to repeat an interrupted read, after %i requests of other users',
     async (others) => {
       const till = await beside(others, 12);
       await till.run('inventory list');

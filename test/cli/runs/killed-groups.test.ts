@@ -19,7 +19,7 @@ async function killed(till: Till): Promise<string> {
 }
 
 describe('unsent rows of a killed command', () => {
-  test('resumes rows that a killed command never sent, even if others changed their stock', async () => {
+  test('resumes rows that a killed command never sent, even if another user changed their stock', async () => {
     const till = await openTill({ stock: tenEach(rows) });
     const run = await killed(till);
     const shown = await till.rows();

@@ -74,7 +74,7 @@ describe('--resume after later writes', () => {
     expect(await till.rows(resumed)).toMatchObject([{ result: 'conflict' }]);
   });
 
-  test('prints no undo command for a plain set whose previous stock is unknown', async ({ till }) => {
+  test('does not print an undo command for a plain set whose previous stock is unknown', async ({ till }) => {
     const run = await killAt(till, commitThenHang, 'inventory set 1 20');
     const resumed = await till.run(`inventory apply --resume ${run} --yes`);
     expect(resumed).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Undo:') });

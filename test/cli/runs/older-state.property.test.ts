@@ -166,7 +166,7 @@ class World {
 }
 
 property(
-  'never adds a delta twice, or reports one falsely as applied, after an older state is restored',
+  'never adds a delta twice or falsely reports it as applied after an older state is restored',
   [history],
   { ...propertyRuns(25), testTimeout: 600_000 },
   async (orders: readonly Order[]) => {

@@ -45,7 +45,7 @@ test('shares one rate limit between 127.0.0.1 and localhost', async () => {
   expect(till.service.requests.filter(({ status }) => status === 429)).toEqual([]);
 });
 
-test('admits 60 rows in fewer than ten groups even if others use the key', async () => {
+test('admits 60 rows in fewer than ten groups even if another program uses the key', async () => {
   const till = await openTill({ stock: tenEach(60), limit: { limit: 10_000, seconds: 60 } });
   const { url, key } = till.service;
   const sendAsOthers = () => fetch(`${url}/inventory`, { headers: { Authorization: `Bearer ${key}` } });

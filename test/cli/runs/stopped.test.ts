@@ -135,9 +135,7 @@ test('exits with 1 and reports all changes as written if the state is removed af
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('All changes were written, but') });
 });
 
-test('saves deltas that no resume can send, and suggests none, if the state is removed during apply', async ({
-  till,
-}) => {
+test('saves deltas to --failed-out without suggesting a resume if apply loses its state', async ({ till }) => {
   const [file, failed] = [till.file('a.csv', 'petId,delta\n1,5\n2,5\n'), till.file('failed.csv', '')];
   const { code, stderr } = await till.run(`inventory apply ${file} --yes --failed-out ${failed}`, {
     onSent: ({ method }) => method === 'PATCH' && rmSync(join(till.folders.state, 'state.db'), { force: true }),

@@ -130,7 +130,7 @@ describe('the service after it lost its database', () => {
     await expectSet(service, 4);
   });
 
-  test('switches to the database that took over its address after the old one became read-only', async () => {
+  test('switches to the database that took over the address of a database that became read-only', async () => {
     const [old, promoted] = [await temporaryPostgres(), await temporaryPostgres()];
     const proxy = await postgresProxy(old);
     const service = await start(proxy.url);
@@ -147,7 +147,7 @@ describe('the service after it lost its database', () => {
     ]);
   });
 
-  test('answers 503 while the database has no free connection, and 200 once it has one', async () => {
+  test('answers 503 while the database has no free connection, and 200 once a connection is free', async () => {
     const server = await temporaryPostgres({
       settings: ['max_connections = 8', 'superuser_reserved_connections = 0', 'max_wal_senders = 0'],
     });
@@ -229,7 +229,7 @@ async function fill(url: string, count: number): Promise<pg.Client[]> {
   return clients;
 }
 
-test('writes to whichever of several servers accepts writes, and to the next if that one dies', async () => {
+test('writes to the one of several servers that accepts writes, and to another after its death', async () => {
   const primary = await temporaryPostgres();
   const standby = await temporaryPostgres({ following: primary });
   const service = await start('', { database: [standby.url, primary.url] });

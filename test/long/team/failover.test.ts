@@ -137,7 +137,7 @@ const leaveBehind = async ({ primary, standby }: Pair) => {
   await eventually(async () => expect(await runSql(primary.url, 'SELECT pid FROM pg_stat_replication')).toEqual([]));
 };
 
-test('stops a run and doubles no write after a failover that lost confirmed writes', async () => {
+test('stops a run, and never writes a row twice, after a failover that lost confirmed writes', async () => {
   const given = await settingWith(asynchronousPair);
   const program = given.begin();
   await untilAnswered(given.service, 30);

@@ -38,7 +38,7 @@ async function begun({ till }: Awaited<ReturnType<typeof openRestorable>>): Prom
 }
 
 describe('a PostgreSQL that is restored from a copy of its data folder', () => {
-  test('adds no delta twice and suggests no resume if PostgreSQL is restored between two commands', async () => {
+  test('neither adds a delta twice nor suggests a resume if PostgreSQL is restored between two commands', async () => {
     const shop = await openRestorable();
     const { till, stocks, keep, restore } = shop;
     const run = await begun(shop);

@@ -9,7 +9,7 @@ test.for([
   ['csv', supplier, '--column petId=sku --column quantity=stock-on-hand', '4 12', '9007199254740993 3'],
   ['ndjson', ndjson, '--column petId=SKU --column delta=Pieces', '4 37', '5 4'],
 ] as const)(
-  'reads %s columns named by --column, and ignores others with --ignore-columns',
+  'reads %s columns named by --column, and ignores other columns with --ignore-columns',
   async ([format, text, columns, ...writes], { shop }) => {
     const file = changeFile(shop, text, `delivery.${format}`);
     const { sent } = await shop.exits(`inventory apply ${file} ${columns} --ignore-columns --yes`, 0);

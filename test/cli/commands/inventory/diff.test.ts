@@ -214,7 +214,7 @@ test.for([
   expect(stdout.split('\t').slice(0, 3)).toEqual(['4', 'changed', '1']);
 });
 
-test('diff accepts a list without a header line, but apply refuses one', async ({ shop }) => {
+test('diff accepts a list without a header line, but apply refuses it', async ({ shop }) => {
   const { stdout: tsv } = await shop.run('inventory list');
   const { stdout: csv } = await shop.run('inventory list -o csv --no-header');
   for (const [left, stdin] of [

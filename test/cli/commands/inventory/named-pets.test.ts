@@ -66,7 +66,7 @@ test('lists the pets that an ambiguous name may mean, and sends nothing', async 
   });
 });
 
-test('suggests the nearest name after an unknown one', async () => {
+test('suggests the nearest name for an unknown name', async () => {
   const shop = await namedShop();
   const nearest = async (line: string, code = 2) => {
     const { stderr, requests } = await shop.exits(line, code);

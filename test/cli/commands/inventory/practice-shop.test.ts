@@ -60,7 +60,7 @@ test('saves new codes of the practice shop in a file, and forgets them after a r
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 0 });
 });
 
-test('shows no names of the practice shop after an import into the sandbox', async ({ shop }) => {
+test('does not show names of the practice shop after an import into the sandbox', async ({ shop }) => {
   await practice(shop, 'inventory codes add X-1 rabbit');
   await shop.run(`sandbox import ${changeFile(shop, 'petId,quantity\n4,1\n')}`);
   expect((await practice(shop, 'inventory list', terminal)).stdout).not.toContain('Rabbit');

@@ -37,7 +37,7 @@ test('recognizes a repeated file even after a later run that wrote nothing', asy
 test.each([
   ['at its first request', 1, { other: 0, code: 2, stderr: expect.stringMatching(onceMore) }],
   ['after reading the stock', 2, { other: 7, code: 0, stderr: expect.any(String) }],
-])('adds deltas once if another process applies the file while this one waits %s', async (_when, at, ends) => {
+])('adds deltas once if another process applies the file while a command waits %s', async (_when, at, ends) => {
   let [requests, other] = [0, -1];
   const { code, stderr } = await shop.run(apply, {
     around: async (send) => {

@@ -83,7 +83,7 @@ test('does not count a scan with a backspace or an escape, and shows the charact
 });
 
 test.for(['\0', '\x01', '\x02', '\x1d', '\x1f'])(
-  'keeps a code with %j inside apart as unknown',
+  'treats a code with %j inside as an unknown code',
   async (control, { shop }) => {
     const scans = `1${control}0\n1${control}0*3\n]C11${control}0\n${control}4${control}\n${control}4${control} x2\n`;
     const result = await count(shop, scans, '--yes');

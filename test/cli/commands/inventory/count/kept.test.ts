@@ -50,9 +50,7 @@ test('reads digits of merged sessions as a code once a codes file is given', asy
   expect((await count(shop, '', `${merged} --yes --codes ${codes}`)).written).toEqual(['4 {"quantity":3}']);
 });
 
-test('keeps unknown codes in the counting session, and writes only those once a codes file is given', async ({
-  shop,
-}) => {
+test('keeps unknown codes in the counting session, and writes only their units with a codes file', async ({ shop }) => {
   expect(await count(shop, '4 x2\nfoo x3\nbar\n')).toMatchObject({ code: 8, written: ['4 {"quantity":2}'] });
   const session = await sessionIn(shop);
   // One of the written units is sold.

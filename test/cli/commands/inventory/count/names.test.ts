@@ -52,7 +52,7 @@ test('assigns an unknown code to a pet by name', async ({ shop }) => {
   expect(JSON.parse(stdout).rows).toMatchObject([{ petId: 4, after: 1 }, { petId: 7 }]);
 });
 
-test('prints no difference for a scanned line that does not change the sum', async ({ shop }) => {
+test('prints a scanned line without a difference if the line leaves the sum unchanged', async ({ shop }) => {
   const typed = { terminal: 80, stdin: '= 4 0\n= 4 2\n= 4 2\ndone\n' };
   const { stderr } = await shop.run('inventory count --new --dry-run', typed);
   expect(stderr).toContain('4: 2 (+2)\n');

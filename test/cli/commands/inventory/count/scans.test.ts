@@ -17,7 +17,7 @@ test('sets the stock to the scanned units in a run that can be undone', async ({
   expect(await stockOf(shop)).toEqual(before);
 });
 
-test('refuses scans after "done", and keeps the earlier ones', async ({ shop }) => {
+test('refuses scans after "done", and keeps the earlier scans', async ({ shop }) => {
   const result = await count(shop, '4\ndone\n7\ndone\n');
   expect(result).toMatchObject({ code: 2, stdout: '', written: [] });
   const session = await sessionIn(shop);

@@ -29,7 +29,7 @@ test.for([
   { open: '', typed: '--add', kind: 'a stock-take' },
   { open: '--add', typed: '', kind: 'a count of units that came in, with --add' },
   { open: '--take', typed: '--add', kind: 'a count of units that went out, with --take' },
-])('suggests a new session to a script if the unfinished one is $kind', async (kinds, { shop }) => {
+])('suggests a new session to a script if the unfinished session is $kind', async (kinds, { shop }) => {
   await count(shop, '4 x2\n', `--yes --max-changes 0 ${kinds.open}`.trim());
   const name = await sessionIn(shop);
   const typed = `${kinds.typed} --label dock --ref N-1 --yes`.trim();
@@ -139,7 +139,7 @@ test('refuses a counting session in another store, and suggests its own store', 
   expect((await count(shop, '', `${name} --yes --store north`, { env })).written).toEqual(['4 {"quantity":2}']);
 });
 
-test('lists other unfinished counting sessions, and begins a new one if the user resumes none', async ({ shop }) => {
+test('lists other unfinished counting sessions, and begins a new session if the user answers no', async ({ shop }) => {
   await begun(shop, '4\n', '7\n', '8\n');
   const prompts = { confirm: async () => true, text: async () => 'n' };
   const other = await count(shop, '1\ndone\n', '', { ...person, prompts });
@@ -192,7 +192,7 @@ test('lists finished counting sessions with --closed, and the label and user of 
   await shop.refused('inventory count --closed --yes', { stdin: '4\n' });
 });
 
-test('resumes the counting session of a label, or begins one if there is none', async ({ shop }) => {
+test('resumes the counting session of a label, or begins a session with that label', async ({ shop }) => {
   await count(shop, '4 x2\n', '--yes --label one --max-changes 0');
   const [one] = await sessionsIn(shop);
   const two = await count(shop, '5 x2\ndone\n', '--label two', person);

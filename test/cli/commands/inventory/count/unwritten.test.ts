@@ -63,7 +63,7 @@ test('refuses --all in a counting session that was partly written, even after a 
   expect((await stockOf(shop)).get('5')).toBe(3);
 });
 
-test('begins a new counting session with --all at a terminal, and keeps the partly written one', async ({ shop }) => {
+test('begins a new counting session with --all at a terminal, and keeps a partly written session', async ({ shop }) => {
   await count(shop, '5 x3\nfoo\n', '--yes');
   const session = await sessionIn(shop);
   const all = await count(shop, 'done\n', '--all --yes', person);
