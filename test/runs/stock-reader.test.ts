@@ -10,16 +10,31 @@ const write = (sequence: number, before: number | undefined, quantity: number, r
 const lost = (sequence: number, before: number | undefined, quantity: number) =>
   write(sequence, before, quantity, 'unknown');
 
-/** Reads pet 4, whose stock is always `found`, after these writes, with a read version of 10. */
-async function readAfter(writes: readonly RecentWrite[], found: number, env = 'staging', petIds = new Set([4n])) {
+/**
+ * Reads pet 4, whose stock is always `found`, after these writes, with a read version of 10.
+ * @param until when no request of a stopped command can arrive any more
+ */
+async function readAfter(
+  writes: readonly RecentWrite[],
+  found: number,
+  env = 'staging',
+  petIds = new Set([4n]),
+  until = 0,
+) {
   const clock = createTestClock();
+  const delays: string[] = [];
   let reads = 0;
   const context = {
     clock,
-    onDelay: () => {},
+    onDelay: (text: string) => void delays.push(text),
     serviceName: 'shop',
     target: { env },
-    state: { pets: { beginRead: async () => ({ readVersion: { sequence: 10, at: 0 }, writes }) } },
+    state: {
+      pets: {
+        beginRead: async () => ({ readVersion: { sequence: 10, at: 0 }, writes }),
+        inFlightUntil: async () => until,
+      },
+    },
     client: {
       async *scanInventory() {
         reads += 1;
@@ -27,11 +42,11 @@ async function readAfter(writes: readonly RecentWrite[], found: number, env = 's
       },
     },
   } as unknown as RunContext;
-  const { quantities } = await new StockReader(context).read(petIds);
-  return { reads, pauses: clock.sleeps, stock: quantities.get(4n), outdated: quantities.outdated?.get(4n) };
+  const { quantities } = await new StockReader(context).readAfterInFlight(petIds);
+  return { reads, delays, pauses: clock.sleeps, stock: quantities.get(4n), outdated: quantities.outdated?.get(4n) };
 }
 
-const current = { reads: 1, pauses: [], outdated: undefined };
+const current = { reads: 1, delays: [], pauses: [], outdated: undefined };
 const repeated = { reads: 5, pauses: [500, 1000, 2000, 4000] };
 
 test.each<[string, RecentWrite[], object]>([
@@ -67,4 +82,9 @@ test.each<[string, RecentWrite[], object]>([
 test('reads the stock once in a sandbox, and not at all if no pet is requested', async () => {
   expect(await readAfter([write(1, 5, 7)], 5, 'sandbox')).toEqual({ ...current, stock: 5 });
   expect(await readAfter([], 5, 'staging', new Set())).toMatchObject({ reads: 0, stock: undefined });
+});
+
+test('waits before a plan until no request of a stopped command can arrive any more', async () => {
+  const delays = ['A request of a stopped command may still reach the service; reading the stock in 7 s'];
+  expect(await readAfter([], 5, 'staging', new Set([4n]), 7200)).toMatchObject({ reads: 1, delays, pauses: [6200] });
 });
