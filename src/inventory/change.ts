@@ -109,7 +109,7 @@ export function isWrong(row: Pick<BulkRow, 'result'>): boolean {
   return row.result !== 'applied' && row.result !== 'planned' && !isIdle(row);
 }
 
-/** @param uncounted counts of further rows */
+/** Counts rows by their results. `uncounted` has the counts of further rows, which are added. */
 export function countRows(rows: Iterable<Pick<BulkRow, 'result'>>, uncounted: Partial<BulkCounts> = {}): BulkCounts {
   const counts = {
     ...{ applied: 0, unchanged: 0, failed: 0, conflict: 0, notAttempted: 0 },

@@ -23,7 +23,7 @@ export interface KeyLimits {
   read?(scope: string): Promise<KeyState>;
   /**
    * Returns the state without a transaction, for the check right before sending; never waits. With a shared database,
-   * the state may be older. If it is known to be outdated, it shows no requests in flight, so that nothing is sent.
+   * the state may be outdated. If that is known, it shows no requests in flight, so that nothing is sent.
    */
   peek(scope: string): KeyState;
   /**

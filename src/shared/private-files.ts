@@ -64,7 +64,7 @@ function textOf(descriptor: number, { size }: Stats, encoding: 'utf8' | 'latin1'
   return size === 0 ? '' : readFileSync(descriptor, encoding);
 }
 
-/** Opens a file once, checks its descriptor, and reads it. */
+/** Opens a file once, checks its descriptor, and reads it; returns undefined if the file is missing. */
 function readOnce<Result>(
   given: string,
   read: (path: string, descriptor: number, stats: Stats) => Result,

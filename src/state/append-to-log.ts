@@ -50,7 +50,10 @@ export type LogAppendResult =
   | { readonly kind: 'lost'; readonly run: string }
   | { readonly kind: 'gone' };
 
-/** @throws the errors of `requireCurrent`, `requireNew` and `beginRun`, if the run is new */
+/**
+ * Begins the run if it is new, records outcomes, and grants or refuses intents.
+ * @throws the errors of `requireCurrent`, `requireNew` and `beginRun`, if the run is new
+ */
 export function* appendToLog(
   context: StateContext,
   at: TransactionContext,

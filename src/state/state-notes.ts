@@ -154,7 +154,7 @@ export interface DrawnIn {
   readonly drawn: number;
 }
 
-/** @param meta the row of `selectLast` */
+/** Returns the name and the number from the row of `selectLast`. */
 export function drawnIn(meta: Row | undefined): DrawnIn {
   return { state: text(meta?.state) ?? '', drawn: (number(meta?.last) ?? 0) - (number(meta?.raised) ?? 0) };
 }
