@@ -33,7 +33,7 @@ export async function* mapBatches<T, Converted>(
   for await (const batch of batches) yield batch.map(convert);
 }
 
-/** Length in characters at which a piece of output is yielded: few writes, and little memory. */
+/** Length in characters at which a piece of output is yielded, so that writes are few and little memory is used. */
 export const largestChunk = 64 * 1024;
 
 /**

@@ -63,7 +63,7 @@ export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds, unclear:
   return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'wrote nothing';
 }
 
-/** @throws UsageError if there is nothing to undo */
+/** Returns the part of a run that can be undone. @throws UsageError if there is nothing to undo */
 export async function requireUndoable(state: Recorded, run: RunRecord): Promise<Undoable> {
   const found = await undoable(state, run);
   if (found.petIds.size > 0) return found;

@@ -16,11 +16,11 @@ import { readTls, renewTls, type TlsFiles } from './tls.ts';
 
 /** Time limits for a client, in milliseconds. */
 export interface ServerTimeouts {
-  /** For the headers of a request. */
+  /** How long the headers of a request may take to arrive. */
   readonly headersMs: number;
-  /** For the whole request. */
+  /** How long the whole request may take to arrive. */
   readonly requestMs: number;
-  /** For each pause while the client reads a streamed response; default 60 s. */
+  /** How long the client may pause while it reads a streamed response; default 60 s. */
   readonly readMs?: number;
 }
 

@@ -54,7 +54,7 @@ function upgrade(): string[] {
 }
 
 /**
- * Like `makeTables`, but creates no tables.
+ * Like `makeTables`, but creates no tables if there are none.
  * @returns the id of the database's epoch; undefined if there are no tables
  * @throws FailureError also if the role may not create them, because the command's first write would fail
  */

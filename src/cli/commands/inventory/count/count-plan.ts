@@ -14,7 +14,7 @@ import type { CountOptions } from './count-options.ts';
 import type { Counting } from './counting.ts';
 
 interface PlanOptions extends Pick<CountOptions, 'all' | 'reason' | 'ref'> {
-  /** All pets of the service when the count began; undefined if they are not known. */
+  /** All pets of the service when this command began to count; undefined if they are not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
 }
 

@@ -22,7 +22,7 @@ import type { Counting } from './counting.ts';
 import { fileHint, settle, withLeft } from './settle.ts';
 
 export interface FinishOptions extends Omit<CountOptions, 'failedOut'> {
-  /** All pets of the service when the count began; undefined if they are not known. */
+  /** All pets of the service when this command began to count; undefined if they are not known. */
   readonly petIds: ReadonlySet<bigint> | undefined;
   readonly writeFile: WriteRows | undefined;
   readonly failedOut: Awaited<ReturnType<typeof openFailedOut>>;
