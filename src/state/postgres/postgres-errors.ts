@@ -46,15 +46,11 @@ export function isMissing(error: unknown): boolean {
 export function toPetstockError(error: unknown, shown: string): unknown {
   if (error instanceof PetstockError || !(error instanceof Error)) return error;
   const state = stateOf(error) ?? '';
-  const problem = isLost(error)
-    ? `can't be reached: ${reasonOf(error)}`
-    : busyStates.test(state) && `is too busy: ${error.message}`;
-  if (problem !== false) {
-    return new UnavailableError(`The shared state at ${shown} ${problem}`, {
-      hint: 'petstock state info',
-      cause: error,
-    });
-  }
+  const unavailable = (problem: string, hint: string) =>
+    new UnavailableError(`The shared state at ${shown} ${problem}`, { hint, cause: error });
+  // `state info` could not reach it either; `config list` shows where the address comes from.
+  if (isLost(error)) return unavailable(`can't be reached: ${reasonOf(error)}`, 'petstock config list');
+  if (busyStates.test(state)) return unavailable(`is too busy: ${error.message}`, 'petstock state info');
   const isRefused = state === '42501';
   const hint = isRefused
     ? 'petstock state grant --print <role>'

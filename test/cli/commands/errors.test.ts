@@ -240,6 +240,12 @@ test("suggests status, then status --verbose, then config if the service can't b
   await shop.exits('status --verbose', 5, hint, stored);
 });
 
+test("suggests a command that works without the shared state if that can't be reached", async ({ shop }) => {
+  const env = { PETSTOCK_STATE_URL: 'postgresql://ann@127.0.0.1:1/pets' };
+  await shop.exits('state info', 5, 'Hint: petstock config list\n', { env });
+  await shop.exits('config list', 0, undefined, { env });
+});
+
 describe.each([
   ['busy\n', '\n│ busy\n'],
   [' busy ', '\n│ busy\n'],
