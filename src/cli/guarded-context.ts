@@ -61,8 +61,8 @@ function guardedOutput(output: Output, { redact, always }: { redact: Redact; alw
 }
 
 /**
- * On a terminal, Ctrl-C leaves `^C` at the cursor, so the next output starts a new line. A redrawn line begins with a
- * carriage return and overwrites the `^C`.
+ * Starts a new line before the first output after Ctrl-C, which leaves `^C` at the cursor of a terminal. A redrawn line
+ * begins with a carriage return and overwrites the `^C`.
  */
 function withLineAfterInterrupt(stderr: Output, interrupted: AbortSignal): Output {
   const { write } = stderr;

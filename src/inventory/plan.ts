@@ -81,7 +81,7 @@ function planChange(change: Change, quantities: Stock, options: PlanOptions): Bu
   return rowOf(change, stock, target.value, target.value === stock ? 'unchanged' : 'planned');
 }
 
-/** All rows are created by one literal, so that they share their shape in memory. */
+/** Creates a row. There is only one literal, so that all rows share their shape in memory. */
 function rowOf(
   { line, petId, delta, expected, reason, ref }: Change,
   before: number | undefined,

@@ -144,7 +144,7 @@ function isInOrder(items: ItemColumns): boolean {
   return true;
 }
 
-/** Items with the same id keep their order. */
+/** Returns the positions of the items in the order of their ids. Items with the same id keep their order. */
 function orderOf(items: ItemColumns): Uint32Array {
   const order = Uint32Array.from({ length: items.length }, (_, index) => index);
   return order.sort((left, right) => compareIds(items.petIdAt(left), items.petIdAt(right)) || left - right);

@@ -125,7 +125,7 @@ function openRow(recorded: RecordedRow, found: number | undefined): ResumedRow {
   return { row: bulkRow({ ...recorded, before, after, error: undefined }, 'planned'), outcome: undefined };
 }
 
-/** All rows are created by one literal, so that they share their shape in memory. */
+/** Creates a row. There is only one literal, so that all rows share their shape in memory. */
 function bulkRow(recorded: RecordedRow, result: BulkRow['result']): BulkRow {
   const { line, petId, before, after, delta, quantity, error, reason, ref } = recorded;
   const written = result === 'differs' ? quantity : undefined;

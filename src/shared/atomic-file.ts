@@ -12,7 +12,7 @@ import { type FileLocation, openFileLocation, UntrustedLink } from './open-file-
 /** Calls that sync and rename files. Tests replace them, and so do callers that sync later. */
 export interface DiskSync {
   file(handle: FileHandle): Promise<void>;
-  /** A new name is durable only once its folder is synced. */
+  /** Syncs a folder, because a new name is durable only after that. */
   folder(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   readonly isWindows: boolean;

@@ -70,7 +70,7 @@ export function flagWords(flags: FlagValues): readonly string[] {
   });
 }
 
-/** A value that begins with a dash is joined with `=`, because it would look like an option. So is an empty value. */
+/** Returns an option as words. An empty value, or one that begins with a dash like an option, is joined with `=`. */
 function optionWords(name: string, value: string | boolean): readonly string[] {
   if (typeof value === 'boolean') return [value ? `--${name}` : `--no-${name}`];
   return /^-./.test(value) || value === '' ? [`--${name}=${value}`] : [`--${name}`, value];

@@ -99,7 +99,7 @@ function namespaceOf(proc: string): string {
   }
 }
 
-/** Field 3 of `stat` is the state, field 22 the start. Field 2 is a name that may contain spaces and parentheses. */
+/** Reads the state (field 3) and the start (22) of a process. Field 2, its name, may contain spaces and parentheses. */
 function statOf(proc: string, pid: number): { readonly state: string; readonly startedAt: string } | undefined {
   try {
     const text = readFileSync(`${proc}/${pid}/stat`, 'latin1');

@@ -101,7 +101,7 @@ export async function onCurrentState<Result>(
 const lockSequence = statement('UPDATE petstock.sequence SET last = last');
 
 /**
- * Call this if the state lacks later writes.
+ * Refuses to repeat content in a state that lacks later writes.
  * @throws RepetitionError for a file of deltas, a count or an undo, because it may already have been carried out
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {

@@ -32,6 +32,7 @@ export class OutcomeBuffer {
   }
 
   /**
+   * Removes written outcomes from the buffer, but keeps those that may not be on disk, to repeat them.
    * @param taken the outcomes that `take` returned
    * @param takenFor the generation that they were taken for
    * @param isDurable whether these outcomes, and all earlier writes of the same connection, are on disk

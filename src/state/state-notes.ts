@@ -132,7 +132,7 @@ export class StateNotes {
   }
 }
 
-/** The name of a state comes from a database that others may write to. */
+/** Reports whether a state's name can be part of a file name. Others may write to the database with the name. */
 const isFileName = (state: string) => /^[\w-]{1,64}$/.test(state);
 
 /**

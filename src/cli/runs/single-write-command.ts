@@ -115,8 +115,8 @@ function isLarge({ before, after = 0 }: BulkRow): boolean {
 }
 
 /**
- * Prints the item that the service returned, if there is one. If that fails, the error says that the stock was written,
- * so that a script does not write it again.
+ * Prints the item that the service returned, if there is one, with the stock that was written. If that fails, the error
+ * says that the stock was written, so that a script does not write it again.
  */
 async function printItem(
   invocation: Invocation,

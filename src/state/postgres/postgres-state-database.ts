@@ -95,7 +95,7 @@ export class PostgresStateDatabase implements StateDatabase {
     return step.value;
   }
 
-  /** The row of a service serves as the lock for transactions of that service. */
+  /** Returns the statements that lock a service for its transactions, by its row. */
   #locking(service: string | undefined): Statement[] {
     if (service === undefined) return [];
     const insert = statement('INSERT INTO petstock.services (name) VALUES (?) ON CONFLICT (name) DO NOTHING', service);

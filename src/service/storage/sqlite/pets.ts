@@ -126,7 +126,7 @@ const IDLE_KEPT = 2;
 function snapshotsOf(file: string, sql: Prepare) {
   const idle: Reader[] = [];
   const busy = new Set<Reader>();
-  /** Each reader has its own connection: the write-ahead log keeps the snapshot of its transaction. */
+  /** Yields a snapshot of a file: that of a transaction on a connection of its own, kept by the write-ahead log. */
   function* readFile(): Generator<string, void> {
     const reader = idle.pop() ?? guarded(() => readerOf(file));
     const { database, query } = reader;
