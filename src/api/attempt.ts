@@ -169,7 +169,7 @@ function certificateFailure(url: string, failure: NetworkFailure): CertificateEr
   const hint = noAuthorityHelps.has(failure.code)
     ? `openssl s_client -connect ${host.includes(':') ? host : `${host}:443`}`
     : "petstock config set ca-file '<file with the certificate of its authority>'";
-  const message = `The certificate of the service at ${origin} is not trusted: ${failure.message}. Nothing was sent`;
+  const message = `The certificate of the service at ${origin} is not trusted: ${failure.message}. The request was not sent`;
   return new CertificateError(message, { hint, cause: failure });
 }
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { ColumnBatches } from '../inventory/item-columns.ts';
-import type { InventoryItem, UnreadableItem } from '../inventory/items.ts';
+import { counted, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/permits.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
@@ -204,7 +204,7 @@ async function streamResponse(
     }
   } catch (error) {
     if (length === 0 || !(error instanceof NetworkFailure)) throw error;
-    const where = `The response broke off after ${length} bytes`;
+    const where = `The response broke off after ${counted(length, 'byte')}`;
     throw new UnavailableError(`${where}, so it is incomplete: ${error.message}`, { cause: error });
   }
   return headOf(response, length <= maxBodyBytes.item ? errorBody.bytes : Buffer.alloc(0));

@@ -1,4 +1,4 @@
-import { grouped, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
+import { counted, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import {
   isJsonObject,
@@ -98,7 +98,8 @@ export function exactDecoder(operation: Operation, onUnreadable?: (item: Unreada
     /** @param index number of items before the one that is too long */
     tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
     unexpected: invalidAt,
-    cutOff: (length: number) => nonsense(operation, `is not valid JSON: it is cut off after ${grouped(length)} bytes`),
+    cutOff: (length: number) =>
+      nonsense(operation, `is not valid JSON: it is cut off after ${counted(length, 'byte')}`),
   };
 }
 

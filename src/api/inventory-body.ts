@@ -1,5 +1,5 @@
 import type { ItemColumns } from '../inventory/item-columns.ts';
-import { grouped, type UnreadableItem } from '../inventory/items.ts';
+import { counted, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
 import { exactDecoder } from './decode.ts';
 import type { ReceivedResponse } from './exchange.ts';
@@ -55,7 +55,7 @@ export async function readInventory(
 
 function incompleteError(cause: unknown, received: number): unknown {
   if (cause instanceof NetworkFailure) {
-    const where = `The response to ${operation.name} broke off after ${grouped(received)} bytes`;
+    const where = `The response to ${operation.name} broke off after ${counted(received, 'byte')}`;
     return new UnavailableError(`${where}, so the list is incomplete: ${cause.message}`, { cause });
   }
   if (cause instanceof FailureError) return new FailureError(`${cause.message}. The list is incomplete`, { cause });

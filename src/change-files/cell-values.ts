@@ -1,4 +1,4 @@
-import { fifteenDigitsThenZeros, parsePetId, parseQuantity } from '../inventory/items.ts';
+import { fifteenDigitsThenZeros, parsePetId } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 
 const exponent = /^[+-]?\d+(?:[.,]\d+)?[eE]\+?\d+$/;
@@ -26,9 +26,4 @@ export function readPetId(text: string): Parsed<bigint> {
     return problem(`${shown} looks like an id that a spreadsheet rounded: format the column as text and export again`);
   }
   return id;
-}
-
-/** Parses a new or an expected stock. The text must not be blank. */
-export function readQuantity(text: string): Parsed<number> {
-  return parseQuantity(text, ' (changes go into a column named delta)');
 }

@@ -54,7 +54,7 @@ export class CsvRecords {
     if (this.#text.length - this.#at <= maxRow) return;
     const { openQuote } = scanRecord(this.#text, this.#at, this.#delimiter ?? ',');
     if (openQuote !== undefined) this.#unclosed(openQuote, 'not closed within a megabyte');
-    broken(this.#line, 'the line is longer than a megabyte: this is not a list of changes');
+    broken(this.#line, 'the line is longer than a megabyte: this is probably not a table');
   }
 
   /** Returns the first line of the next record, after blank lines and `sep=;`; undefined if it is incomplete. */

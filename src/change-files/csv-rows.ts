@@ -90,7 +90,7 @@ export class CsvRows {
     if (problems.total > total) return undefined;
     return problem(
       found.has('petId')
-        ? 'there is no column named quantity or delta'
+        ? `there is no column named quantity${this.isStockList ? '' : ' or delta'}`
         : 'there is no column named petId: the first line must name the columns, such as petId,quantity,reason',
     );
   }
@@ -137,11 +137,11 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
   }
   if (cells.length > count && !cells.slice(count).every(isBlank)) {
     const name = delimiterName(delimiter);
-    return `the row has ${cells.length} cells, but the header has ${count}: put quotes around a text with a ${name}, and write numbers without a ${name}`;
+    return `the row has ${cells.length} cells, but the first row has ${count}: put quotes around a text with a ${name}, and write numbers without a ${name}`;
   }
   if (cells.length < count && !ended) {
     const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
-    return `the file breaks off here: the last line has ${found}, but the header has ${count}`;
+    return `the file breaks off here: the last line has ${found}, but the first row has ${count}`;
   }
   const stocks = fields.filter(({ field }) => field === 'quantity' || field === 'delta');
   const isCut = !ended && stocks.some(({ index }) => index === cells.length - 1);

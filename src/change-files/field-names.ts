@@ -74,8 +74,8 @@ export function nearestField(name: string): Field | undefined {
 export interface NamingOptions {
   /** The file's names for fields. petstock's own name of such a field is then no longer accepted. */
   readonly columns?: ReadonlyMap<RowField, string> | undefined;
-  /** Whether to ignore unknown columns, except those that may mean `expected`, so that a precondition is never lost. */
-  readonly ignoreColumns?: boolean | undefined;
+  /** Whether to ignore unknown columns: `true` excepts those that may mean `expected`, so that no precondition is lost. */
+  readonly ignoreColumns?: boolean | 'all' | undefined;
 }
 
 /** Maximum number of unknown names to remember. */
@@ -85,7 +85,7 @@ const maxUnknown = 100;
 export class FieldNames {
   readonly #chosen: ReadonlyMap<string, RowField>;
   readonly #columns: ReadonlyMap<RowField, string>;
-  readonly #ignoresUnknown: boolean;
+  readonly #ignoresUnknown: boolean | 'all';
   readonly #found = new Set<Field>();
   readonly #unknown = new Set<string>();
   /** Whether an error has already listed the valid names. */
@@ -118,7 +118,8 @@ export class FieldNames {
   faultOf(name: string): string | undefined {
     if (this.#unknown.size < maxUnknown) this.#unknown.add(name);
     const meant = fieldOf(name);
-    if (this.#ignoresUnknown && meant !== 'expected' && !mayMeanExpected(name)) return undefined;
+    const isGuarded = this.#ignoresUnknown !== 'all' && (meant === 'expected' || mayMeanExpected(name));
+    if (this.#ignoresUnknown && !isGuarded) return undefined;
     const column = this.#columns.get(meant as RowField);
     if (column !== undefined) {
       return `${quoted(column)} is already the ${this.kind} for ${meant}. Leave out ${quoted(name)}`;

@@ -1,9 +1,9 @@
 import type { Change } from '../inventory/change.ts';
 import { ItemColumns } from '../inventory/item-columns.ts';
-import { parseDelta } from '../inventory/items.ts';
+import { parseDelta, parseQuantity } from '../inventory/items.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import type { Parsed } from '../shared/parsed.ts';
-import { bareNumber, readPetId, readQuantity } from './cell-values.ts';
+import { bareNumber, readPetId } from './cell-values.ts';
 import type { RawRow, RowField } from './field-names.ts';
 import { type FileProblems, type PlaceUnit, ProblemList } from './problems.ts';
 import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
@@ -82,9 +82,9 @@ class ChangeCollector implements RowSink {
       return;
     }
     const petId = this.#petId(row);
-    const quantity = this.#integer(row, 'quantity', readQuantity);
+    const quantity = this.#integer(row, 'quantity', (text) => parseQuantity(text, ' (a change belongs in delta)'));
     const delta = this.#integer(row, 'delta', parseDelta);
-    const expected = this.#integer(row, 'expected', readQuantity);
+    const expected = this.#integer(row, 'expected', parseQuantity);
     if (quantity !== undefined && delta !== undefined) {
       this.problems.add({ line, message: 'there is both a quantity and a delta. Leave one out' });
     }
@@ -148,7 +148,7 @@ export async function readStockList(
   options: Pick<ReadOptions, 'name' | 'format'>,
 ): Promise<StockFile> {
   const collector = new StockCollector();
-  await readRows(source, { ...options, ignoreColumns: true, isStockList: true }, collector);
+  await readRows(source, { ...options, ignoreColumns: 'all', isStockList: true }, collector);
   return collector.finish();
 }
 
@@ -160,7 +160,7 @@ class StockCollector implements RowSink {
   add({ line, cells, names }: RawRow): void {
     const petId = readPetId(bareNumber(cells.petId ?? ''));
     const text = bareNumber(cells.quantity ?? '');
-    const quantity = text === '' ? { ok: false as const, problem: 'the quantity is missing' } : readQuantity(text);
+    const quantity = text === '' ? { ok: false as const, problem: 'the quantity is missing' } : parseQuantity(text);
     const problem = (field: 'petId' | 'quantity' | 'delta', message: string) =>
       this.problems.add({ line, column: names[field] ?? field, message });
     if (!petId.ok) problem('petId', petId.problem);

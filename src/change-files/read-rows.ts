@@ -86,7 +86,7 @@ function createReader(
   { name, format, isStockList = false, ...naming }: ReadOptions & { readonly isStockList?: boolean },
   problems: ProblemList,
 ): RowReader {
-  const kind = kindOf(head, format ?? (name === undefined ? undefined : formatOfName(name)));
+  const kind = kindOf(head, format ?? (name === undefined ? undefined : formatOfName(name)), isStockList);
   if (kind === 'table') return new CsvRows(problems, new FieldNames('column', naming), isStockList);
   return new JsonRows(problems, new FieldNames('field', naming), kind);
 }
@@ -96,16 +96,17 @@ function createReader(
  * the first character: reading a table as JSON, or JSON as a table, would cause an unhelpful error on every line.
  * @throws BrokenFileError if it does not agree
  */
-function kindOf(head: string, wanted: ChangeFormat | undefined): 'table' | JsonKind {
+function kindOf(head: string, wanted: ChangeFormat | undefined, isStockList: boolean): 'table' | JsonKind {
+  const remedy = isStockList ? 'rename the file so that it ends in .' : 'add --format ';
   const [, before = '', first = ''] = /(\s*)([^\r\n]*)/.exec(head) ?? [];
   const line = 1 + countLineEnds(before);
   const wantsJson = wanted === 'json' || wanted === 'ndjson';
   if (first === '') return 'table';
   if (!first.startsWith('[') && !first.startsWith('{')) {
     if (!wantsJson) return 'table';
-    broken(line, 'this is not JSON: JSON begins with [ or {. For a table with columns add --format csv');
+    broken(line, `this is not JSON: JSON begins with [ or {. For a table with columns, ${remedy}csv`);
   }
-  if (wanted !== undefined && !wantsJson) broken(line, 'this is JSON, not a table with columns: add --format json');
+  if (wanted !== undefined && !wantsJson) broken(line, `this is JSON, not a table with columns: ${remedy}json`);
   if (first.startsWith('[')) return 'array';
   return wanted === 'ndjson' || first.trimEnd().endsWith('}') ? 'lines' : 'object';
 }

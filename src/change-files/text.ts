@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { BrokenFileError, broken, type ProblemList } from './problems.ts';
 
-const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
+const saveAgain = 'save it as UTF-8 (in a spreadsheet: Save as, "CSV UTF-8") and try again';
 const lf = 0x0a;
 const cr = 0x0d;
 

@@ -114,7 +114,7 @@ export function addDelta(quantity: number, delta: number): Parsed<number> {
   const sum = quantity + delta;
   if (Number.isSafeInteger(sum)) return parsed(sum);
   const change = delta < 0 ? `${delta}` : `+${delta}`;
-  return problem(`the stock is ${quantity}, and ${quantity} ${change} is out of range: ${integerRange('quantity')}`);
+  return problem(`the stock is ${quantity}, and ${change} would take it out of range: ${integerRange('quantity')}`);
 }
 
 type Noun = 'pet id' | 'quantity' | 'change';
@@ -210,7 +210,7 @@ export class PetQuantities extends Map<bigint, number> implements Quantities {
 
 /** Explains why an outdated stock is not used, as a clause without a period. */
 export function outdatedText({ found, written }: OutdatedStock): string {
-  return `the service returned ${found}, although ${written} was just written, so this stock may be outdated`;
+  return `the service returned ${found}, but the last known stock is ${written}, so ${found} may be outdated`;
 }
 
 /** Explains why the stock of a pet is no longer known, as a clause without a period. */

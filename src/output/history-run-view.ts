@@ -15,12 +15,13 @@ import { type Column, type Grid, plainColumns, type Row, type View } from './vie
 export function historyRunFacts(facts: RunRecord) {
   const { run, at, env, store, baseUrl, command, user, host, file, reason, undoes, undoneBy } = facts;
   const from = file === undefined ? '' : `, from ${file === '-' ? 'stdin' : file}`;
+  const runs = undoneBy.length === 1 ? 'run' : 'runs';
   const own = [
     `Run ${run}: ${command}`,
     `${localMinute(at)}, ${targetName({ store, env })}`,
     facts.isDiscarded ? `${writtenText(facts)}; discarded` : writtenText(facts),
     ...(undoes === undefined ? [] : [`Undoes run ${plainName(undoes)}`]),
-    ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by run ${undoneBy.map(plainName).join(', ')}`]),
+    ...(undoneBy.length === 0 ? [] : [`${undoneText(facts)} by ${runs} ${undoneBy.map(plainName).join(', ')}`]),
   ];
   const words = [
     `By ${user === undefined ? '' : `${user} on `}${host}${from}`,

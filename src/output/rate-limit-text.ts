@@ -22,7 +22,7 @@ export function estimateText(changes: number, estimate: RunEstimate, now: number
   const { day } = estimate;
   const work = `${counted(changes, 'change')}, ${counted(changes + 1, 'request')}: ${timeText(estimate)}`;
   if (day === undefined || day.waiting === 0) return work;
-  const kept = day.kept > 0 ? ` (${grouped(day.kept)} kept for other commands)` : '';
+  const kept = day.kept > 0 ? ` (${grouped(day.kept)} reserved for other commands)` : '';
   const waiting = `${counted(day.waiting, 'change')} ${day.waiting === 1 ? 'has' : 'have'} to wait`;
   const until = minuteOf(localTime(day.resetAt, now));
   return `${work}; the day's quota has ${grouped(day.left)} left${kept}, so ${waiting} until ${until}`;

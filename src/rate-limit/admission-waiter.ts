@@ -100,7 +100,7 @@ export class AdmissionWaiter {
     }
     if (!isDown && (state.episodes >= maxEpisodes || total > maxWait)) {
       const day = exhaustedDailyQuota(state, at, this.#options.bulk);
-      throw new RateLimitedError(day === undefined ? 'nothing may be sent now' : dayText(day), {
+      throw new RateLimitedError(day === undefined ? 'No request is allowed now' : dayText(day), {
         retryAfterSeconds,
         day,
       });
@@ -166,7 +166,7 @@ export class AdmissionWaiter {
 const completed = new Error('a request of this governor has ended');
 
 function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
-  if (left === 0 && limit === 1) return "today's only request is used up";
-  if (left === 0) return `today's ${limit.toLocaleString('en-US')} requests are used up`;
-  return `only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
+  if (left === 0 && limit === 1) return "Today's only request is used up";
+  if (left === 0) return `Today's ${limit.toLocaleString('en-US')} requests are used up`;
+  return `Only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
 }

@@ -58,8 +58,7 @@ export function mayHaveWritten(unclearRows: number): string {
 export function notUndoable({ undoneBy }: RunRecord, { isBlind, petIds, unclear: unclearRows }: Undoable): string {
   if (unclearRows > 0) return mayHaveWritten(unclearRows);
   if (petIds.size > 0) return 'changed nothing';
-  if (isBlind)
-    return 'set a stock without reading it first, so the previous value is unknown (use inventory set --read-first)';
+  if (isBlind) return 'set a stock without reading it first, so the previous value is unknown';
   return undoneBy.length > 0 ? `was already undone by ${undoneBy.join(' and ')}` : 'wrote nothing';
 }
 

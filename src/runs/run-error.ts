@@ -111,12 +111,15 @@ export function dryRunErrorOf(end: RunErrorContext): PetstockError | undefined {
  * Returns the error of a run whose rows were all written. If the state can't be reached now, resuming the run later
  * completes the history.
  */
-function allWrittenError({ report, cause, target }: RunErrorContext, why: string): PetstockError {
+function allWrittenError(end: RunErrorContext, why: string): PetstockError {
+  const { report, cause, target } = end;
+  const all = end.isSingle ? capitalized(singleText(end)) : 'All changes were written';
+  const done = countRows(report.rows).applied === 0 ? 'No change was necessary' : all;
   if (report.run === null || !(cause instanceof UnavailableError)) {
-    return new FailureError(`All changes were written, but then an error occurred${why}`, { cause });
+    return new FailureError(`${done}, but then an error occurred${why}`, { cause });
   }
   const hint = petstock`inventory apply --resume ${report.run} ${targetWords(target)}`;
-  return new PartialError(`All changes were written, but the history may be incomplete${why}`, { hint, cause });
+  return new PartialError(`${done}, but the history may be incomplete${why}`, { hint, cause });
 }
 
 /** Returns the error of a run that wrote nothing and that no error ended. Only its rows explain why. */
@@ -129,8 +132,7 @@ function unsentError(end: RunErrorContext, hint: string | undefined): PetstockEr
   const [only] = conflicts;
   const detail =
     conflicts.length === 1 && only?.error !== undefined ? `pet ${only.petId}: ${only.error.message}` : undefined;
-  const lacking = `${lackingText(end.report, true).join()}, because the stock is not the expected one`;
-  return new ConflictError(`${nothing}: ${detail ?? lacking}`, { hint });
+  return new ConflictError(`${nothing}: ${detail ?? lackingText(end.report, true).join()}`, { hint });
 }
 
 /** Returns a text like `3 of 4 changes were written; it is not known whether 1 was written`. */
@@ -142,7 +144,7 @@ function writtenText(end: RunErrorContext): string {
   if (applied + unsure + differs === 0 && hasUnanswered(end.progress)) return uncapitalized(nothingText(end));
   const parts: string[] = [];
   if (applied > 0 || unsure === 0) {
-    parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(applied)} written`);
+    parts.push(`${grouped(applied)} of ${counted(total, 'change')} ${was(total === 1 ? 1 : applied)} written`);
   }
   if (unsure > 0) {
     const changes = applied > 0 ? grouped(unsure) : counted(unsure, 'change');

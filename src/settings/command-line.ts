@@ -5,14 +5,15 @@ import { type Parsed, parsed, problem } from '../shared/parsed.ts';
 /**
  * Splits a command into words at white space. Quotes and backslashes work as in a shell, but nothing is expanded. A
  * backslash before a character without a special meaning stays, for Windows paths.
+ * @param useShell how to run the command in a shell instead, for the message
  * @returns a problem if a quote is not closed, there is no word, or an unquoted character needs a shell
  */
-export function parseCommandLine(text: string): Parsed<readonly string[]> {
+export function parseCommandLine(text: string, useShell = 'add --shell'): Parsed<readonly string[]> {
   const words: string[] = [];
   let rest = text.trimStart();
   while (rest !== '') {
     let word = '';
-    if (/^[~#]/.test(rest)) return shellProblem(rest);
+    if (/^[~#]/.test(rest)) return shellProblem(rest, useShell);
     for (;;) {
       const part = partPattern.exec(rest);
       if (part === null) break;
@@ -20,7 +21,7 @@ export function parseCommandLine(text: string): Parsed<readonly string[]> {
       word += unquote(part[0]);
     }
     if (/^["']/.test(rest)) return problem(`a quote is not closed: ${rest.slice(0, 1)}`);
-    if (/^\S/.test(rest)) return shellProblem(rest);
+    if (/^\S/.test(rest)) return shellProblem(rest, useShell);
     words.push(word);
     rest = rest.trimStart();
   }
@@ -51,9 +52,9 @@ export function hasFolder(program: string): boolean {
   return program.includes('/') || program.includes(path.sep);
 }
 
-function shellProblem(rest: string): Parsed<never> {
+function shellProblem(rest: string, useShell: string): Parsed<never> {
   return problem(
-    `"${rest.charAt(0)}" has a special meaning in a shell: put it in quotes, or add --shell to run the command in a shell`,
+    `"${rest.charAt(0)}" has a special meaning in a shell: put it in quotes, or ${useShell} to run the command in a shell`,
   );
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { didYouMean } from '../shared/did-you-mean.ts';
 import { FailureError, UsageError } from '../shared/errors.ts';
-import { systemCode } from '../shared/file-error.ts';
+import { readErrorReason, systemCode } from '../shared/file-error.ts';
 import { type Parsed, parsed, problem, sentence } from '../shared/parsed.ts';
 import { type PrivateFile, readPrivateFile, requirePrivateFolder } from '../shared/private-files.ts';
 import { plainName } from '../shared/sanitize.ts';
@@ -109,8 +109,7 @@ function readText(file: string): PrivateFile | undefined {
   } catch (error) {
     if (error instanceof FailureError) throw error;
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The configuration file ${file} can't be read: ${reason}.`, { cause: error });
+    throw new UsageError(`The configuration file ${file} can't be read: ${readErrorReason(error)}.`, { cause: error });
   }
 }
 
@@ -196,7 +195,7 @@ function requireKnownVersion(version: unknown, file: string): void {
     throw faultyFile(file, `"version" must be ${knownVersion}.`);
   throw new UsageError(
     `The configuration file ${file} was written by a later petstock (file version ${version}; this petstock supports ` +
-      `version ${knownVersion}). petstock did not change it. Install that version, or move the file away and set up petstock again.`,
+      `version ${knownVersion}). petstock did not change it. Install the later petstock, or move the file away and set up petstock again.`,
   );
 }
 
@@ -206,10 +205,15 @@ function decodeSettings(stored: JsonObject, file: string, unknown: string[]): St
     if (name === undefined)
       unknown.push(`"${plainName(text)}" is not a setting and has no effect.${didYouMean(text, settingNames)}`);
     else if (!isStorable(name, value))
-      throw faultyFile(file, `the setting "${name}" must be ${definitionOf(name).rule}.`);
+      throw faultyFile(file, `the setting "${name}" must be ${ruleInFile(definitionOf(name))}.`);
     return name !== undefined;
   });
   return Object.fromEntries(known);
+}
+
+function ruleInFile({ values, rule }: ReturnType<typeof definitionOf>): string {
+  if (values === '<file>') return 'the absolute path of a file';
+  return values === '<n>' || values === '<days>' ? 'a whole number from 0, without quotes' : rule;
 }
 
 function text(parse: (text: string) => Parsed<string>): (value: unknown) => Parsed<string> {
@@ -220,7 +224,7 @@ function parseKeyCommand(value: unknown): Parsed<KeyCommand> {
   const { command, shell } = (value ?? {}) as Partial<Record<keyof KeyCommand, unknown>>;
   if (typeof command !== 'string') return problem('it must be an object with a "command"');
   if (shell === true) return parsed({ command, shell });
-  const words = parseCommandLine(command);
+  const words = parseCommandLine(command, 'add "shell": true');
   return words.ok ? parsed({ command, shell: false }) : words;
 }
 

@@ -218,7 +218,7 @@ export function requireKeyOfOrigin(
   if (key.source !== fromFile && key.source !== fromCommand) return;
   const owner = originOfKey(name, config);
   if (owner === new URL(url.value).origin) return;
-  const whose = owner === undefined ? 'was stored before any address was known' : `was stored for ${owner}`;
+  const whose = owner === undefined ? 'was stored before any address was set' : `was stored for ${owner}`;
   const from = url.source === fromFile ? 'the stored URL' : url.source;
   throw otherOrigin(name, url.value, config, `${whose}, but ${from} is ${url.value}. Nothing was sent`);
 }

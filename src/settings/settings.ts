@@ -60,12 +60,12 @@ export const settingDefinitions = {
   },
   confirm: oneOf(['bulk', 'always'], 'bulk', 'when to ask before writing: only for bulk writes, or always'),
   'low-stock': wholeNumber(5, 'stock at or below this quantity is marked as low'),
-  'max-changes': wholeNumber(undefined, 'refuse a bulk write that would change more rows'),
-  'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows to 0 or below'),
+  'max-changes': wholeNumber(undefined, 'refuse a bulk write that would change more rows than this'),
+  'max-zero': wholeNumber(undefined, 'refuse a bulk write that would set more rows than this to 0 or below'),
   'read-first': oneOf(
     ['terminal', 'always', 'never'],
     'terminal',
-    'when inventory set reads first, shows before and after, and can be undone',
+    'when inventory set reads the stock first, so that it shows before and after and can be undone',
   ),
   codes: file('bar codes of your shop: a CSV with code, petId and optionally name and low', requireCodesFile),
   'ca-file': file("authorities to trust besides Node's own, in PEM, like NODE_EXTRA_CA_CERTS", async (value) => {
@@ -201,7 +201,7 @@ export function quotedUnlessKey(text: string): string {
  */
 export function parseStoreName(text: string): Parsed<string> {
   if (environmentNames.some((name) => name === text))
-    return problem(`"${text}" is the name of an environment: use --env ${text}`);
+    return problem(`"${text}" is the name of an environment, not of a store`);
   return /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(text) && text.length <= 32
     ? parsed(text)
     : problem(

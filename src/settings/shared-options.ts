@@ -203,6 +203,6 @@ function seconds(standard: number) {
     const value = /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
     return value <= maxSeconds
       ? parsed(value * 1000)
-      : problem(`takes a number of seconds, such as ${standard}, not ${quoted(text)}`);
+      : problem(`takes a number of seconds up to 2000000, such as ${standard}, not ${quoted(text)}`);
   };
 }

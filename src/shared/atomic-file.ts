@@ -80,7 +80,7 @@ async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
 
 async function* afterCheck(path: string, target: FileHandle, pieces: Pieces): AsyncGenerator<string | Uint8Array> {
   if ((await target.stat()).isFile())
-    throw new FailureError(`${path} can't be written: it has meanwhile become a file`);
+    throw new FailureError(`${path} can't be written: a file was created there in the meantime`);
   yield* pieces;
 }
 

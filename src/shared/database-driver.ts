@@ -70,7 +70,7 @@ function readPem(file: string): string {
     const text = readTrustedFile(file, maxPem);
     if (text !== undefined) return text;
   } catch (cause) {
-    if (cause instanceof FailureError) throw cause.with({ message: `${what}: ${cause.message}` });
+    if (cause instanceof FailureError) throw cause.with({ message: `${cause.message}. The database URL names it` });
     throw new FailureError(`${what} can't be read: ${readErrorReason(cause)}`, { cause });
   }
   throw new FailureError(`${what} can't be read: there is no such file`);

@@ -135,7 +135,7 @@ function requireOurs(path: string, stats: Stats): void {
   if (!stats.isFile()) throw refusal(path, stats.isDirectory() ? 'it is a folder, not a file' : 'it is not a file');
   if (user === undefined) return;
   if (!isOursOrRoots(stats.uid)) {
-    throw refusal(path, `it belongs to another user (uid ${stats.uid}): move it away, or choose a folder of your own`);
+    throw refusal(path, `it belongs to another user (uid ${stats.uid}): use a file in a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
     throw refusal(path, 'others can write to it: check that it was not changed', `chmod go-w ${shellWord(path)}`);

@@ -105,7 +105,8 @@ const lockSequence = statement('UPDATE petstock.sequence SET last = last');
  * @throws RepetitionError for a file of deltas, a count or an undo, because it may already have been carried out
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {
-  const { contentHash, hasDeltas, undoes, file = 'the count' } = content;
+  const { contentHash, hasDeltas, undoes } = content;
+  const file = content.file === '-' ? 'the list from stdin' : (content.file ?? 'the count');
   if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
   const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
   throw new RepetitionError(

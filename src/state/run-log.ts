@@ -97,7 +97,7 @@ export class RunLog {
    * ConflictError if another process has taken the run over: then nothing may be sent
    */
   async intend(rows: readonly Intent[], since: ReadVersion | undefined, lock?: PetLock): Promise<readonly Grant[]> {
-    if (this.#standing.kind === 'ended') throw new FailureError(`Run ${this.run} has been ended`);
+    if (this.#standing.kind === 'ended') throw new FailureError(`Run ${this.run} has already ended`);
     this.#requireNotStopped();
     this.#requireInPlace();
     if (this.#context.presence.hasLapsed) return rows.map(() => ({ kind: 'busy', run: this.#run, until: undefined }));

@@ -82,11 +82,10 @@ async function pause(fruitless: number, options: WriteOptions, outcomes: Outcome
     throw problem;
   }
   const wait = waitBeforeRetry(fruitless + 1, options.random());
-  const count = outcomes.unknown.size;
   const others = outcomes.failures > 1 ? ` and ${outcomes.failures - 1} more` : '';
   // Rounds with a success are not counted.
   const again = fruitless === 0 ? 'trying again' : `trying again (${fruitless} of ${retries})`;
-  const next = count === 0 ? again : `reading ${count === 1 ? 'its' : 'their'} stock`;
+  const next = outcomes.unknown.size === 0 ? again : 'reading the stock';
   const isConnected = !(problem instanceof UnavailableError && problem.notCarriedOut && problem.status === undefined);
   const why = `Pet ${outcomes.lastFailedPet}${others}: ${failureText(problem)}; ${next}`;
   void options.onDelay(isConnected ? why : `No connection to the service; ${next}`, Math.max(1, fruitless));
@@ -121,9 +120,8 @@ async function readBack(
  */
 async function settleStopped(count: number, options: WriteOptions, outcomes: OutcomeTracker): Promise<void> {
   if (!outcomes.isReadable) return;
-  const { lastFailedPet, stoppedBy, unknown } = outcomes;
-  const whose = unknown.size === 1 ? 'its' : 'their';
-  void options.onDelay(`Pet ${lastFailedPet}: ${failureText(stoppedBy)}; reading ${whose} stock`);
+  const { lastFailedPet, stoppedBy } = outcomes;
+  void options.onDelay(`Pet ${lastFailedPet}: ${failureText(stoppedBy)}; reading the stock`);
   await settleOnce(options, outcomes);
   if (outcomes.settled.size === count) outcomes.stoppedBy = undefined;
 }

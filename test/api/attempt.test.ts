@@ -83,7 +83,8 @@ const onItsWay = { notCarriedOut: false, mayBeInFlight: true };
 const neither = { notCarriedOut: false, mayBeInFlight: false };
 const unreachable = "Can't reach the service at https://stock.example: it broke";
 const unreadable = "The response header of the service at https://stock.example can't be read: it broke";
-const untrusted = 'The certificate of the service at https://stock.example is not trusted: it broke. Nothing was sent';
+const untrusted =
+  'The certificate of the service at https://stock.example is not trusted: it broke. The request was not sent';
 const garbled = [{ status: 503, headers: { 'retry-after': '60' } }];
 const authority = "petstock config set ca-file '<file with the certificate of its authority>'";
 

@@ -128,17 +128,17 @@ describe('readChanges of a row', () => {
     ['42,=A1+1', `2 qty: "=A1+1" is not a quantity: a quantity is a whole number such as 12`],
     [
       '42,+5',
-      `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign (changes go into a column named delta)`,
+      `2 qty: "+5" is not a quantity: a quantity is the new stock and has no plus sign (a change belongs in delta)`,
     ],
     ['42,,,five', `2 expected: "five" is not a quantity: a quantity is a whole number such as 12`],
     ['42,5,5', '2: there is both a quantity and a delta. Leave one out'],
     [
       '42,5,,,box of 1,800 pieces',
-      '2: the row has 6 cells, but the header has 5: put quotes around a text with a comma, and write numbers without a comma',
+      '2: the row has 6 cells, but the first row has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
     [
       '42,5,,,why,,x',
-      '2: the row has 7 cells, but the header has 5: put quotes around a text with a comma, and write numbers without a comma',
+      '2: the row has 7 cells, but the first row has 5: put quotes around a text with a comma, and write numbers without a comma',
     ],
     ['42,5,,,"a"b,', '2: cell 5 continues after its closing quote: write a quote twice if it belongs to the text'],
     [`42,5,,,${'x'.repeat(1001)}`, '2 reason: the text has 1001 characters: at most 1000 are allowed'],
@@ -151,7 +151,7 @@ describe('readChanges of a row', () => {
     [
       'a row with too many cells, and names the delimiter',
       'petId;quantity\n42;7;8\n',
-      '2: the row has 3 cells, but the header has 2: put quotes around a text with a semicolon, and write numbers without a semicolon',
+      '2: the row has 3 cells, but the first row has 2: put quotes around a text with a semicolon, and write numbers without a semicolon',
     ],
     [
       'every fault of every row',
@@ -182,7 +182,7 @@ describe('readChanges of a row', () => {
     [
       'a last row that breaks off',
       'petId,quantity,expected\n1,2,3\n2,1',
-      '3: the file breaks off here: the last line has 2 cells, but the header has 3',
+      '3: the file breaks off here: the last line has 2 cells, but the first row has 3',
     ],
     ['nothing if a last row with fewer cells ends with a line end', 'petId,quantity,expected\n1,2,3\n2,1\n'],
   ])('reports %s', async (_, content, ...faults) => expect(await faultsOf(content)).toEqual(faults));
@@ -241,7 +241,7 @@ describe('readChanges of a broken file', () => {
     [
       'a line of more than a megabyte',
       `id,qty\n7,8\n${'x'.repeat(1_200_000)}`,
-      '3: the line is longer than a megabyte: this is not a list of changes',
+      '3: the line is longer than a megabyte: this is probably not a table',
     ],
     [
       'a megabyte of white space at the beginning',

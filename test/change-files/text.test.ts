@@ -3,7 +3,7 @@ import { readChanges } from '../../src/change-files/read-changes.ts';
 import type { ChangeFormat } from '../../src/change-files/read-rows.ts';
 import { cut, faultLines, faultsOf, readChunks } from './reading.ts';
 
-const saveAgain = 'save it as "CSV UTF-8" (in a spreadsheet: Save as) and try again';
+const saveAgain = 'save it as UTF-8 (in a spreadsheet: Save as, "CSV UTF-8") and try again';
 const table = 'petId,quantity,reason\n42,7,é\n';
 
 describe('readChanges of what is not UTF-8', () => {
@@ -54,7 +54,7 @@ describe('readChanges by format', () => {
   const array = '[{"id":42,"qty":7}]';
   const lines = '{"id":42,"qty":7}\n{"id":43,"qty":7}\n';
   const isTable = 'this is JSON, not a table with columns: add --format json';
-  const isJson = 'this is not JSON: JSON begins with [ or {. For a table with columns add --format csv';
+  const isJson = 'this is not JSON: JSON begins with [ or {. For a table with columns, add --format csv';
 
   const inputs: readonly (readonly [string | undefined, ChangeFormat | undefined, string, string | undefined])[] = [
     ['a.CSV', undefined, 'id\tqty\n42\t7\n', undefined],

@@ -69,7 +69,7 @@ test.each(['inventory list', 'inventory set 1 5', 'status', 'inventory apply - -
   'exits after one connection if the certificate is not trusted: %s',
   async (command) => {
     const { shop, connections } = await openTlsShop();
-    const said = ['is not trusted', 'Nothing was sent', /^Hint: petstock config set ca-file '<file with/m];
+    const said = ['is not trusted', 'The request was not sent', /^Hint: petstock config set ca-file '<file with/m];
     const { requests } = await shop.exits(command, 5, said, { stdin: 'petId,quantity\n1,5\n2,6\n' });
     expect([requests.length, connections()]).toEqual([1, 1]);
   },

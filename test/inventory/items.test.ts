@@ -105,7 +105,7 @@ describe('parseQuantity, parseDelta and addDelta', () => {
       }),
     );
     expect(faultOf(addDelta(Number.MAX_SAFE_INTEGER, 1))).toBe(
-      'the stock is 9007199254740991, and 9007199254740991 +1 is out of range: a quantity lies between -9007199254740991 and 9007199254740991',
+      'the stock is 9007199254740991, and +1 would take it out of range: a quantity lies between -9007199254740991 and 9007199254740991',
     );
     expect(addDelta(5, -5)).toEqual({ ok: true, value: 0 });
   });

@@ -77,7 +77,7 @@ describe('historyRunView', () => {
         'Run 20260115T120020Z-k3x9: inventory apply',
         '2026-01-15 07:00, north/production',
         '1,196 of 1,203 changes written, 2 unknown',
-        '1,195 of 1,198 rows undone by run 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
+        '1,195 of 1,198 rows undone by runs 20260115T130000Z-aaaa, 20260115T140000Z-bbbb',
       ],
       words: ['By anna on till-1, from stock.csv', 'At https://shop.example/v1', 'stock-take'],
     });

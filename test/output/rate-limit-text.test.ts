@@ -40,7 +40,7 @@ test.each<[number, Partial<RunEstimate>, string]>([
   [
     1200,
     { seconds: 43_180, perMinute: 1000, day: day(940, 20, 280) },
-    "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 kept for other commands), so 280 changes have to wait until 19:00",
+    "1,200 changes, 1,201 requests: about 12 h at 1,000 a minute; the day's quota has 940 left (20 reserved for other commands), so 280 changes have to wait until 19:00",
   ],
   [
     1,

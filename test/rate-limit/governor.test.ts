@@ -158,8 +158,8 @@ test('does not retry within a millisecond if the state rounds times down', async
 });
 
 test.each([
-  [60, "today's 60 requests are used up"],
-  [1, "today's only request is used up"],
+  [60, "Today's 60 requests are used up"],
+  [1, "Today's only request is used up"],
 ])('refuses to wait for the next day by default with a daily limit of %i', async (limit, message) => {
   const { clock, governor, ask } = createRig();
   await ask(ok({ ...told(0, 12 * hour, clock.now()), 'x-ratelimit-limit': `${limit}` }));

@@ -47,20 +47,21 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new UnavailableError('no state') },
   ],
   [
+    'failure: No change was necessary, but then an error occurred: disk full',
+    undefined,
+    [row('unchanged')],
+    { cause: new FailureError('disk full') },
+  ],
+  [
     'failure: All changes were written, but then an error occurred: no state',
     undefined,
     [row('applied')],
     { cause: new UnavailableError('no state'), run: null },
   ],
-  [
-    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
-    show,
-    [row('conflict'), row('conflict')],
-    {},
-  ],
+  ['conflict: Nothing was written: 2 rows are conflicts', show, [row('conflict'), row('conflict')], {}],
   ['conflict: Nothing was written: pet 4: moved', show, [row('conflict', failure('moved'))], {}],
   [
-    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
+    'conflict: Nothing was written: 2 rows are conflicts',
     show,
     [row('conflict', failure('moved')), row('conflict', failure('gone'))],
     {},
@@ -77,12 +78,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     [row('conflict', { ...failure('moved'), before: undefined })],
     { progress: progress() },
   ],
-  [
-    'conflict: Nothing more was written: 1 row is a conflict, because the stock is not the expected one',
-    list,
-    [row('conflict')],
-    { isResumed: true, run: null },
-  ],
+  ['conflict: Nothing more was written: 1 row is a conflict', list, [row('conflict')], { isResumed: true, run: null }],
   [
     'not-found: Nothing was written: no pet',
     resume,
@@ -289,7 +285,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new FailureError('no', { status: 418 }), isSingle: true, ...unanswered },
   ],
   [
-    'conflict: Nothing was written: 2 rows are conflicts, because the stock is not the expected one',
+    'conflict: Nothing was written: 2 rows are conflicts',
     show,
     [row('conflict', { before: undefined }), row('conflict')],
     {},
@@ -307,7 +303,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     { cause: new UnavailableError('broken at 7') },
   ],
   [
-    'partial: All changes were written, but the history may be incomplete: no state',
+    'partial: The stock of pet 4 was set to 7, but the history may be incomplete: no state',
     resume,
     [row('applied'), row('unchanged')],
     { cause: new UnavailableError('no state'), isSingle: true },

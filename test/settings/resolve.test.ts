@@ -127,7 +127,7 @@ test.each<[string, Partial<StoredConfig>, string, string, string | undefined]>([
     { urls: {} },
     'config file',
     'https://b.example/v1',
-    'was stored before any address was known, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
+    'was stored before any address was set, but PETSTOCK_URL_STAGING is https://b.example/v1. Nothing was sent',
   ],
 ])('decides where a key may be sent: %s', (_what, changes, source, value, refusal) => {
   const send = () =>

@@ -43,10 +43,10 @@ describe('the variable of an option that all commands share', () => {
 
   test.for([
     ['PETSTOCK_OUTPUT', 'xml', 'takes table, json, ndjson, csv, tsv or html, not "xml"'],
-    ['PETSTOCK_TIMEOUT', 'soon', 'takes a number of seconds, such as 30, not "soon"'],
+    ['PETSTOCK_TIMEOUT', 'soon', 'takes a number of seconds up to 2000000, such as 30, not "soon"'],
     ['PETSTOCK_TIMEOUT', '0', 'must be more than 0 seconds'],
     ['PETSTOCK_RETRIES', '-1', 'takes a whole number from 0 to 99, not "-1"'],
-    ['PETSTOCK_MAX_WAIT', '1e3', 'takes a number of seconds, such as 90, not "1e3"'],
+    ['PETSTOCK_MAX_WAIT', '1e3', 'takes a number of seconds up to 2000000, such as 90, not "1e3"'],
     ['PETSTOCK_LOG', 'xml', 'takes text or json, not "xml"'],
     ['PETSTOCK_COLOR', 'red', 'takes auto, always or never, not "red"'],
     ['PETSTOCK_QUIET', 'maybe', 'takes true or false, not "maybe"'],

@@ -67,7 +67,7 @@ test('refuses commands that need a configuration in a later format, and leaves i
     const refused = await run(command);
     expect(refused).toMatchObject({ code: 2, stdout: '', requests: [] });
     expect(refused.stderr).toContain(
-      `${file} was written by a later petstock (file version 2; this petstock supports version 1). petstock did not change it. Install that version`,
+      `${file} was written by a later petstock (file version 2; this petstock supports version 1). petstock did not change it. Install the later petstock`,
     );
   }
   for (const command of ['config path', 'history list', 'state check', '-e sandbox history list', 'completion bash']) {

@@ -119,11 +119,11 @@ const lateDelays = [
 ];
 
 test.each<[string, Behaviour[][], string[]]>([
-  ['one response is lost', [['committed, lost']], ['Pet 1: reset; reading its stock (1)']],
+  ['one response is lost', [['committed, lost']], ['Pet 1: reset; reading the stock (1)']],
   [
     'two responses are lost',
     [['committed, lost'], ['committed, lost']],
-    ['Pet 2 and 1 more: reset; reading their stock (1)'],
+    ['Pet 2 and 1 more: reset; reading the stock (1)'],
   ],
   ['a request may still arrive', [['late']], lateDelays],
   ['the limit is exceeded', [['429']], ['Pet 1: the service returned 429; trying again (1 of 4) (1)']],
@@ -190,7 +190,7 @@ describe("writeRows of a run that can't continue", () => {
         },
       },
     }));
-    expect(delays).toEqual([expect.stringMatching(/^Pet 1: .*307.*; reading their stock$/)]);
+    expect(delays).toEqual([expect.stringMatching(/^Pet 1: .*307.*; reading the stock$/)]);
   });
 
   test("stops sending if the history can't be written", async () => {

@@ -90,11 +90,11 @@ const REFUSALS: Readonly<Record<string, readonly [description: string, ...header
   '401': ['Missing or invalid API key.', 'WWW-Authenticate'],
   '404': ['The requested resource could not be found.'],
   '408': ['The request did not arrive completely in time.'],
-  '413': ['The body is larger than 16 KiB.'],
+  '413': ['The body is larger than 16 KiB, or its chunk extensions are too large.'],
   '415': ['The body is not application/json, or it is compressed.', 'Accept-Patch', 'Accept-Encoding'],
   '417': ['An expectation other than 100-continue.'],
   '429': ['The rate limit is exceeded, or the key is banned.', 'Retry-After'],
-  '431': ['The header fields are too large.'],
+  '431': ['The header fields are too large, or there are too many.'],
   '501': ['The method or the transfer coding is not implemented.'],
   '503': [
     "The stock can't be read or written at the moment. With the code outcome_unknown the change may have been made.",

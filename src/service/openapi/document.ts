@@ -60,7 +60,7 @@ const pathsWith = ({ petId }: Example): Json => {
       get: {
         operationId: 'getPet',
         tags: ['pets'],
-        summary: 'One pet',
+        summary: 'Get one pet',
         description: 'Deprecated. The specification does not define its payload.',
         deprecated: true,
         parameters,

@@ -161,7 +161,7 @@ test.for([
     'on a terminal',
     60,
     'PATCH /inventory/*',
-    /Pet 4: the service returned 503 \("\S.*…; reading its stock/,
+    /Pet 4: the service returned 503 \("\S.*…; reading the stock/,
   ],
 ] as const)('reports why it retries a request of inventory %s %s', async ([command, , terminal, request, said]) => {
   const shop = await openShop({ faults: [`${request}:first=1:status=503`] });

@@ -172,9 +172,7 @@ describe('an outdated stock', () => {
     await till.run('inventory adjust 1 +1');
     till.service.always('GET /inventory', lagging);
     const result = await till.run(`inventory ${command}`);
-    expect(result.stderr).toContain(
-      'the service returned 10, although 11 was just written, so this stock may be outdated',
-    );
+    expect(result.stderr).toContain('the service returned 10, but the last known stock is 11, so 10 may be outdated');
     expect([result.code, till.service.stockOf(1)]).toEqual([code, 11]);
   });
 
@@ -194,7 +192,7 @@ describe('an outdated stock', () => {
       till.service.always('GET /inventory', ({ answer }) => answer(200, before.replace('10', '11')));
       const words = command.replace('deltas.csv', till.file('deltas.csv', 'petId,delta\n1,1\n2,1\n'));
       const { stderr, code: found } = await till.run(`inventory ${words}`);
-      expect(stderr).toContain('the service returned 11, although 20 was just written, so this stock may be outdated');
+      expect(stderr).toContain('the service returned 11, but the last known stock is 20, so 11 may be outdated');
       expect([found, till.service.stockOf(1)]).toEqual([code, 20]);
     },
   );
@@ -299,7 +297,7 @@ describe('an outdated stock', () => {
     });
     const result = await till.exits(`inventory apply ${file} --yes --json --concurrency 1`, 8);
     expect([1, 2].map(till.service.stockOf)).toEqual([11, 11]);
-    const message = expect.stringContaining('returned 10, although 11 was just written');
+    const message = expect.stringContaining('returned 10, but the last known stock is 11');
     expect(await till.rows(result)).toMatchObject([{ result: 'applied' }, { result: 'conflict', error: { message } }]);
   });
 

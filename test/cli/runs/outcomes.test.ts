@@ -149,7 +149,7 @@ test('ends the pause before a retry at once on Ctrl-C', async ({ till }) => {
       if (signal?.aborted) reject(signal.reason);
       signal?.addEventListener('abort', () => reject(signal.reason));
     });
-  const ctrlCAt = /looking|reading its stock|trying again/;
+  const ctrlCAt = /looking|reading the stock|trying again/;
   await till.exits(apply(till, '1,51'), 130, [], { ctrlCAt, clock: { ...till.clock, sleep } });
 });
 

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { shellWord } from '../../../shared/hint.ts';
 import type { Clock } from '../../clock.ts';
 import type { SeedStock } from '../../seed/stock.ts';
 import { PROOF_MS } from '../rows.ts';
@@ -28,7 +29,7 @@ function identityOf(file: string): string {
 }
 
 const OLD =
-  'is empty or from an earlier version of petstock. To create or upgrade it, run petstock sandbox serve with this file';
+  'is empty or from an earlier version of petstock. To create or upgrade it, run petstock sandbox serve --file';
 
 const REWRITE = `UPDATE keys SET plan = plan WHERE digest = (SELECT min(digest) FROM keys);
   UPDATE pets SET quantity = quantity WHERE id = (SELECT min(id) FROM pets);
@@ -48,7 +49,7 @@ export async function openSqlite(
   const database = guarded(() => openDatabase(file, { timeout: STARTING_MS, readOnly }));
   try {
     const isNew = !readOnly && (await prepareDatabase(database, stock));
-    if (versionOf(database) !== CURRENT) throw new StorageError(`${file} ${OLD}`);
+    if (versionOf(database) !== CURRENT) throw new StorageError(`${file} ${OLD} ${shellWord(file)}`);
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     return { isNew, ...storeOf(file, database, clock) };
   } catch (error) {

@@ -109,7 +109,7 @@ test.for<
 test('reports that it rereads the stock of redirected rows', async ({ till: { service, run } }) => {
   service.always('PATCH', moved);
   const { stderr } = await run('inventory apply - --yes --concurrency 3 --json', { stdin: rows });
-  expect(stderr).toContain('reading their stock.\n');
+  expect(stderr).toContain('reading the stock.\n');
 });
 
 shopTest('reports a redirect only once if reading the stock back is redirected as well', async ({ shop }) => {

@@ -45,5 +45,5 @@ test.for([
   const whole = columns.map((_, index) => `${index + 1}`).join(',');
   writeFileSync(file, `${columns.join(',')}\n${whole}\n2,1`);
   const stderr = await shop.refused(`inventory apply ${file} --yes ${options}`);
-  expect(stderr).toContain(`the last line has 2 cells, but the header has ${columns.length}`);
+  expect(stderr).toContain(`the last line has 2 cells, but the first row has ${columns.length}`);
 });

@@ -75,8 +75,7 @@ test('reports a conflict that names the earlier run if an edited export is appli
   await shop.run('inventory set 1=12 2=1 --yes');
   const { run } = await shop.json(`inventory apply ${file} --yes --json`);
   const again = await shop.run(`inventory apply ${file} --yes`);
-  const told =
-    /because the stock is not the expected one\. \S+stock\.csv was applied at .* by run \w{4}\.\nHint: (.*)\n/;
+  const told = /conflicts\. \S+stock\.csv was applied at .* by run \w{4}\.\nHint: (.*)\n/;
   expect({ code: again.code, hint: told.exec(again.stderr)?.[1] }).toEqual({
     code: 7,
     hint: `petstock history show ${run}`,
