@@ -85,8 +85,8 @@ export class Dispatcher {
   }
 
   /**
-   * Resolves when nothing is in flight and nothing more will be sent. An error while preparing or sending rows does not
-   * reject the promise, but ends the run.
+   * Sends the rows. Resolves when nothing is in flight and nothing more will be sent. An error while preparing or
+   * sending rows does not reject the promise, but ends the run.
    */
   async run(): Promise<void> {
     const workers = Math.min(this.#options.concurrency, this.#queue.length);

@@ -91,7 +91,7 @@ export const defineStateCheck = define({
 });
 
 /**
- * Checks the state in use; if that is shared, also this machine's own state; and the sessions of counts.
+ * Checks the state in use and the sessions of counts; if the state is shared, also this machine's own state.
  * @throws the error of a state that can't be opened
  */
 async function findingsOf(invocation: Invocation) {
