@@ -36,7 +36,7 @@ const fault =
 const proxyRefused = (status: number, headers = {}) =>
   fault({ code: 'EPROXY', refusal: { status, headers: { 'x-ratelimit-remaining': '0', ...headers } } }, 'connecting');
 
-/** Returns options without a network; `told` records the calls of the permit. */
+/** Returns options whose transport takes these steps, without a network; `told` records the calls of the permit. */
 function createRig(steps: readonly Step[], changes: Partial<SendOptions> = {}) {
   const told: string[] = [];
   const recorded: ResponseHead[] = [];
@@ -107,7 +107,7 @@ describe('one request that fails', () => {
       [],
     ]),
     [
-      'EHOSTUNREACH of connecting',
+      'EHOSTUNREACH while connecting',
       fault({ code: 'EHOSTUNREACH', syscall: 'connect' }),
       unsent,
       ['begin', 'release'],
@@ -277,7 +277,7 @@ describe('the facts about all attempts of a request', () => {
     ['a permit that expires', patch, [expired, expired, lost], unsent, 7],
     ['a reset and a 500 of a read', get, [reset, answer(500)], { status: 500, ...onItsWay }, 5],
     ['a 501 of a read', get, [answer(501)], { status: 501, ...neither }, 1],
-    ['a password for a proxy', get, [fault({ code: 'EPROXYAUTH' }, 'connecting')], unsent, 1],
+    ['a proxy that wants a password', get, [fault({ code: 'EPROXYAUTH' }, 'connecting')], unsent, 1],
     [
       'a 503 with the longest wait',
       get,

@@ -33,7 +33,7 @@ async function openService(isTls: boolean, onRequest: (socket: Socket) => Promis
 
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Returns bytes without repeated stretches. */
+/** Returns bytes in which each group of four is different, so that misplaced bytes are noticed. */
 function bodyOf(size: number): Buffer {
   const body = Buffer.alloc(size + 4);
   for (let at = 0; at < size; at += 4) body.writeUInt32LE(Math.imul(at + 1, 0x9e3779b1) >>> 0, at);
@@ -55,7 +55,6 @@ const framings: Readonly<Record<string, (body: Buffer) => readonly [header: stri
 };
 
 const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
-/** Interim responses that precede the response. */
 const interims: Readonly<Record<string, string>> = {
   none: '',
   hint,

@@ -77,7 +77,6 @@ export function createClientRig(options: ClientRigOptions) {
     permit: () => governor.admit(new AbortController().signal),
     /** When each request was sent, by the monotonic clock, from 0 for the first. */
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
-    /** Reads the whole list. */
     list: async () => {
       const items: InventoryItem[] = [];
       for await (const batch of itemsOf(client.scanInventory())) items.push(...batch);

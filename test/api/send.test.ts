@@ -3,7 +3,7 @@ import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, raw, reset, resetInBody, stock, truncated, turns, until } from './server.ts';
 
 const ok = answer(200, stock);
-/** The waits between attempts, with the rig's jitter of a half. */
+/** The waits between attempts in milliseconds: half of each maximum, because the rig's `random` is 0.5. */
 const backoff = [250, 500, 1000, 2000, 4000, 4000];
 const errorBody = (status: number) => `{"code":"down","message":"Down for a moment.","status":${status}}`;
 const down = {

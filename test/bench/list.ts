@@ -43,7 +43,7 @@ const key = 'psk_bench';
 interface Found {
   readonly shape: Shape;
   readonly results: Results;
-  /** The number of its bytes, divided by that of the compact list. */
+  /** The size of the list in bytes, divided by that of the compact list. */
   readonly size: number;
 }
 

@@ -43,10 +43,10 @@ test.each<[string, string, object]>([
   ['a name without a code', ',8,Mia,', { ok: true, codes: { names: new Map([[8n, 'Mia']]) } }],
   ['a level without a code', ',8,,3', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
   ['the first level of a pet', '007,8,,3\n008,8,,4', { ok: true, codes: { lows: new Map([[8n, 3]]) } }],
-  ['a level that is no number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
+  ['a level that is not a number', '007,8,,x', { ok: false, problems: [{ line: 2, column: 'low' }] }],
   ['a row of blanks', ' , ,\t,', { ok: true, codes: { pets: new Map() } }],
   ['a code that a spreadsheet rounded, beside a name', '4E+12,8,Mia,', { ok: false, problems: [{ column: 'code' }] }],
-  ['a pet that is no id', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
+  ['a pet id of letters', '007,9,,\n007,x,,', { ok: false, total: 1, problems: [{ line: 3, column: 'petId' }] }],
 ])('reads or refuses %s in a codes file', async (_, rows, expected) => {
   expect(await read(`Barcode,petId,PetName,LowStock\n${rows}\n`)).toMatchObject(expected);
 });

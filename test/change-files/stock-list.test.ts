@@ -26,10 +26,10 @@ test.each([
 
 test.each([
   ['a pet without a quantity', 'id,Qty\n4,\n', '2 Qty: the quantity is missing'],
-  ['a quantity that is no number', 'id,Qty\n4,x\n', '2 Qty: "x" is not a quantity'],
-  ['an id that is no number', 'id,Qty\nx,1\n', '2 id: "x" is not a pet id'],
-  ['changes in place of quantities', 'petId,quantity,delta\n4,1,+1\n', '2 delta: a stock list contains quantities'],
-  ['a first line that is no pet', 'x\t12\tsold\n', '1 undefined: this is not a stock list'],
+  ['a quantity that is not a number', 'id,Qty\n4,x\n', '2 Qty: "x" is not a quantity'],
+  ['an id that is not a number', 'id,Qty\nx,1\n', '2 id: "x" is not a pet id'],
+  ['deltas instead of quantities', 'petId,quantity,delta\n4,1,+1\n', '2 delta: a stock list contains quantities'],
+  ['a first line without a pet id', 'x\t12\tsold\n', '1 undefined: this is not a stock list'],
   ['a first line of five cells', '4\t12\tsold\tTiger\t1\n', '1 undefined: this is not a stock list'],
   ['a pet twice', 'petId,quantity\n4,1\n5,1\n4,2\n', '4'],
 ])('refuses a stock list with %s', async (_, content, fault) => {

@@ -253,7 +253,7 @@ describe('the choice of a proxy', () => {
     ...['10.0.0.0/8', '10.1.2.3:443', '10.1.2.0/25,::/0', '10.1.0.0/16:443'].map((list) => ['10.1.2.3', list, true]),
     ...['10.1.2.128/25,10.1.3.0/24,::/0', '110.1.2.3:443, 0.1.2.3'].map((list) => ['10.1.2.3', list, false]),
     ...['10.1.2.3:443', '10.0.0.0/', '10.0.0.0/-8'].map((list) => ['10.1.2.3:8443', list, false]),
-    // Without brackets the last group is a part of the address.
+    // Without brackets, 443 is the last group of the address, not a port.
     ['[fe80::1]', '[fe80:0::1]:443', true],
     ...['[fe80:0::1]:8443', '[fe80:0::2]:443', 'fe80::1:443'].map((list) => ['[fe80::1]', list, false]),
     ['[fe80::1]:8443', '[FE80:0:0:0::0.0.0.1]:8443', true],

@@ -74,7 +74,7 @@ test('builds and publishes a release with the steps of the workflow (npm and gh 
   arm64[5000] = ~Number(arm64[5000]);
   expect(wrongPages(arm64)).toBe(1);
   expect(() => wrongPages(x64)).toThrow('there is no signature');
-  // Provenance works on GitHub's machines only.
+  // Provenance works only on GitHub's machines.
   const publish = stepOf('publish', 'Publish at npm').replace('--provenance', '');
   const npm = (has: string) =>
     `npm() { if [ $1 = view ]; then echo "${has}"; else command npm "$@" --dry-run; fi; }; ${publish}`;

@@ -25,7 +25,7 @@ export const test = plain
   .extend('machine', () => newMachine())
   .extend('project', ({ machine }) => newProject(machine));
 
-/** Runs petstock with these arguments in the way that is tried. */
+/** Runs petstock with these arguments, in the way in which a test has installed it. */
 export type Petstock = (...args: readonly string[]) => Promise<Output>;
 
 /** Prints the version, lists and changes the sandbox's stock, and reads the history and a setting. */

@@ -15,7 +15,7 @@ test("ends one call with its signal's reason, and leaves other calls alone", asy
   const client = clientOf(await openShop({ faults: ['GET /store/orders:hang'] }));
   const controller = new AbortController();
   const reason = new Error('enough');
-  // The first response tells how many requests may be sent.
+  // Once a response has reported the limit, two requests may be in flight at once.
   await client.probe();
   const hanging = client.listOrders({ signal: controller.signal }).catch((error) => error);
   expect((await client.updateInventory(1, 5)).quantity).toBe(5);

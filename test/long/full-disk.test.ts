@@ -14,7 +14,7 @@ const limited = (kibibytes: number) => ({
   through: ['bash', '-c', `ulimit -f ${kibibytes}; exec "$@"`, 'bash'],
 });
 
-/** Starts a service with this many pets, and writes a file that changes the stock of each. */
+/** Starts a service with `rows` pets, and writes a file that sets the stock of each with `quantityOf`. */
 async function opened(quantityOf: (index: number) => number) {
   const served = await serve(['--pets', `${rows}`, '--limit-minute', '10000000', '--limit-day', '100000000']);
   const petstock = petstockAt(served);

@@ -16,7 +16,7 @@ const rows = 100_000;
 vi.setConfig({ testTimeout: 600_000 });
 
 test('plans an apply, a resume and an undo of 100,000 rows in 64 MB of heap', async () => {
-  // The first request ends the run, which saves minutes; its memory is the same.
+  // The first request ends the run early. What the run keeps in memory is the same.
   const { env, home, file } = await opened('--fault', 'PATCH /inventory/*:status=401');
   const petstock = async (command: string, code: number) => {
     const result = await runProgram(command, { home, env: { ...env, ...heap } });

@@ -31,7 +31,7 @@ test(`adds at most 1 per adjust with ${adjusts} adjusts, some killed, on a bad n
   await until(() => expect(storm.onTheWay()).toBe(0));
   expect(storm.writes().filter(({ before, after }) => after !== before + 1)).toEqual([]);
   const [applied, killed] = [codes.filter((code) => code === 0).length, codes.filter((code) => code === null).length];
-  // Only a killed adjust may or may not have been applied.
+  // The outcome is uncertain only for killed adjusts.
   expect(applied + killed).toBe(adjusts);
   expect(storm.writes().length).toBeGreaterThanOrEqual(applied);
   expect(storm.writes().length).toBeLessThanOrEqual(applied + killed);

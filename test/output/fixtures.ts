@@ -16,7 +16,7 @@ export const largeStock: readonly InventoryItem[] = [
   { petId: 9223372036854775807n, quantity: 0, status: 'pending' },
 ];
 
-/** Returns a row that is to be written, with the changes in `rest`. */
+/** Returns a row that is to be written, with the properties in `rest` replaced. */
 export function bulkRow(petId: bigint, before?: number, after?: number, rest: Partial<BulkRow> = {}): BulkRow {
   return { line: 2, petId, before, after, result: 'planned', reason: undefined, ref: undefined, ...rest };
 }

@@ -14,7 +14,7 @@ const counts = {
 
 type RunChanges = Partial<Omit<RunRecord, 'counts'>> & { readonly counts?: Partial<RunRecord['counts']> };
 
-/** Returns a run with one written row, with these changes. */
+/** Returns a run of one written row, with the properties in `changes` replaced. */
 export function runOf(changes: RunChanges = {}): RunRecord {
   return {
     run: '20260114T140000Z-0001',
@@ -61,7 +61,7 @@ export const largeRun = runOf({
   counts: { applied: 1195, unchanged: 7, failed: 2, conflict: 3, unknown: 2, differs: 1 },
 });
 
-/** Returns a written row, with the changes in `rest`. */
+/** Returns a written row, with the properties in `rest` replaced. */
 export function rowOf(row: number, rest: Partial<RecordedRow> = {}): RecordedRow {
   return {
     row,

@@ -7,7 +7,7 @@ import { countDown, foreignRate, observe, type SeenWindow, type Window } from '.
 const start = 1_768_478_400_000;
 const at = 10_000;
 
-/** A window that was reported at monotonic time 0, when the service's clock showed `start`. */
+/** Returns a window that was reported at monotonic time 0, when the service's clock showed `start`. */
 const seen = (changes: Partial<SeenWindow> = {}): SeenWindow => ({
   reset: start + 40_000,
   limit: 60,
@@ -58,7 +58,7 @@ const alone: AdmissionRequest = { ...one, exclusive: true };
 test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['nothing known', {}, one, probe],
   ['nothing known, a probe in flight', probing, one, wait],
-  ['nothing known, a dead probe', flying(1, { probe: true, ...dead }), one, probe],
+  ['nothing known, an expired probe', flying(1, { probe: true, ...dead }), one, probe],
   ['nothing known, others in flight', flying(5), one, probe],
   ['a gate', { ...gate(at + 1), ...left(50) }, one, until(at + 1)],
   ['a gate that has just lifted', { ...gate(at), ...left(50) }, one, go],
@@ -71,10 +71,10 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['all left are in flight', { ...left(3), ...flying(3) }, one, wait],
   ['all left are in flight until a moment later', { ...left(3), ...flying(3, { expires: at + 1 }) }, one, wait],
   ['all but one are in flight', { ...left(3), ...flying(2) }, one, go],
-  ['all left were taken by the dead', { ...left(3), ...flying(3, dead) }, one, minuteEnds],
+  ['as many expired requests as are left', { ...left(3), ...flying(3, dead) }, one, minuteEnds],
   ['a window that has ended', ended, one, probe],
   ['a window that has ended, a probe in flight', { ...ended, ...probing }, one, wait],
-  ['a window that has ended by one response, another in flight', { ...ended, ...flying(1) }, one, wait],
+  ['a window that has ended, another request in flight', { ...ended, ...flying(1) }, one, wait],
   ['the minute spent, not the day', left(0, 9), one, minuteEnds],
   ['the day spent, not the minute', left(9, 0), one, dayEnds],
   ['both spent', left(0, 0), one, dayEnds],
@@ -84,11 +84,11 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
 
   ['how many: what is left', left(7), one, most(7)],
   ['how many: less what is in flight', { ...left(7), ...flying(3) }, one, most(4)],
-  ['how many: less what the dead have taken', { ...left(7), ...flying(3, dead) }, one, most(4)],
+  ['how many: less expired requests', { ...left(7), ...flying(3, dead) }, one, most(4)],
   ['how many: less what is reserved for other commands', left(7), bulk, most(5)],
   ['how many: the smaller of two windows', left(7, 5), one, most(5)],
-  ['how many if others can not be seen', left(7), alone, most(1)],
-  ['how many if others can not be seen, one in flight', { ...left(7), ...flying(1) }, alone, wait],
+  ['how many if other users can not be seen', left(7), alone, most(1)],
+  ['how many if other users can not be seen, one in flight', { ...left(7), ...flying(1) }, alone, wait],
   ['how many beside others: few', { ...beside(0.1), ...left(50) }, one, most(4)],
   ['how many beside others: a sixteenth of many', { ...beside(0.1), ...left(10_000_000) }, one, most(312_499)],
   ['how many beside others: each for two', { ...beside(0.1), ...left(7) }, one, most(3)],
@@ -120,15 +120,15 @@ test.each<[string, Partial<KeyState>, AdmissionRequest, object]>([
   ['beside 2 a second, 12 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(12) }, one, go],
   ['beside 2 a second, 11 left 5 s ago', { ...beside(2), ...fiveSecondsAgo(11) }, one, minuteEnds],
   ['beside others, of a limit of 1', { ...beside(0.1), ...leftOf(1, 1) }, one, minuteEnds],
-  ['dead requests, which are no sign of others', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
+  ['beside others, expired requests', { ...beside(0.1), ...left(30), ...flying(20, dead) }, one, go],
 
   ['two, both left', left(2), two, most(2)],
-  ['two, one left is as good as none', left(1), two, minuteEnds],
+  ['two, one left', left(1), two, minuteEnds],
   ['two, one left of the day', left(9, 1), two, dayEnds],
   ['two, one left, the other in flight', { ...left(3), ...flying(2) }, two, wait],
-  ['two, of a limit of 1 that never has both', leftOf(1, 1), two, most(1)],
-  ['two of a bulk run, of a limit of 2 that has', leftOf(2, 2), { bulk: true, minPermits: 2 }, most(2)],
-  ['two, others leave no room for both', { ...beside(1), ...leftOf(3, 12) }, two, go],
+  ['two, of a limit of 1', leftOf(1, 1), two, most(1)],
+  ['two of a bulk run, of a limit of 2', leftOf(2, 2), { bulk: true, minPermits: 2 }, most(2)],
+  ['two beside others, of a limit of 3', { ...beside(1), ...leftOf(3, 12) }, two, go],
   ['two, nothing known', {}, two, probe],
   ['two, a window that has ended', ended, two, probe],
   ['two, after a gate', { halfOpen: true, ...left(1) }, two, probe],
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-/** A response that reports 10 of 20 left. */
+/** Returns a window as a response reports it, with 10 of 20 requests left. */
 const told = (changes: Partial<SeenWindow>) =>
   seen({ reset: 60_000, limit: 20, sentAt: 900, receivedAt: 1000, ...changes });
 const before = (changes: Partial<Window> = {}): Window => ({
@@ -162,7 +162,7 @@ const before = (changes: Partial<Window> = {}): Window => ({
 });
 
 test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
-  ['with less left', { remaining: 9 }, false, { left: 9, own: 4 }],
+  ['with fewer left', { remaining: 9 }, false, { left: 9, own: 4 }],
   ['with more left, out of order', { remaining: 12 }, false, { left: 10, own: 4 }],
   ['of the next window', { reset: 120_000, remaining: 19 }, false, { reset: 120_000, left: 19, own: 0 }],
   // The request crossed the end of a window, so the number left before is no longer valid.
@@ -172,7 +172,7 @@ test.each<[string, Partial<SeenWindow>, boolean, Partial<Window>]>([
   ['of an end one second later', { reset: 61_000, remaining: 12 }, false, { reset: 61_000, left: 10, own: 4 }],
   ['of an end one second earlier', { reset: 59_000, remaining: 9 }, false, { reset: 60_000, left: 9, own: 4 }],
   ['of a window of one second', { reset: 61_000, remaining: 12 }, true, { reset: 61_000, left: 12, own: 0 }],
-  ['of the next window, overtaken by others', { reset: 120_000, meanwhile: 4 }, false, { left: 10, own: 4 }],
+  ['of the next window, overtaken by other responses', { reset: 120_000, meanwhile: 4 }, false, { left: 10, own: 4 }],
   ['that was refused, and took nothing', { remaining: 0, refused: true }, false, { left: 0, least: 0, own: 3 }],
   ['of a lower limit', { limit: 10, remaining: 2 }, false, { limit: 10, left: 2, own: 0 }],
 ])('updates a window by one more response %s', (_what, changes, hadEnded, expected) => {

@@ -19,7 +19,7 @@ const longest = 60_000;
 
 interface Session {
   readonly wire: Wire;
-  /** Notifies the process of a notice, after the latency of its connection. */
+  /** Delivers a notice to the process, after the latency of its connection. */
   readonly tell: () => void;
   onNotice(): void;
   isOver: boolean;

@@ -52,7 +52,6 @@ export const inSqlite: SimulatedStores = async (simulation) => {
   });
 };
 
-/** A database and the way to it. */
 export interface DatabasePlan {
   /** Latency of a round trip in milliseconds, for each process in turn; default: 0. */
   readonly trips?: readonly number[];

@@ -14,7 +14,7 @@ import {
 import type { Outcome } from '../../src/state/intents-and-outcomes.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 
-// A hundred cases for one of other properties, because these take microseconds.
+// A hundred times as many cases as in other properties, because each takes microseconds.
 const numRuns = 100 * Number(process.env.PETSTOCK_RUNS ?? 20);
 const time = fc.integer({ min: 0, max: 20 });
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });

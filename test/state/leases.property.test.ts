@@ -24,7 +24,6 @@ class Stock {
   }
 }
 
-/** One process of a world. */
 interface Opened {
   readonly state: State;
   readonly clock: StateClock;
@@ -125,7 +124,7 @@ interface Store {
   idle(): Promise<void>;
 }
 
-/** Three processes, the service, and the requests of the dead that have not arrived yet. */
+/** Three processes, the service, and requests of dead processes that have not arrived yet. */
 class World {
   readonly stock = new Stock();
   readonly #store: Store;

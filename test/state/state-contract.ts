@@ -150,7 +150,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await latest(theirs, 'key')).gate.at).toBeGreaterThan(0);
         await theirs.limits.clear('key');
         expect(await latest(ours, 'key')).toMatchObject({ gate: { at: 0 }, episodes: 0, halfOpen: false });
-        // A notice of the change makes `peek` up to date later.
+        // `peek` is up to date once the notice of the change has arrived.
         await expect.poll(() => inFlight(ours.limits.peek('key'))).toEqual(['a']);
       });
     });
@@ -198,7 +198,7 @@ export function testState(name: string, newStore: () => Driver): void {
         const other = lockOf(theirs);
         expect(await other.tryAcquire()).toEqual(busy(log.run, expires));
         expect(await intendSeven(theirs)).toEqual(busyWith(log.run, expires));
-        // A command about to read the stock waits as long, unless it resumes the run itself.
+        // A command that is about to read the stock waits as long, unless it resumes the run itself.
         const pets = new Set([7n, 8n]);
         expect(await theirs.pets.inFlightUntil(serviceName, pets)).toBe(expires);
         expect(await theirs.pets.inFlightUntil(serviceName, pets, log.run)).toBeUndefined();

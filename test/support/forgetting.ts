@@ -22,7 +22,7 @@ export interface Forgetting {
 const shell = (script: string) => ['sh', '-c', `${script} && exec "$@"`, 'sh'];
 const mounting = (script: string) => [...(mountNamespace ?? []), ...shell(script)];
 
-/** Returns options for a command that sees another start of the machine. */
+/** Returns options for a command that sees another boot of the machine. */
 const otherBoot = ({ file }: Petstock): ProgramOptions => {
   const name = file('boot', [crypto.randomUUID()]);
   return { through: mounting(`mount --bind ${name} /proc/sys/kernel/random/boot_id`) };

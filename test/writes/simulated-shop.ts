@@ -110,7 +110,7 @@ export function simulatedShop(rows: readonly RowWrite[], script: ShopScript = {}
     try {
       return answer(behaviour, petId, quantity);
     } finally {
-      // A request that was certainly not carried out is repeated without a reread, which a sale would break.
+      // A request that was certainly not carried out is repeated without a reread, so a sale would go unnoticed.
       const isUnknown = !['unreachable', '429', '401', 'expired'].includes(behaviour);
       if (isUnknown && count === 0 && script.sold?.has(row)) stock.set(petId, (stock.get(petId) ?? 0) - 1);
     }

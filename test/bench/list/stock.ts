@@ -18,7 +18,6 @@ export function* stock(pets: number): Generator<Pet> {
   const small = Math.floor(pets / 2);
   for (let index = 0; index < pets; index += 1) {
     const petId = index < small ? String(index + 1) : String(firstLarge + 2n * BigInt(index - small));
-    // The quantities are in no order.
     const quantity = (hash(index) >>> 8) % 1000;
     yield { petId, quantity, status: statuses[index % statuses.length] ?? 'available' };
   }

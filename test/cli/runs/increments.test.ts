@@ -112,7 +112,7 @@ test.for([
     'the stock is now 5, so -5 would set it to 0, and max-zero allows no further row at 0 or below',
   ],
   ['the delta would set it to zero', '', 5, 0, 0, undefined],
-  ['is not the expected one', ' expecting', -1, 8, 11, expect.any(String)],
+  ['it is not the expected stock', ' expecting', -1, 8, 11, expect.any(String)],
 ] as const)(
   'rechecks a delta if the stock changed during a wait, and %s',
   async ([to, flags, sold, ...end], { till }) => {

@@ -22,7 +22,7 @@ const place = {
   at: fc.nat(rowsOfFile - 1),
   // A refusal leaves rows unsent.
   end: fc.constantFrom('normally', 'refused', 'refused', ...(Object.keys(ends) as End[])),
-  /** While the last request of a run is in flight, someone changes the other pets of its file by the same amount. */
+  /** While the last request of a run is in flight, someone else adds the same delta to the other pets of its file. */
   isEqual: fc.boolean(),
   /** While that request is in flight, the state is copied, or the copy is restored. */
   meanwhile: fc.option(move, { nil: undefined, freq: 2 }),
@@ -56,7 +56,7 @@ const petsOf = (file: number) => Array.from({ length: rowsOfFile }, (_, index) =
 const pets = Array.from({ length: files }, (_, file) => petsOf(file)).flat();
 
 class World {
-  /** How often someone else has changed each pet by the same amount. */
+  /** How often someone else has added the delta of each pet's row. */
   readonly #equal = new Map<number, number>();
   /** Pets whose request got no response, and can't be distinguished from an equal change by someone else. */
   readonly #unanswered = new Set<number>();

@@ -154,7 +154,7 @@ test('ends the pause before a retry at once on Ctrl-C', async ({ till }) => {
 });
 
 describe.for([
-  ['has a header that is none', 'Retry\x01After: 60\r\n\r\n'],
+  ['has an invalid header', 'Retry\x01After: 60\r\n\r\n'],
   ['breaks off', 'Retry-After: 60\r\nX-Rate'],
   ['has two lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
 ] as const)('a response whose head %s may be a 429', ([, rest]) => {

@@ -97,7 +97,7 @@ test('finishes an adjust if a suspended command records its write of the same pe
     },
   });
   await till.service.untilSeen('PATCH', 1);
-  // Its lease has ended, and its request can't be in flight any more.
+  // The lease of the suspended command has ended, and its request can't be in flight any more.
   till.clock.advance(60_000);
   let isRead = false;
   const { code, stderr } = await till.run('inventory adjust 1 +2', {

@@ -65,7 +65,7 @@ const fault = fc.constantFrom(
   'PATCH /inventory/*:first=1:status=429',
   'PATCH /inventory/*:every=2:status=500',
 );
-/** The n-th time that a command sends a request, asks a question or waits, or if `isBehind`, the end of it. */
+/** The n-th request, question or wait of a command; if `isBehind`, its end. */
 const moment = { at: fc.nat(6), isBehind: fc.boolean() };
 /** The pause at an event, in milliseconds: shorter than a lease, shorter than a request can be in flight, or longer. */
 const pause = fc.constantFrom(0, 20_000, 60_000);
@@ -91,7 +91,6 @@ const event = fc.oneof(
 const lag = fc.constantFrom(0, 0, 3000, 7000, 14_000);
 const step = fc.record({ ...scene, event, fault, lag, restock: fc.option(pet, { nil: undefined }) });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
-/** A command, and what happens to it. */
 type Command = Pick<Step, keyof typeof scene | 'event'>;
 type Event = Step['event'];
 type Expects = 'right' | 'wrong' | undefined;
@@ -158,7 +157,7 @@ class Life {
       if (event?.isBehind === true) await this.#meeting(event);
       if (!this.#isDead) return done;
     }
-    // A request that was sent is carried out; nothing is done with its response.
+    // A request that was sent is carried out, but its response is ignored.
     await Promise.allSettled(this.#underWay);
     this.#die('dead');
     return new Promise(() => {});

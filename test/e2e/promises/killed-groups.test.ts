@@ -18,7 +18,7 @@ test.for(['the folder', 'PostgreSQL'])(
     program.kill('SIGKILL');
     await program.result;
     first.release();
-    // Another client adds as much to two pets as the run.
+    // Another client adds 5 to two pets, as the run would do.
     for (const petId of [2, 3]) service.sell(petId, -5);
     const { run } = await petstock.newest();
     expect(await petstock.run(`inventory apply --resume ${run} --yes --timeout 1`)).toMatchObject({ code: 0 });

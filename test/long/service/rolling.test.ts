@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { generateKey, type RunningService, startService } from '../../../src/service/index.ts';
 import { temporaryFile } from '../../service/support.ts';
 
-/** How often the balancer checks a replica's readiness, and how long after it stops using a replica that one closes. */
+/** How often the balancer checks readiness, and how long a replica that it no longer uses stays open. */
 const [POLL_MS, DRAIN_MS] = [50, 400];
 
 interface Replica {
@@ -90,7 +90,7 @@ test('loses no request of keep-alive clients in two rolling restarts of three re
       const { port } = new URL(replica.service.url);
       const { port: adminPort } = new URL(replica.service.adminUrl ?? '');
       replica.service.drain();
-      // The balancer checks late on a busy machine.
+      // The balancer may notice this late on a busy machine.
       await expect.poll(() => replica.isReady).toBe(false);
       await sleep(DRAIN_MS);
       await replica.service.close();

@@ -98,7 +98,7 @@ test('does not send a write whose intent the standby lacks', async () => {
   expect(service.seen('PATCH')).toEqual([]);
 });
 
-/** Opens a till that will get a 429, and an office. */
+/** Opens a till and an office. After `refuse`, the service responds with a 429. */
 async function openRefused({ url }: Pair) {
   const { machine, service } = await openTeam(url);
   const [till, office] = [await machine('till'), await machine('office')];

@@ -29,7 +29,6 @@ test('recognizes a repeated file even after a later run that wrote nothing', asy
   shop.service.setFaults([]);
   expect(await shop.refused(apply)).toMatch(onceMore);
   expect(await added()).toEqual([1, 1, 1]);
-  // With --again, the deltas are added twice.
   expect(await shop.run(`${apply} --again`)).toMatchObject({ code: 0 });
   expect(await added()).toEqual([2, 2, 2]);
 });

@@ -123,7 +123,6 @@ describe('Ctrl-C in set', () => {
     const shop = await openShop({ faults: ['PATCH /inventory/4:hang'] });
     const { code, stderr } = await shop.run('inventory set 4 3', {
       ctrlCAt: () => true,
-      // Lets the request time out.
       onStderr: (text) => {
         if (text.startsWith('Stopping')) setImmediate(() => shop.clock.expireDeadlines());
       },
