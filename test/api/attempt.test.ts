@@ -238,7 +238,7 @@ describe('one request that fails', () => {
     expect(told).toEqual(['release']);
   });
 
-  test('releases its permit without sending a request if it is already interrupted', async () => {
+  test('releases the permit of an interrupted request without sending the request', async () => {
     const interrupted = AbortSignal.abort(new InterruptedError('Ctrl-C'));
     const { permit, options, told, sent } = createRig([answer(200)], { interrupted });
     await expect(attempt(get, permit, options, use)).rejects.toThrow('Ctrl-C');

@@ -144,7 +144,7 @@ describe('readChanges', () => {
   });
 
   property(
-    'reads back an export, for a spreadsheet or not',
+    'reads back an export, plain or for a spreadsheet',
     [rows, fc.boolean(), text, chunkLengths],
     propertyRuns(60),
     async (changes, spreadsheet, status, lengths) => {

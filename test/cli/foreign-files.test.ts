@@ -57,7 +57,7 @@ describe('an insecure configuration', () => {
   });
 });
 
-test('refuses only the commands that need the configuration if it is damaged', async () => {
+test('refuses only the commands that need a damaged configuration', async () => {
   const { shop, file } = await shopWithFile();
   await shop.run('inventory set 4 1');
   fs.writeFileSync(file, '{"settings":');

@@ -113,7 +113,7 @@ test('merges counts, written pets and the stocks that were seen', () => {
   expect(() => mergedOf([], undefined)).toThrow('nothing to merge');
 });
 
-test('gives each further run of a session another hash', () => {
+test('changes the hash of a session with each run', () => {
   const begun = session(scan('add', 4n, 1), given(4n, 1), run);
   // The history stores this hash, so it must never change.
   expect(hashOf(session())).toMatch(/^8ba5fe4eb9b9/);

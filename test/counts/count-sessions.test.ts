@@ -58,7 +58,7 @@ test('lets one process at a time count a session, until it exits or leaves', asy
 });
 
 test.each(['host', 'namespace'])(
-  'leaves a session to a process of another %s until it stops renewing it',
+  'leaves a session to a process of another %s until the process stops renewing it',
   async (part) => {
     const { clock, sessionsOf } = await machine();
     const [one, two] = [await sessionsOf(processNumber(1)), await sessionsOf({ ...processNumber(1), [part]: 'box-2' })];

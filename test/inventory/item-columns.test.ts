@@ -12,7 +12,7 @@ property('returns the items that were added to columns, up to a maximum', [itemL
 
 const choices = fc.array(fc.boolean(), { minLength: 30, maxLength: 30 });
 property(
-  'keeps the order of items after keep and truncate',
+  'keeps the order of items that remain after filtering and truncating',
   [itemLists, choices, fc.nat(30)],
   (items, passes, most) => {
     const columns = columnsOf(items);

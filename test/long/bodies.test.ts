@@ -144,7 +144,7 @@ test('does not keep text in memory that a table truncates', { timeout: 300_000 }
   expect(grown).toBeLessThan(120 * MiB);
 });
 
-test('prints the first bytes of a response to api GET before the last arrive', async () => {
+test('prints the first bytes of a response to api GET before the last bytes arrive', async () => {
   let finish: () => void = () => {};
   const url = await served((response) => {
     response.write('[1,');

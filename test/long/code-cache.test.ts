@@ -4,7 +4,7 @@ import { cachesIn, commands, damages, runCached, warmHome } from '../support/cod
 
 const runs = Number(process.env.RUNS ?? 1000);
 
-test(`prints the same in ${runs} runs with damaged code caches as with intact ones`, {
+test(`prints the same in ${runs} runs with damaged code caches as with intact caches`, {
   timeout: 1_800_000,
 }, async () => {
   const { home, printed } = await warmHome();
@@ -32,7 +32,7 @@ test('prints the same with code caches of 32 concurrent processes as with those 
   }
 });
 
-test('prints the same if a full disk prevents a code cache as with an intact one', async () => {
+test('prints the same without a code cache on a full disk as with an intact cache', async () => {
   const { home, printed } = await warmHome();
   for (const path of cachesIn(home)) damages.empty?.(path, Math.random);
   // No file may be larger than 64 KiB. Node ignores SIGXFSZ, so a larger write fails.

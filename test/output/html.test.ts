@@ -28,7 +28,7 @@ test('prints an HTML page with the store and the date, and marks low stock', asy
   ]);
 });
 
-test('escapes text in an HTML page that neither runs nor loads anything', async () => {
+test('escapes text in an HTML page, and prints no script, style sheet or image', async () => {
   const status = '<script>alert(1)</script>&amp;"\'\u001b[2J\u202e';
   const text = await page([[{ petId: 1n, quantity: 1, status }]]);
   expect(text).toContain('<td>&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;&quot;&#39;</td>');

@@ -86,7 +86,7 @@ property(
 );
 
 property(
-  'finds when a time of the service has certainly been reached',
+  "finds when the service's clock has certainly reached a given time",
   [fc.integer({ min: 0, max: 86_400_000 })],
   (wait) => {
     const offset = told(undefined, 0);

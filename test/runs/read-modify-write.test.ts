@@ -98,14 +98,14 @@ async function lockAfter(script: (clock: TestClock, tries: number) => Busy | und
   return { log, sleeps: clock.sleeps, delays, error, stock, seen, held: held.size, waited: clock.monotonic() - 1000 };
 }
 
-test('admits both requests, locks the pet, and reads it', async () => {
+test('admits both requests before it locks and reads the pet', async () => {
   expect(await lockAfter(() => undefined)).toMatchObject({
     log: ['admit 2 to 2', 'lock with 2', 'read', 'plan with 1', 'unlock'],
     ...{ sleeps: [], error: undefined, stock: 5, seen: [4n], held: 0 },
   });
 });
 
-test('holds no permit while it waits for a locked pet, but holds the lock while it is admitted again', async () => {
+test('releases permits while it waits for a locked pet, and keeps the lock while it is admitted again', async () => {
   const { log, sleeps, delays } = await lockAfter((_clock, tries) => (tries < 9 ? busy : undefined));
   const waits = Array(7).fill('busy with 0');
   const rest = ['lock with 0', 'admit 2 to 2', 'read', 'plan with 1', 'unlock'];

@@ -118,7 +118,7 @@ test.each(['application/json; charset=utf-8', 'Application/JSON'])('accepts the 
   expect(outcome(await (await start()).patch('/inventory/%31', '{"quantity":5}', { headers }))).toBe('200');
 });
 
-test('answers HEAD like GET without a body, and charges it', async ({ service }) => {
+test('answers HEAD like GET without a body, and counts it against the limit', async ({ service }) => {
   const list = await service.get('/inventory');
   const head = await service.call('HEAD', '/inventory');
   expect([head.status, head.text]).toEqual([200, '']);

@@ -11,7 +11,7 @@ import { outcome, startAt } from './support.ts';
 const quantityIn = async (url: string) =>
   (await runSql(url, 'SELECT quantity::int FROM petstock_service.pets WHERE id = 1'))[0]?.quantity;
 
-test('does not make a change that reaches the database after its deadline, and reports that', async () => {
+test('does not make a change that reaches the database after its deadline, and reports the refusal', async () => {
   const url = await temporaryDatabase();
   const connections = new Connections([url]);
   onTestFinished(() => connections.close());

@@ -87,7 +87,7 @@ test.each([
   ['a pending request', 1, false],
   ['no TLS handshake', 1, true],
   ['a finished response', 60_000, false],
-])('ends a connection with %s after at most %i ms once it stops', async (what, patienceMs, isTls) => {
+])('ends a connection with %s after at most %i ms once the service stops', async (what, patienceMs, isTls) => {
   const server = createServer().listen(0, '127.0.0.1');
   const connections = new Connections(server, isTls);
   await once(server, 'listening');

@@ -37,7 +37,7 @@ test('changes nothing if a client disconnects in the middle of a request body', 
 });
 
 test.for(['Content-Length: 14\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked\r\nContent-Length: 14'])(
-  'refuses Content-Length together with chunked with 400: %j',
+  'answers 400 to Content-Length together with chunked: %j',
   async (headers, { service }) => {
     const answer = await service.raw(patchOf(service, `${headers}\r\n\r\n0\r\n\r\n`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"malformed_request"/);

@@ -13,12 +13,12 @@ test('follows the XDG variables on Linux, unless they are relative or empty', ()
   expect(given).toEqual({ config: '/x/c/petstock', state: '/x/s/petstock' });
 });
 
-test('uses the folders of macOS', () => {
+test('finds the configuration and state folders of macOS', () => {
   const config = '/Users/jo/Library/Application Support/petstock';
   expect(foldersOf('darwin', '/Users/jo', { XDG_CONFIG_HOME: '/x' })).toEqual({ config, state: `${config}/state` });
 });
 
-test('uses the folders of Windows', () => {
+test('finds the configuration and state folders of Windows', () => {
   const given = foldersOf('win32', 'C:\\Users\\jo', { APPDATA: 'D:\\R', LOCALAPPDATA: 'D:\\L' });
   expect(given).toEqual({ config: 'D:\\R\\petstock', state: 'D:\\L\\petstock' });
   const data = 'C:\\Users\\jo\\AppData';

@@ -190,7 +190,7 @@ describe('a key command', () => {
     expect((await shop.run('config set-key --shell')).code).toBe(2);
   });
 
-  test('makes only the first program of a shell command absolute', async ({ shop }) => {
+  test('replaces only the first program of a shell command with its absolute path', async ({ shop }) => {
     shop.showsKey();
     await shop.store(`${shop.bin}/show-key | cat`, '--shell');
     expect(shop.stored().keyCommands?.staging?.command).toBe(`${resolve(shop.bin, 'show-key')} | cat`);

@@ -56,7 +56,7 @@ describe('writeFileAtomically', () => {
     expect(here.read('same.csv')).toContain('much longer');
   });
 
-  test('leaves the file unchanged, and nothing beside it, if the content or the disk fails', async ({ here }) => {
+  test('neither changes the file nor leaves another beside it if the content or the disk fails', async ({ here }) => {
     here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
     await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);
@@ -94,7 +94,7 @@ describe('writeFileAtomically', () => {
 
   const canName = process.platform === 'linux' && canMakeFifos;
 
-  test.runIf(canName)('writes through a link to a pipe without a path, as /dev/stdout may be', async ({ here }) => {
+  test.runIf(canName)('writes through a link such as /dev/stdout to a pipe without a path', async ({ here }) => {
     execFileSync('mkfifo', [here.at('pipe')]);
     const descriptor = fs.openSync(here.at('pipe'), 'r+');
     try {

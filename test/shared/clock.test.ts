@@ -30,7 +30,7 @@ const clockGettime = (wanted: number) => ({
   },
 });
 
-test("returns Node's own machine time on Node", () => {
+test('returns the time of process.hrtime on Node', () => {
   const before = process.hrtime.bigint();
   const now = machineTime(process)();
   expect(now >= before && now <= process.hrtime.bigint()).toBe(true);

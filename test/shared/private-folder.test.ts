@@ -73,9 +73,10 @@ test('creates a missing folder in several processes at once', async () => {
   expect(fs.readdirSync(parent)).toHaveLength(100);
 }, 60_000);
 
-test.each([0o700, 0o755, 0o711, 0o500, 0o2700, 0o1755])(
-  'uses a folder of the user with mode %o, and does not change it',
-  (mode) => {
+test.each(['700', '755', '711', '500', '2700', '1755'])(
+  'uses a folder of the user with mode %s, and does not change it',
+  (octal) => {
+    const mode = Number.parseInt(octal, 8);
     const path = folderOf(mode);
     makePrivateFolder(path);
     requirePrivateFolder(path);
@@ -87,14 +88,15 @@ const isWritable = 'others can write to it: run chmod go-w PATH, or choose anoth
 const isShared = 'all users share it: choose a folder below it, such as PATH/petstock';
 
 test.each([
-  [0o775, isWritable],
-  [0o757, isWritable],
-  [0o777, isWritable],
-  [0o2770, isWritable],
-  [0o1777, isShared],
-])('refuses a folder with mode %o, and does not change it: %s', (mode, reason) =>
-  refused(folderOf(mode), mode, reason),
-);
+  ['775', isWritable],
+  ['757', isWritable],
+  ['777', isWritable],
+  ['2770', isWritable],
+  ['1777', isShared],
+])('refuses a folder with mode %s, and does not change it: %s', (octal, reason) => {
+  const mode = Number.parseInt(octal, 8);
+  refused(folderOf(mode), mode, reason);
+});
 
 test('creates a folder below a shared folder with the sticky bit', () => {
   const path = folderOf(0o1777);

@@ -390,7 +390,7 @@ describe('SQLite', () => {
     expect(hasOwnEngine(version)).toBe(isOwn);
   });
 
-  it('suggests a Node version if SQLite can’t be loaded', async () => {
+  it("suggests a Node version if SQLite can't be loaded", async () => {
     const noBinary = () => loadEngine('20.0.0', () => Promise.reject(new Error('no binary for this system')));
     const failing = opened(opening(newFolder()).options, { loadEngine: noBinary });
     await expect(failing).rejects.toMatchObject(failure('22.18'));

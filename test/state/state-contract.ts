@@ -398,7 +398,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });
 
-      it('shows a sent row without an outcome as unknown, and each recorded outcome', async () => {
+      it('shows each recorded outcome, and a sent row without an outcome as unknown', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
         expect((await runOf(log)).counts).toMatchObject({ unknown: 3, pending: 0 });
         const error = { code: 'conflict', message: 'it moved' };
@@ -664,7 +664,7 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await ours.pets.beginRead(serviceName)).writes).toHaveLength(501);
       });
 
-      it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after its outcome %s', async (result) => {
+      it.each(['applied', 'differs'] as const)('lists a slow write for 15 s after the outcome %s', async (result) => {
         const log = await sending(ours, 7n);
         await pass(timeout - 1000);
         await settled(log, { row: 1, petId: 7n, result, quantity: 4 });

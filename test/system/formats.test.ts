@@ -24,7 +24,7 @@ const readers = {
 
 // Each test starts the program some fifty times.
 test.each(Object.entries(readers))(
-  'prints %s that other programs can read in every command',
+  'prints %s in every command in a form that other programs can read',
   {
     timeout: 240_000,
   },

@@ -51,7 +51,7 @@ const shortest = fc
 
 describe('InventoryScanner and the JSON parser', () => {
   property(
-    'reads any spelling of any items as the JSON parser does',
+    'reads any items in any spelling like the JSON parser',
     [spelledList, pieceLengths, sizes],
     options,
     (list, lengths, size) => {

@@ -82,7 +82,7 @@ test.for([
   ['GET', '/inventory#part'],
   ['GET', '\\\\elsewhere.example'],
   ['GET', '@elsewhere.example/'],
-] as const)('does not send api %s %s to another address', async ([method, path], { shop }) => {
+] as const)('fails for api %s %s without a request to another address', async ([method, path], { shop }) => {
   const result = await shop.run(['api', method, path]);
   for (const request of result.requests) expect(request.url.startsWith(`${shop.service.url}/`)).toBe(true);
   expect(result.code).not.toBe(0);

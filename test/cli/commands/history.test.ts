@@ -310,7 +310,7 @@ describe('history prune', () => {
     await shop.exits('history prune --keep 0 --yes --env staging', 0, 'Removed 1 run of staging of all stores.');
   });
 
-  test('history prune keeps the latest runs with --keep, and all runs since the oldest resumable one', async () => {
+  test('history prune keeps the latest runs with --keep, and all runs since the oldest resumable run', async () => {
     const { shop, runs } = await three();
     await shop.run('history prune --keep 2 --yes');
     expect(await ids(shop)).toEqual(runs.slice(0, 2));

@@ -122,7 +122,7 @@ test.each([
   ['the path of a Location', 307, { location: `/v1/${encodeURIComponent(key)}` }, key],
   ['the host of a Location', 307, { location: 'https://sk-live-Abc-123.example/v1/' }, 'sk-live-Abc-123'],
   ['a Content-Encoding', 200, { 'content-encoding': 'SK-live-ABC-123' }, 'sk-live-Abc-123'],
-])('hides a key in %s, even in other letter case', async (...row) => {
+])('hides a key in %s, even if its letter case differs', async (...row) => {
   const [, status, headers, own] = row;
   const shop = withEnv(await openShopAnswering(status, '', headers), { PETSTOCK_API_KEY_STAGING: own });
   const outputs = [];

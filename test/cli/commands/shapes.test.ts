@@ -72,7 +72,7 @@ test('sorts stores by name in config list', async ({ shop }) => {
   expect(stores).toEqual(['east/low-stock', 'north/low-stock', 'south/low-stock']);
 });
 
-test('accepts the --failed-out file of the run before if all rows are conflicts again', async ({ shop }) => {
+test('accepts the --failed-out file of the previous run if all rows are conflicts again', async ({ shop }) => {
   const file = changeFile(shop, 'petId,quantity,expected\n4,50,1\n5,9,77\n');
   const failed = changeFile(shop, '', 'failed.csv');
   const night = ['inventory', 'apply', file, '--yes', '--json', '--failed-out', failed];

@@ -91,7 +91,7 @@ describe('the service while its database is frozen', () => {
     expect(row?.open).toBeLessThanOrEqual(3);
   });
 
-  test('does not make a change late that was reported as unknown while the database was frozen', async () => {
+  test('does not make a change late if it was reported as unknown while the database was frozen', async () => {
     const { server, proxy, service } = await startWithProxy();
     const other = await start(server.url, { key: service.key });
     await set(service, 3);

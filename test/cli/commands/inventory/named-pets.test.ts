@@ -110,7 +110,7 @@ test.for([
   expect((await shop.run(`inventory ${words} --json`)).code).toBe(9);
 });
 
-test('never reads a number as a name, and one or two letters only as a whole word', async () => {
+test('never reads a number as a name, and matches one or two letters only as a whole word', async () => {
   const shop = await namedShop();
   for (const number of ['1e3', '0x10', '1.5', '１', '12"', '+5', "'4"]) {
     expect(await shop.refused(['inventory', 'get', number])).toContain('is not a pet id');

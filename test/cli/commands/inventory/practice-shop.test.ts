@@ -46,7 +46,7 @@ test('prefers the setting codes to the codes of the practice shop', async ({ sho
   expect(await practice(shop, 'inventory get rabbit')).toMatchObject({ code: 9 });
 });
 
-test('saves new codes of the practice shop in a file, and forgets them after a reset', async ({ shop }) => {
+test('saves new codes of the practice shop in a file, and drops them after a reset', async ({ shop }) => {
   expect(await practice(shop, 'inventory codes add X-1 rabbit')).toMatchObject({ code: 0 });
   expect(readFileSync(join(shop.folders.state, 'sandbox-codes.csv'), 'utf8')).toMatch(
     /^code,petId,name,low\n.*\n2000000000046,4,Rabbit,8\n.*\nX-1,4,,\n$/s,
