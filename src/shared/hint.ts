@@ -12,7 +12,7 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
     const words = [inserted[index] ?? []].flat();
     line += text;
     if (words.length > 0) line += words.map((word) => shellWord(String(word))).join(' ');
-    else if (index < inserted.length) line = line.replace(/ $/, '');
+    else line = line.replace(/ $/, '');
   }
   return line;
 }
