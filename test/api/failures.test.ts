@@ -13,7 +13,7 @@ const others = [
   ['null', 'null'],
   ['a string', '"no"'],
   ['a number', '5'],
-  ['an object without words', '{"code":"some_code","status":400}'],
+  ['an object without a message', '{"code":"some_code","status":400}'],
   ['an object without a code', '{"message":"Some words.","status":400}'],
   ['fields of other types', '{"code":1,"message":["Some words."],"status":400}'],
   ['100,000 levels', '['.repeat(100_000)],
@@ -83,7 +83,7 @@ test.each<[string, { readonly message?: string; readonly code?: string }, string
     'no TLS connection can be made (wrong version number)',
   ],
   ['an empty message', { message: '', code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
-  ['an error without words', {}, 'Error'],
+  ['no message and no code', {}, 'Error'],
 ])('describes a network fault in plain words if it has %s', (_, details, text) => {
   expect(describeFault(Object.assign(new Error(), details))).toBe(text);
   expect(describeFault(new AggregateError([Object.assign(new Error(), details)]))).toBe(text);

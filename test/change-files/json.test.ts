@@ -23,7 +23,7 @@ describe('readChanges of JSON', () => {
       String.raw`[{"id":42,"qty":7,"reason":"longer than a dozen: \ud83d"}]`,
       { reason: 'longer than a dozen: \ud83d' },
     ],
-    ['a status and a name that are no text', '[{"id":42,"qty":7,"status":{"a":1},"name":[1]}]', change],
+    ['a status and a name that are not text', '[{"id":42,"qty":7,"status":{"a":1},"name":[1]}]', change],
     ['an array after blank lines', '\r\n\n\r[\n {"id":42,"qty":7}]', { line: 5 }],
   ])('reads JSON with %s', async (_, content, expected) => {
     expect(await read(content)).toMatchObject({ ok: true, changes: [expected] });

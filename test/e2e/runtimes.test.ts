@@ -60,7 +60,7 @@ test('takes the user name and the home folder from the account if USER or an abs
   expect(run).toMatchObject({ user: own.username });
 });
 
-// With this variable Node waits for a parent process of a cluster, which does not exist. Other runtimes ignore it.
+// With this variable, Node waits for the parent process of a cluster, which does not exist. Other runtimes ignore it.
 test.runIf(isScript)('exits with 1 if the event loop runs empty before a command has finished', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });

@@ -12,7 +12,7 @@ test('prints help as wide as the terminal', async () => {
   expect([code, plain(stdout)]).toEqual([0, plain(fromSources.stdout)]);
 });
 
-// test/cli/commands/terminal.test.ts tests the decision; this tests that the program sees its streams and variables.
+// test/cli/commands/terminal.test.ts tests the choice; this tests that the program sees its streams and variables.
 test('decides on colour separately for stdout in a file and stderr on a terminal', async () => {
   const home = temporaryHome();
   const through = ['sh', '-c', 'exec "$@" > "$HOME/out"', 'sh'];

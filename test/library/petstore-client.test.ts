@@ -128,7 +128,7 @@ describe('stateFolder', () => {
       const copy = await import('../../src/library/index.ts');
       expect(copy.createPetstoreClient).not.toBe(createPetstoreClient);
       await expect(copy.createPetstoreClient(options).probe()).rejects.toBeInstanceOf(copy.RateLimitedError);
-      // Removes what another thread or process would not have in its memory.
+      // Removes the limits from memory, where another thread or process would not have them.
       Reflect.deleteProperty(globalThis, Symbol.for(`petstock ${packageJson.version}: limits`));
       await expect(createPetstoreClient(options).probe()).rejects.toBeInstanceOf(RateLimitedError);
       expect(server.requests).toHaveLength(1);

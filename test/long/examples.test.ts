@@ -14,7 +14,7 @@ const otherCodes: Readonly<Record<string, number>> = {
 
 /** Reports whether an example is skipped. All others run unchanged, in a folder with the files that they use. */
 function skipped(line: string): boolean {
-  // npm and psql are not petstock. `serve` and `watch` never end, and have their own tests.
+  // npm, psql and git are not petstock. `serve`, and `watch` without --for, never end, and have their own tests.
   return (
     line.includes('npm ') ||
     line.includes('| psql') ||

@@ -71,7 +71,7 @@ property('estimates how many requests have to wait for the next day', [fc.nat(50
 const runs = fc.record({
   limit: fc.integer({ min: 2, max: 80 }),
   requests: fc.integer({ min: 1, max: 250 }),
-  // Ends 5 s before the minute, because later requests are counted in the next one.
+  // A run starts at least 5 s before a minute ends, because later requests are counted in the next one.
   start: fc.integer({ min: now - 20_000, max: now + 35_000 }),
   seed: fc.nat(),
 });

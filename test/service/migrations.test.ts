@@ -122,7 +122,7 @@ describe('tables of PostgreSQL', { timeout: 60_000 }, () => {
     const answer = await service.get('/inventory');
     expect(answer.text).toBe(migrated);
     expect(rate(answer)).toMatch(/^100\/4\//);
-    // The older version reads all columns of a key by name, and adds keys without the new one.
+    // The older version reads all columns of a key by name, and adds keys without the new column.
     const [row] = await runSql(url, 'SELECT version, oldest FROM petstock_service.service');
     expect(row).toEqual({ version: 3, oldest: 2 });
     await runSql(

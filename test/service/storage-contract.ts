@@ -8,7 +8,7 @@ import fc from '../support/seeded-fast-check.ts';
 
 export interface Kind {
   readonly name: string;
-  /** Creates a store with this many pets. `again` opens it once more; null if only one process can have it open. */
+  /** Creates a store with this many pets. `again` opens it once more; null if it can't be opened twice. */
   open(pets: number): Promise<{ storage: ServiceStorage; again: (() => Promise<ServiceStorage>) | null }>;
   /** Whether every process that has the store open shares its clock. */
   readonly sharesClock: boolean;

@@ -202,7 +202,7 @@ describe('parseDatabaseUrl', () => {
       expect(read(text)).toMatchObject({ password: secret, shown: expect.not.stringContaining('Geheim') });
       const broken = parseDatabaseUrl(`${text.replace(`@${hosts}/`, `@${hosts}:x/`)}`);
       expect(JSON.stringify(broken)).not.toContain('Geheim');
-      // The password contains a slash, a comma or an @ that is not percent-encoded.
+      // The password contains a comma and a slash that are not percent-encoded.
       expect(maskDatabaseUrl(`postgresql://ann:1,Geheim/${coded}@${hosts}/pets`)).not.toContain('Geheim');
       expect(maskDatabaseUrl(`not a url ${secret}`)).toBe('***');
     },

@@ -34,7 +34,7 @@ test('removes each of several keys from a text, and nothing else', () => {
   expect(redact('abc, 50 % of them sold')).toBe('abc, 50 % of them sold');
 });
 
-/** Something that a service may write between the characters of a key. */
+/** Text that a service may write between the characters of a key, or beside a key. */
 const piece = fc.oneof(
   fc.constantFrom('\n', '\u200b', '\\', '\\\\', '%', '%25', 'u00', '\\u200b', '\x1b[31m', ' '),
   anyText({ maxLength: 3 }),

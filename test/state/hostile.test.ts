@@ -236,7 +236,7 @@ test('refuses an intent if a pooler has switched the connection between transact
     kind: 'failure',
     message: expect.stringContaining('a pooler in transaction mode'),
   });
-  // The state can be closed only on the first connection.
+  // The state can be closed only on its own connection.
   backend -= 1;
 });
 

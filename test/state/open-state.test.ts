@@ -241,7 +241,7 @@ describe('a file that can’t be used', () => {
   const none = 'this is not a database, and never was one';
 
   it.each([
-    ['no database', () => none, /damaged-/],
+    ['a file of another kind', () => none, /damaged-/],
     ['torn', (whole: Buffer) => Buffer.concat([whole.subarray(0, 100), Buffer.alloc(8000, 0xff)]), /damaged-/],
     ['emptied', () => '', /was emptied/],
   ])('moves a damaged state aside with a warning: %s', async (_name, contentOf, said) => {
@@ -259,8 +259,8 @@ describe('a file that can’t be used', () => {
 
   it.each([
     ['empty', () => ''],
-    ['no database', () => none],
-    ['cut off', (whole: Buffer) => whole.subarray(0, 9000)],
+    ['a file of another kind', () => none],
+    ['a file that is cut off', (whole: Buffer) => whole.subarray(0, 9000)],
   ])('leaves a damaged state unchanged if a command only reads: %s', async (_name, contentOf) => {
     const folder = newFolder();
     const file = await closed(folder);

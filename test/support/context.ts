@@ -120,7 +120,7 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
   return { code, stdout: stdout.text(), stderr: stderr.text(), requests };
 }
 
-/** Returns the shared transport, or a new one if the test has an authority or a proxy of its own. */
+/** Returns the shared transport, or a new one for an authority or a proxy. */
 function transportOf({ ca, proxy }: TransportOptions): Transport {
   return ca === undefined && proxy === undefined ? transport : createUndiciTransport({ ca, proxy });
 }

@@ -11,7 +11,7 @@ export type LaggingReplica = Awaited<ReturnType<typeof laggingReplica>>;
  * The gateway stops when the test is finished.
  */
 export async function laggingReplica({ url, controls }: RunningService, clock: Pick<Clock, 'monotonic'>) {
-  /** The stock before each change, and when the change was carried out. */
+  /** The stock before each change, and when the change was passed on to the service. */
   let before: { readonly at: number; readonly stock: ReadonlyMap<string, number> }[] = [];
   let lag = 0;
   const stockNow = async () => {

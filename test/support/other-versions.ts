@@ -52,7 +52,7 @@ const { versions, install, runs } = kinds[name] as Kind;
 
 for (const version of wanted.length > 0 ? wanted : versions) {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-version-'));
-  // PostgreSQL runs as another user if this process runs as root.
+  // If this process runs as root, PostgreSQL runs as another user, who has to reach the folder.
   chmodSync(folder, 0o755);
   try {
     const env = { ...process.env, ...install(folder, version) };

@@ -57,7 +57,7 @@ async function prepare(within = foldersOfTests() === memory ? memory : '/tmp') {
 
 /**
  * Makes the data of a server that has not been started yet. Servers that copy it need much less CPU to start.
- * @returns the folder of the data, which is all that is in the folder above
+ * @returns the folder of the data, whose parent folder the caller removes
  */
 export async function initialData(): Promise<string> {
   const { data, initialise } = await prepare();

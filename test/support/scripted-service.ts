@@ -43,7 +43,7 @@ export type Matcher = string;
 
 export type ScriptedService = Awaited<ReturnType<typeof scriptedService>>;
 
-/** A rate limit in fixed windows, as the real service counts. */
+/** A rate limit in fixed windows, like that of the real service. */
 interface RateLimitPlan {
   readonly limit: number;
   /** The length of a window in whole seconds. */

@@ -120,10 +120,7 @@ export function sent({ requests }: RunResult): string[] {
   return requests.map(({ method, path, body }) => `${method} ${path}${body === undefined ? '' : ` ${body}`}`);
 }
 
-/**
- * Answers questions in turn; the last answer is repeated.
- * @returns `prompts`, and the questions that were `asked`
- */
+/** Returns `prompts` that give these answers in turn and repeat the last, and the questions that were `asked`. */
 export function confirming(...answers: readonly boolean[]) {
   const asked: string[] = [];
   const confirm = async (question: string) => answers[Math.min(asked.push(question), answers.length) - 1] ?? false;

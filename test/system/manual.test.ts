@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import own from '../../package.json';
 
-/** The manual beside the program. */
+/** The manual that is built beside the program. */
 const manual = join(dirname(inject('program')), 'man', 'petstock.1');
 
 test('builds a manual that mandoc accepts', () => {

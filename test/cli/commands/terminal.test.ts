@@ -58,7 +58,7 @@ test('removes control characters from questions about a file or a path', async (
   for (const question of asked) expect(question).toMatch(/^[ -~…]+$/);
 });
 
-// test/output/terminal.test.ts tests every combination; this tests that the flag, the variables and each stream count.
+// test/output/terminal.test.ts tests the rules; this tests that the flag, the variables and each stream count.
 test.for([
   ['neither stdout nor stderr without a terminal', undefined, ['stdout', 'stderr'], '', {}, [false, false]],
   ['stdout and stderr with FORCE_COLOR', undefined, ['stdout', 'stderr'], '', { FORCE_COLOR: '1' }, [true, true]],

@@ -8,7 +8,7 @@ import { openTill } from '../../support/till.ts';
 test.for<[string, readonly string[], number | undefined, Action | undefined]>([
   ['that uses up the limit by its read', ['adjust 1 +1'], 1, undefined],
   ['that relies on a stock', ['set 1 50 --expect 10'], 1, undefined],
-  ['whose read is tried again', ['adjust 1 +1'], 2, drop],
+  ['whose read is retried', ['adjust 1 +1'], 2, drop],
   ['whose read is refused', ['adjust 1 +1'], undefined, answers(429, { 'Retry-After': '30' })],
   ['that waits for another command', ['adjust 1 +1', 'adjust 1 +1', 'adjust 1 +1'], 3, undefined],
   ['of several pets', ['adjust 1=+1 2=+1 3=+1 4=+1 --yes'], 2, undefined],
