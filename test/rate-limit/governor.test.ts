@@ -506,7 +506,7 @@ describe('records of the governor', () => {
       return super.fold(scope, records);
     }
   }
-  /** Returns a governor that has sent one request, and admitted two more. */
+  /** Returns a governor that has sent one request and admitted four more, the first two as `one` and `two`. */
   const started = async (takes = 0) => {
     const limits = new Watched(createVirtualClock());
     const { governor, clock } = await known(50, { limits, clock: limits.clock });

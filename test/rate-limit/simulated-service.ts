@@ -15,7 +15,7 @@ export interface SimulatedServiceOptions {
   readonly late?: number;
   /** Which headers a 429 has. */
   readonly refusal?: 'all' | 'no limits' | 'no Retry-After' | 'nothing';
-  /** More 429s than this in a window, except in the first second after its first 429, ban the key for 300 s. */
+  /** More of our 429s than this in a window, except in the first second after the first, ban the key for 300 s. */
   readonly strikes?: number;
 }
 

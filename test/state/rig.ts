@@ -5,7 +5,7 @@ import type { ReadVersion } from '../../src/state/decide.ts';
 import type { Intent } from '../../src/state/intents-and-outcomes.ts';
 import type { State } from '../../src/state/state.ts';
 
-/** A clock that only a test moves. Deadlines expire when it advances. */
+/** A clock that a sleep or a test moves. Deadlines expire only in `advance`. */
 export interface StateClock extends Clock {
   advance(ms: number): void;
   /** Moves the clock without letting deadlines expire, as if the process had been stopped. */

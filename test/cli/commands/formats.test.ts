@@ -87,7 +87,7 @@ test('prints the scalar fields of JSON as CSV columns with the same numbers', as
   for (const [index, { name, code, stdout }] of json.entries()) {
     const text = csv[index]?.stdout ?? '';
     if (code !== 0 || csv[index]?.code !== 0 || text === '') continue;
-    // In CSV, their rows are pets and problems; in JSON, each result is one object.
+    // In CSV, the rows of these two are pets and problems; in JSON, each result is one object.
     if (name === 'sandbox export' || name === 'state check') continue;
     const [header = [], ...records] = csvRecords(text);
     const rows = rowsOf(stdout);
