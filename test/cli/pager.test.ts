@@ -81,7 +81,7 @@ test.each([
   ['at once', 'mroe -x', misnamed],
   ['in the end', 'mroe -x', misnamed],
 ] as const)(
-  'prints the list itself if the pager is missing (noticed %s), and warns if PAGER named the pager',
+  'prints the list itself if the pager is missing (noticed %s), and warns if PAGER named it',
   async (...row) => {
     const [isMissing, PAGER, said] = row;
     const { stdout, stderr, plain } = await list({ pager: { isMissing }, env: { PAGER } });

@@ -459,7 +459,7 @@ describe('a process that has died', () => {
 
   test.each<[string, Partial<ReturnType<typeof processWith>>]>([
     ['on this machine', {}],
-    ['with a pid that another program uses now', { pid: 77, startedAt: 'later' }],
+    ['with a reused pid', { pid: 77, startedAt: 'later' }],
     ['in another pid namespace', { pid: 77, namespace: 'pid:[2]' }],
     ['on another host', { pid: 77, host: 'office' }],
   ])('frees the probe of a process at once if the process is known to be dead: %s', async (_what, changes) => {

@@ -119,7 +119,7 @@ test('locks the pet again if it was unlocked for a wait for the limit', async ()
   expect(log).toEqual(['admit 2 to 2', 'busy with 2', 'lock with 0', ...again, 'read', 'plan with 1', 'unlock']);
 });
 
-test('admits the write after the read if only one request was admitted', async () => {
+test('admits the write after the read if both requests are not admitted at once', async () => {
   const { log } = await lockAfter(() => undefined, [1]);
   expect(log).toEqual(['admit 2 to 2', 'lock with 1', 'read', 'admit 1 to 1', 'plan with 1', 'unlock']);
 });

@@ -68,7 +68,7 @@ describe('a key command', () => {
     expect(shop.stored().keyCommands).toEqual({});
   });
 
-  test('skips a key command to show settings, for another origin, or if a variable has a key', async ({ shop }) => {
+  test('needs no key command to show settings, for another origin, or if a variable has a key', async ({ shop }) => {
     shop.showsKey(noted);
     await shop.store();
     const variable = { env: { PETSTOCK_API_KEY: shop.service.key } };

@@ -93,7 +93,7 @@ test.each([
   ['777', isWritable],
   ['2770', isWritable],
   ['1777', isShared],
-])('refuses a folder with mode %s, and does not change it: %s', (octal, reason) => {
+])('refuses a folder with mode %s, and does not change it', (octal, reason) => {
   const mode = Number.parseInt(octal, 8);
   refused(folderOf(mode), mode, reason);
 });
@@ -165,9 +165,11 @@ test.runIf(process.platform === 'linux').each([
 });
 
 test.each([
-  ['x'.repeat(300), 'the name is too long'],
-  ['a\0b', 'null bytes'],
-])('refuses the folder name %j', (name, reason) => expect(refusal(join(newFolder(), name))).toContain(reason));
+  ['the name is too long', 'x'.repeat(300)],
+  ['null bytes', 'a\0b'],
+])('refuses a folder name with the reason "%s"', (reason, name) =>
+  expect(refusal(join(newFolder(), name))).toContain(reason),
+);
 
 const put = {
   missing: () => {},

@@ -74,7 +74,7 @@ test.each<[string, number, number, number, number | undefined, number]>([
   ['1 s for a small group', 3, 0, 0, undefined, 1000],
   ['5 s for a large group', 4, 0, 0, undefined, 5000],
   ['1 s for a small group of deltas', 3, 0, 0, 2, 1000],
-  ['2 s after the read for a large group of deltas', 4, 500, 0, 2, 1500],
+  ['2 s after the read for a group of deltas', 4, 500, 0, 2, 1500],
   ['1 s for a large group of deltas on an old stock', 4, 1000, 100, 2, 1000],
 ])('records another intent for a row that is not sent in time: %s', async (_what, count, age, wait, delta, hold) => {
   for (const late of [0, 1]) {

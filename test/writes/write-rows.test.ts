@@ -330,9 +330,9 @@ const afterSecondWait = ({ options: { governor }, clock, stock }: Shop): WriteOp
 };
 
 test.each([
-  ['after a long wait for the limit', afterLongWait],
-  ['after a second wait that admitted one row', afterSecondWait],
-])('rereads the stock %s, and makes a row a conflict if its stock has changed', async (_when, governorOf) => {
+  ['during a long wait for the limit', afterLongWait],
+  ['during a second wait that admitted one row', afterSecondWait],
+])('makes a row a conflict if its stock has changed %s', async (_when, governorOf) => {
   const { shop, settled } = await written(40, (own) => ({ governor: governorOf(own) }));
   expect(settled.get(40)).toMatchObject({ result: 'conflict' });
   expect(shop.stock.get(40n)).toBe(3);

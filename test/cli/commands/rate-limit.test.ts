@@ -83,8 +83,8 @@ describe('a 429', () => {
 
   test.for([
     ['with a Retry-After in quotes', { 'Retry-After': '"120"' }],
-    ['with a Retry-After by our clock and a Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
-    ['with a Retry-After and a Date an hour behind', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
+    ['with Retry-After by our clock and Date an hour ahead', { until: 120_000, ahead: 3_600_000 }],
+    ['with Retry-After and Date an hour behind', { until: 120_000 - 3_600_000, ahead: -3_600_000 }],
   ] as const)('blocks the key for at least 120 s after a 429 %s', async ([_what, how], { till }) => {
     const dateIn = (ms: number) => new Date(till.clock.now() + ms).toUTCString();
     const headers = 'until' in how ? { 'Retry-After': dateIn(how.until), Date: dateIn(how.ahead) } : how;

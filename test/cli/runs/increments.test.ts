@@ -267,8 +267,8 @@ describe('an outdated stock', () => {
 
   test.for([
     ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
-    ['was not sent and would have set that stock', 'ECONNREFUSED', '+5', '-5', 10],
-    ['was lost and would have set that stock', 'ECONNRESET', '+5', '-5', 10],
+    ['was not sent and would have set it', 'ECONNREFUSED', '+5', '-5', 10],
+    ['was lost and would have set it', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
     'writes a delta once if an outdated stock follows an attempt that %s',
     async ([_what, code, first, second, sum], { till }) => {

@@ -63,7 +63,7 @@ test("omits rows that can't be written from the plan, and exits with 8", async (
   expect(textOf(plan).split('\n').slice(1)).toEqual(['1,,10,5,,', '']);
 });
 
-test('--plan-out replaces a file that petstock did not write only with --force', async ({ till }) => {
+test('--plan-out needs --force to replace a file that petstock did not write', async ({ till }) => {
   const plan = planOf(till);
   writeFileSync(plan, 'petId,quantity\n2,7\n');
   const dryRun = `inventory apply ${till.file('a.csv', 'petId,quantity\n1,5\n')} --dry-run --plan-out ${plan}`;

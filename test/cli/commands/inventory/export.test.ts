@@ -20,7 +20,7 @@ describe('export to a file', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe((await shop.run('inventory export')).stdout);
   });
 
-  test('export overwrites a file that petstock did not write only after a yes or with --force', async ({ shop }) => {
+  test('export needs a yes or --force to overwrite a file that petstock did not write', async ({ shop }) => {
     const file = fileIn(shop);
     fs.writeFileSync(file, 'hours of work');
     const { asked, prompts } = confirming(false, true);
