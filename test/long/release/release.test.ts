@@ -65,7 +65,7 @@ test.each([
 ])('derives the GitHub page, if any, from the remote %s', (remote, page) => expect(pageOf(remote)).toBe(page));
 
 test.each([
-  ['without a version', ['--dry-run'], () => {}, 'Name one version'],
+  ['without a version', ['--dry-run'], () => {}, 'Pass one version'],
   ['with an invalid version', ['next', '--dry-run'], () => {}, '"next" is not a version'],
   ['of a version that already exists', ['0.1.0', '--dry-run'], () => {}, '0.1.0 does not come after 0.1.0'],
   [
@@ -78,15 +78,15 @@ test.each([
     'with uncommitted changes',
     ['0.2.0', '--dry-run'],
     (_: Git, folder: string) => put(folder, 'README.md', 'x'),
-    'in no commit',
+    'There are uncommitted changes',
   ],
   [
     'without notes',
     ['0.2.0', '--dry-run'],
     (run: Git, folder: string) => emptied(run, folder),
-    'nothing under "## Unreleased"',
+    'nothing below "## Unreleased"',
   ],
-  ['of a tag that does not exist', ['0.1.0', '--tagged', '--dry-run'], () => {}, 'has no tag v0.1.0'],
+  ['of a tag that does not exist', ['0.1.0', '--tagged', '--dry-run'], () => {}, 'does not have the tag v0.1.0'],
   ['of a tag with another version', ['0.2.0', '--tagged', '--dry-run'], () => {}, 'is 0.1.0, not 0.2.0'],
   [
     'without a git user name',
