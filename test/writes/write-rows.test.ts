@@ -114,7 +114,7 @@ test('sends every row with failFast, without a wait, if none fails', async () =>
 });
 
 const lateDelays = [
-  'Pet 1: reset; reading its stock (1)',
+  'Pet 1: reset; reading the stock (1)',
   'An unanswered request may still reach the service; checking again in 31 s (undefined)',
 ];
 
