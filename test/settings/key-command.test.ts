@@ -208,6 +208,7 @@ describe('splitting a key command into words', () => {
     [String.raw`C:\tools\op.exe read op://x/y`, [String.raw`C:\tools\op.exe`, 'read', 'op://x/y']],
     [`"C:\\Program Files\\op.exe" x`, [String.raw`C:\Program Files\op.exe`, 'x']],
     [`a '' b`, ['a', '', 'b']],
+    [String.raw`a\'b \" c`, ["a'b", '"', 'c']],
     [`--field='a b'c`, ['--field=a bc']],
   ])('splits the key command %j', (text, words) => {
     expect(parseCommandLine(text)).toEqual({ ok: true, value: words });

@@ -49,8 +49,8 @@ describe('the variable of an option that all commands share', () => {
     ['PETSTOCK_MAX_WAIT', '1e3', 'takes a number of seconds up to 2000000, such as 90, not "1e3"'],
     ['PETSTOCK_LOG', 'xml', 'takes text or json, not "xml"'],
     ['PETSTOCK_COLOR', 'red', 'takes auto, always or never, not "red"'],
-    ['PETSTOCK_QUIET', 'maybe', 'takes true or false, not "maybe"'],
-    ['PETSTOCK_STRING_IDS', 'x', 'takes true or false, not "x"'],
+    ['PETSTOCK_QUIET', 'piano', 'takes true or false, not "piano"'],
+    ['PETSTOCK_STRING_IDS', 'ones', 'takes true or false, not "ones"'],
   ] as const)('refuses an invalid variable, and names it: %s=%s', async ([name, value, words], { shop }) => {
     const stderr = await shop.refused('inventory list', { env: { [name]: value } });
     expect(stderr).toContain(`Error: ${name} ${words}.\nHint: petstock help options\n`);

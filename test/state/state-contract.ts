@@ -398,6 +398,17 @@ export function testState(name: string, newStore: () => Driver): void {
         expect((await collect(theirs.history.rows(log.run, ['failed'])))[0]).toMatchObject({ row: 3, error });
       });
 
+      it('numbers rows that were settled when their run began, in the order of all writes', async () => {
+        await write(ours, 9n);
+        const outcome = (result: 'failed' | 'conflict') => ({ result, error: { code: 'x', message: 'no' } });
+        const planned = [rowFor(1n), rowFor(2n, { row: 2, outcome: outcome('failed') })];
+        await ours.history.begin(headOf(), [...planned, rowFor(3n, { row: 3, outcome: outcome('conflict') })]);
+        await write(theirs, 8n);
+        const rows = (await collect(theirs.history.settled())).map(({ row }) => row);
+        expect(rows.map(({ petId }) => petId)).toEqual([9n, 2n, 3n, 8n]);
+        expect(new Set(rows.map(({ touched }) => touched)).size).toBe(4);
+      });
+
       it('shows each recorded outcome, and a sent row without an outcome as unknown', async () => {
         const log = await sending(ours, 1n, 2n, 3n);
         // Its process lives, so its notes don't show what was never sent.
