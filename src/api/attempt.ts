@@ -152,7 +152,9 @@ function networkFailure(url: string, failure: NetworkFailure, isGarbled: boolean
     ? `The response from the service at ${origin} can't be read completely`
     : isGarbled
       ? `The response header of the service at ${origin} can't be read`
-      : `Can't reach the service at ${origin}`;
+      : failure.isUnsent
+        ? `Can't reach the service at ${origin}`
+        : `The request to the service at ${origin} failed`;
   return new Failure(`${what}: ${failure.message}`, { cause: failure });
 }
 
@@ -200,7 +202,7 @@ function redirectTarget(
   }
   const keepsMethod = status === 307 || status === 308 || ['GET', 'HEAD'].includes(request.method);
   if (!keepsMethod) {
-    const message = `The service redirects a ${request.method} with ${status}. That redirect can't be followed`;
+    const message = `The service redirected a ${request.method} with status ${status}. petstock does not follow such a redirect`;
     throw new FailureError(message, { status });
   }
   return to.href;

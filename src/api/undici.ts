@@ -149,8 +149,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 }
 
 const unrequestedResponses: Readonly<Record<string, string>> = {
-  'bad response': 'it began with a "100 Continue" that was not requested',
-  'bad upgrade': 'it was a "101 Switching Protocols" that was not requested',
+  'bad response': 'the response began with a "100 Continue" that was not requested',
+  'bad upgrade': 'the response was a "101 Switching Protocols" that was not requested',
 };
 
 /**

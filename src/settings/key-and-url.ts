@@ -49,7 +49,7 @@ export function parseBaseUrl(text: string): Parsed<string> {
   if (/[?#]/.test(text)) return problem('it contains a query or fragment: leave out everything from the ? or # on');
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     return problem(
-      'http: would reveal the key to the network: use https: (http: is only for 127.0.0.1, [::1] and localhost)',
+      'http would reveal the key to the network: use https (http is allowed only for 127.0.0.1, [::1] and localhost)',
     );
   }
   const pathname = url.pathname.replace(/\/$/, '');

@@ -231,7 +231,7 @@ export function requireKeyOfOrigin(
 export function requireUrlOfKey(name: RemoteEnvironmentName, url: string, config: StoredConfig): void {
   const owner = originOfKey(name, config);
   if (owner === undefined || owner === new URL(url).origin) return;
-  throw otherOrigin(name, url, config, `was stored for ${owner}, and ${url} is another origin. Nothing was stored`);
+  throw otherOrigin(name, url, config, `was stored for ${owner}, not for ${new URL(url).origin}. Nothing was stored`);
 }
 
 function otherOrigin(env: RemoteEnvironmentName, url: string, { store }: StoredConfig, words: string): AuthError {

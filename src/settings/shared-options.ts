@@ -84,7 +84,7 @@ export const sharedOptions = {
   // A separate flag, because Commander would take the next word for an optional value.
   debugJson: {
     flags: '--debug=json',
-    about: 'like --debug, with everything on stderr as lines of JSON with times',
+    about: 'like --debug, but every line on stderr is JSON with a time',
     variable: 'PETSTOCK_LOG',
     values: 'json',
   },

@@ -146,11 +146,11 @@ async function write(file: string, content: Content): Promise<void> {
       deserialize: parseContent,
     });
     conf.store = content;
-    if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('it could not be read back unchanged');
+    if (JSON.stringify(conf.store) !== JSON.stringify(content)) throw new Error('the text that was read back differs');
   } catch (error) {
     if (isNew) rmSync(file, { force: true });
     else renameSync(before, file);
-    throw error instanceof SyntaxError ? new Error('only a part of it was written', { cause: error }) : error;
+    throw error instanceof SyntaxError ? new Error('the disk accepted only a part of it', { cause: error }) : error;
   } finally {
     rmSync(before, { force: true });
   }

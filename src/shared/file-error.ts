@@ -46,7 +46,7 @@ const failures: Readonly<Record<string, string>> = {
   ENOSPC: 'The disk is full. Free some space and try again',
   EDQUOT: 'Your disk quota is used up. Free some space and try again',
   EROFS: 'The disk is read-only',
-  EIO: 'The disk or terminal failed to read or write',
+  EIO: 'Reading or writing failed on the disk or terminal',
   EMFILE: 'Too many files are open. Raise the limit with ulimit -n',
   ENFILE: 'Too many files are open on this machine',
 };

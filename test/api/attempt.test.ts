@@ -82,6 +82,7 @@ const unsent = { notCarriedOut: true, mayBeInFlight: false };
 const onItsWay = { notCarriedOut: false, mayBeInFlight: true };
 const neither = { notCarriedOut: false, mayBeInFlight: false };
 const unreachable = "Can't reach the service at https://stock.example: it broke";
+const failed = 'The request to the service at https://stock.example failed: it broke';
 const unreadable = "The response header of the service at https://stock.example can't be read: it broke";
 const untrusted =
   'The certificate of the service at https://stock.example is not trusted: it broke. The request was not sent';
@@ -98,7 +99,7 @@ describe('one request that fails', () => {
       [],
     ],
     ['ENOTFOUND', fault({ code: 'ENOTFOUND' }, 'connecting'), { message: unreachable, ...unsent }, ['release'], []],
-    ['a reset', fault({ code: 'ECONNRESET' }), { message: unreachable, ...onItsWay }, ['begin', 'forfeit'], []],
+    ['a reset', fault({ code: 'ECONNRESET' }), { message: failed, ...onItsWay }, ['begin', 'forfeit'], []],
     ...['read', 'write'].map((syscall): [string, Step, object, string[], ResponseHead[]] => [
       `EHOSTUNREACH of a ${syscall}`,
       fault({ code: 'EHOSTUNREACH', syscall }),
@@ -116,7 +117,7 @@ describe('one request that fails', () => {
     [
       'another protocol',
       fault({ code: 'EUPGRADE' }, 'arriving'),
-      { message: unreachable, ...neither },
+      { message: failed, ...neither },
       ['begin', 'forfeit'],
       [],
     ],
@@ -365,7 +366,7 @@ describe('the facts about all attempts of a request', () => {
   test.each<[string, Step, string, number[]?]>([
     ['a 503 with a wait', answer(503, { 'retry-after': '7' }), 'GET /inventory/7: the service returned 503', []],
     ['a status', answer(502, {}, '{"code":"c","message":"Some words."}'), 'GET /inventory/7: the service returned 502'],
-    ['a reset', reset, `GET /inventory/7: c${unreachable.slice(1)}`],
+    ['a reset', reset, `GET /inventory/7: t${failed.slice(1)}`],
     ['no connection', lost, 'No connection to https://stock.example'],
   ])('announces a retry after %s', async (_what, step, reason, sleeps = [250]) => {
     const retries: object[] = [];
@@ -426,7 +427,7 @@ test.each<readonly [string, string, number, string | undefined, string]>([
   ],
   ['a redirect without a Location', 'GET', 302, undefined, 'returned a redirect (302) without a valid address'],
   ['a redirect to an invalid URL', 'GET', 302, 'http://[', 'returned a redirect (302) without a valid address'],
-  ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with 302. That redirect can'],
+  ['a redirect that changes the method', 'PATCH', 302, '/v1/x', 'a PATCH with status 302. petstock does not follow'],
   ['a redirect of a write sent once', 'PATCH', 307, '/v1/x', 'a PATCH to https://stock.example/v1/x. petstock did'],
 ])('does not follow %s', async (_what, method, status, location, words) => {
   const { options, permit, sent } = createRig([answer(status, location === undefined ? {} : { location })]);

@@ -34,7 +34,7 @@ describe('redirects to a URL below the base URL', () => {
   test.each([301, 302, 303])('does not follow a %i redirect of a PATCH', async (status) => {
     const { server, client } = await openClient([redirect(status, '/v1/stock/7'), answer(200, item)]);
     const message = expect.stringContaining(
-      `The service redirects a PATCH with ${status}. That redirect can't be followed`,
+      `The service redirected a PATCH with status ${status}. petstock does not follow such a redirect`,
     );
     await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({ kind: 'failure', status, message });
     expect(server.requests).toHaveLength(1);

@@ -48,7 +48,7 @@ test('reports a response that begins with an unrequested 100 Continue as unreada
   const { origin } = new URL(server.url);
   await expect(client.updateInventory(7n, 3)).rejects.toMatchObject({
     ...onItsWay,
-    message: `The response header of the service at ${origin} can't be read: it began with a "100 Continue" that was not requested`,
+    message: `The response header of the service at ${origin} can't be read: the response began with a "100 Continue" that was not requested`,
   });
 });
 

@@ -100,7 +100,7 @@ test.runIf(mountNamespace !== undefined)(
     const { code, stderr } = await runProgram('config set low-stock 3', { home, through });
     expect({ code, stderr }).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('only a part of it was written. It was not changed.'),
+      stderr: expect.stringContaining('the disk accepted only a part of it. It was not changed.'),
     });
     expect(stderr).not.toContain('config.json.before');
     expect(readFileSync(after, 'utf8')).toBe(readFileSync(before, 'utf8'));
