@@ -45,7 +45,6 @@ export async function run({ isQuick, rounds = isQuick ? 1 : 3, only }: Options):
   return { text, goals: chosen.includes(ours) ? goalsOf(cases) : [] };
 }
 
-/** A line of the table. */
 interface Case extends Omit<Scenario, 'phase'> {
   readonly outcomes: Outcome[];
   /** Why a run failed, after which the case is not run again. */

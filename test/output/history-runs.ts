@@ -43,7 +43,6 @@ export function runOf(changes: RunChanges = {}): RunRecord {
   };
 }
 
-/** A run of many rows of a file, some of which were not written. */
 export const largeRun = runOf({
   run: '20260115T120020Z-k3x9',
   at: Date.parse('2026-01-15T12:00:20.123Z'),

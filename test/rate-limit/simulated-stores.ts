@@ -61,7 +61,7 @@ export interface DatabasePlan {
   readonly crashes?: readonly number[];
 }
 
-/** Stores in one PostgreSQL database. Each process has a connection, and each machine its own name for the key. */
+/** Returns stores in one PostgreSQL database. Each process has a connection, and each machine its name for the key. */
 export function inDatabase(): (plan?: DatabasePlan) => SimulatedStores {
   let opened: Promise<SimulatedDatabase> | undefined;
   let count = 0;

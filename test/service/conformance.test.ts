@@ -10,7 +10,6 @@ import { type Answer, outcome, rate, start, temporaryFile, test } from './suppor
 
 const { DatabaseSync } = sqlite();
 
-/** Returns the stock that is on disk. */
 function stockIn(file: string): string {
   const database = new DatabaseSync(file, { readBigInts: true });
   const rows: { id: bigint; quantity: bigint; status: string }[] = database.prepare('SELECT * FROM pets').all();

@@ -3,7 +3,6 @@ import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { start, type TestService, temporaryFile, test } from './support.ts';
 
-/** Returns the statuses of all responses. */
 const statusesIn = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 const CLOSE = 'Connection: close\r\n';

@@ -50,7 +50,6 @@ export function start({ clock = new TestClock(), ...options }: Options & { reado
   return startAt(clock, options);
 }
 
-/** Starts a service that uses this clock. */
 export async function startAt<Time extends Clock>(clock: Time, options: Options) {
   const service = await startService({ file: ':memory:', testControls: true, ...options, clock });
   onTestFinished(() => service.close());

@@ -11,7 +11,6 @@ interface Surroundings {
   readonly typed?: string;
 }
 
-/** Creates an empty configuration. */
 function openConfiguration() {
   const folder = newFolder();
   const file = configFile(folder);
@@ -42,5 +41,4 @@ function openConfiguration() {
   return { file, run, says, stored: () => readConfig(folder).config };
 }
 
-/** A test with an empty configuration. */
 export const test = plain.extend('config', () => openConfiguration());

@@ -114,7 +114,6 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** State that the processes of a world share. */
 interface Store {
   open(pid: number): Promise<Opened>;
   /** The clock by which late requests arrive. */

@@ -10,5 +10,4 @@ export function newFolder(): string {
   return folder;
 }
 
-/** A test function that receives an empty folder. */
 export const test = plain.extend('folder', () => newFolder());

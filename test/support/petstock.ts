@@ -51,7 +51,6 @@ export function petstockAt({ env }: Pick<ProgramOptions, 'env'>, home: Home = te
     home,
     run,
     start: (command: Command, options?: ProgramOptions): Program => startProgram(command, withDefaults(options)),
-    /** Writes a change file, and returns its path. */
     file: (name: string, lines: readonly string[]) => {
       const path = join(home.folder, name);
       writeFileSync(path, `${lines.join('\n')}\n`);

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 
-/** A request as the service received it. */
 export interface SeenRequest {
   /** When the request came, by `performance.now()`. */
   readonly at: number;

@@ -39,7 +39,6 @@ export async function served(
   return result;
 }
 
-/** Sends a request to a served sandbox. */
 export async function get(url: string, key: string | null, path = '/inventory') {
   const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
   return { status: response.status, text: await response.text(), headers: response.headers };

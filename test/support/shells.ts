@@ -77,7 +77,6 @@ function shellOf(program: Program, home: Home, folder: string) {
   };
   return {
     home,
-    /** The shell's working folder. */
     folder,
     /**
      * Types the text, and TAB once or twice.

@@ -207,7 +207,6 @@ interface Running {
   run(command: string): Promise<{ readonly stdout: string }>;
 }
 
-/** Returns the stock by pet id. */
 export async function stockOf({ run }: Running): Promise<ReadonlyMap<string, number>> {
   const { stdout } = await run('inventory list -o tsv');
   const rows = stdout

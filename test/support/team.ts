@@ -34,7 +34,6 @@ export async function openTeam(stateUrl: string, options: Partial<ServiceOptions
         host,
         run: (command: string, options: ShopRunOptions = {}) =>
           shop.run(command, { host, random: Math.random, ...options }),
-        /** Writes a change file, and returns its path. */
         file: (name: string, lines: readonly string[]) => changeFile(shop, `${lines.join('\n')}\n`, name),
       };
     },

@@ -15,7 +15,6 @@ import {
 
 /** A till: the program in this process, with a scripted service and a test clock. */
 export interface Till<Time extends Clock = TestClock> extends Shop<ScriptedService, Time> {
-  /** Writes a file beside the folders, and returns its path. */
   file(name: string, text: string): string;
   /** Returns the rows that `--json` has printed, or those of the newest run. */
   rows(result?: RunResult): Promise<readonly PrintedRow[]>;

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import own from '../../package.json';
 
-/** The manual that is built beside the program. */
 const manual = join(dirname(inject('program')), 'man', 'petstock.1');
 
 test('builds a manual that mandoc accepts', () => {

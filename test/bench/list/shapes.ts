@@ -1,7 +1,6 @@
 import { escapeFirst, randomItem } from './random-item.ts';
 import { changedStock, foreignStock, jsonOf, type Pet, shuffledStock, stock } from './stock.ts';
 
-/** A spelling of the list. */
 export interface Shape {
   readonly name: string;
   item(pet: Pet, index: number): string;

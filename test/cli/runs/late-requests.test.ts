@@ -76,7 +76,7 @@ test('reports a set as unknown after a committed 503, a 429 and Ctrl-C', async (
 });
 
 describe('a write that the stock does not show', () => {
-  /** The service accepts a write, and carries it out later. */
+  /** A response of a service that will carry the write out later. */
   const accepted = answers(202, {}, '{"petId":1,"quantity":50,"status":"available"}');
 
   test.each<[what: string, first: Action, others: Action, exit: number]>([

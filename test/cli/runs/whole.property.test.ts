@@ -220,7 +220,6 @@ class World {
     await this.begin();
   }
 
-  /** Runs a command with its event. */
   async #live({ order: given, event, host: name, isAsked, wrongBy }: Command): Promise<RunResult | 'dead'> {
     const { clock } = this.#shop;
     let written: number | undefined;

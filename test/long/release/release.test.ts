@@ -119,7 +119,6 @@ function emptied(run: Git, folder: string): void {
   run('commit', '--quiet', '--all', '--message', 'Empty');
 }
 
-/** Creates a repository with one commit. */
 function repository(): { readonly folder: string; readonly run: Git } {
   const folder = newFolder();
   const run: Git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });

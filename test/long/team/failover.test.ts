@@ -30,7 +30,6 @@ async function asynchronousPair() {
   await untilStandbyIs(primary, 'async');
   const hosts = [primary.folder, standby.folder].join();
   return {
-    /** The URL with both servers. */
     url: `postgresql://postgres@/postgres?host=${hosts}&target_session_attrs=read-write`,
     primary,
     standby,
