@@ -160,7 +160,7 @@ class World {
     if (writer === undefined || writer.stage === 'dead') return;
     for (let time = 0; time < act.times; time += 1) await writer.step(this.stock);
     if (act.kind === 'step') return;
-    // A request of a killed process may still arrive until its time-out.
+    // A request of a killed process may still arrive until it times out.
     const { request, seen, pid, clock } = writer;
     const rest = (request?.expires ?? 0) - clock.monotonic();
     const at = this.#store.clock.monotonic() + rest - 1;

@@ -14,10 +14,10 @@ declare module 'vitest' {
 }
 
 /**
- * Builds the program for the tests that spawn it, into a folder of this run alone, so that it is never stale, and a
- * build into `dist` by `npm ci` or `npx petstock` at the same time can't disturb it. Beside it is the cache of its
- * compiled code, which halves the CPU of a start. `PETSTOCK_PROGRAM` is the path of another program to test: an older
- * one, an installed one, or the build that CI has just made.
+ * Builds the program for the tests that spawn it, into a folder of this run alone. So it is never stale, and a build
+ * into `dist` at the same time can't disturb it. Beside it is the cache of its compiled code, which halves the CPU of a
+ * start. `PETSTOCK_PROGRAM` is the path of another program to test: an older one, an installed one, or the build that
+ * CI has just made.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const caches = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));

@@ -17,7 +17,7 @@ export interface TriedCommand {
 const noTable = ['table'];
 const text = ['table', 'json', 'ndjson', 'csv', 'tsv'];
 
-/** All commands, in the order in which they are run, so that what a command lists exists by then. */
+/** All commands, in the order in which they run. What a command lists is created by earlier ones. */
 export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'config set': { args: 'codes FOLDER/codes.csv' },
   'config set-key': { args: '-e production' },

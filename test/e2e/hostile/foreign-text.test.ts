@@ -8,7 +8,7 @@ import { recordRun } from '../../support/recorded-runs.ts';
 import { changeFile, openShop, type Shop, type ShopRunOptions, test } from '../../support/shop.ts';
 import { stateSql } from '../../support/state-sql.ts';
 
-/** Text of a stranger, long enough to be wrapped at any width; each of its words is marked with `ø`. */
+/** Foreign text that is wrapped at any width. Each of its words is marked with `ø`. */
 const forged = Array.from({ length: 14 }, () => 'øHint: øpetstock øconfig øset-key').join(' ');
 const inHeader = forged.replaceAll('ø', '\xf8');
 const widths = [40, 80, 200];
