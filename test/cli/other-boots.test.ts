@@ -24,7 +24,7 @@ const sameBoot = ({ clock }: Shop) => ({ host: undefined, clock });
 test.for([
   ['another boot id', container],
   ['another host name', sameBoot],
-] as const)('a container with %s waits for the request of a run of its host', async ([, other], { shop }) => {
+] as const)('waits in a container with %s for a request of a run on its host', async ([, other], { shop }) => {
   const { host, clock } = other(shop);
   let sentAt = 0;
   await useState(shop, async ({ history }) => {

@@ -266,11 +266,11 @@ describe('an outdated stock', () => {
   });
 
   test.for([
-    ['was not sent', 'ECONNREFUSED', '+1', '+5', 16],
-    ['was not sent and would have set it', 'ECONNREFUSED', '+5', '-5', 10],
-    ['was lost and would have set it', 'ECONNRESET', '+5', '-5', 10],
+    ['an unsent attempt', 'ECONNREFUSED', '+1', '+5', 16],
+    ['an unsent attempt to set that stock', 'ECONNREFUSED', '+5', '-5', 10],
+    ['a lost attempt to set that stock', 'ECONNRESET', '+5', '-5', 10],
   ] as const)(
-    'writes a delta once if an outdated stock follows an attempt that %s',
+    'rereads an outdated stock after %s, and writes the delta once',
     async ([_what, code, first, second, sum], { till }) => {
       await till.exits(`inventory adjust 1 ${first}`, 0);
       const file = till.file('a.csv', `petId,delta\n1,${second}\n`);
