@@ -125,7 +125,6 @@ function resultOfFailure(
   return { kind: 'failed', error: failure, retryAfter };
 }
 
-/** Reports whether the request certainly did not reach the service. */
 function certainlyUnsent(error: unknown): boolean {
   if (error instanceof NetworkFailure) return error.isUnsent;
   return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);

@@ -107,7 +107,6 @@ const delimiters: ReadonlyMap<string, string> = new Map([
   ['|', 'vertical bar'],
 ]);
 
-/** Returns the name of a delimiter, like `semicolon`. */
 export function delimiterName(delimiter: string): string {
   return delimiters.get(delimiter) ?? delimiter;
 }
@@ -154,7 +153,6 @@ function scanRecord(text: string, start: number, delimiter: string): ScannedReco
   }
 }
 
-/** Returns the end of the line that contains a position. */
 function lineEnd(text: string, from: number): number {
   const lineBreak = /[\r\n]/g;
   lineBreak.lastIndex = from;

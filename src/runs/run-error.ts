@@ -83,7 +83,6 @@ function nothingText({ progress, isResumed }: RunErrorContext): string {
   return isResumed ? 'Nothing more was written' : 'Nothing was written';
 }
 
-/** Reports whether a request of the run had no response. */
 function hasUnanswered(progress: WriteProgress | undefined): boolean {
   return (progress?.everUnanswered.size ?? 0) > 0;
 }

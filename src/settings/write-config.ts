@@ -190,7 +190,6 @@ function withEdits(content: Content, store: string | undefined, name: string, ed
  */
 const maxWait = 30_000;
 
-/** Runs `work` while no other process changes the configuration. */
 async function underLock<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   const file = join(folder, 'config.lock');
   closeSync(openSync(file, 'a', 0o600));

@@ -170,7 +170,6 @@ export function requireSafeLocation(path: string): void {
   openSafeLocation(path).close();
 }
 
-/** @throws FailureError */
 function openSafeLocation(path: string): FileLocation {
   try {
     return openFileLocation(path);

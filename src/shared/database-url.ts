@@ -95,7 +95,7 @@ export function parseDatabaseUrl(text: string): Parsed<DatabaseAddress> {
   if (!/^postgres(ql)?:\/\//i.test(given)) return problem('it must begin with postgresql:// or postgres://');
   const url = readUrl(given);
   if (url === undefined)
-    return problem('it is not a URL: special characters in a password must be written as %40, %2F and so on');
+    return problem('it is not a URL: check the port, and write special characters in a password as %40, %2F and so on');
   // Unlike in a form, a plus is not a space.
   const search = new URLSearchParams(url.search.replaceAll('+', '%2B'));
   const unsupported = faultOf(search);

@@ -106,7 +106,7 @@ const lockSequence = statement('UPDATE petstock.sequence SET last = last');
  */
 export function refuseRepetition({ database }: StateContext, content: RunContent): void {
   const { contentHash, hasDeltas, undoes } = content;
-  const file = content.file === '-' ? 'the list from stdin' : (content.file ?? 'the count');
+  const file = content.file === '-' ? 'this input' : (content.file ?? 'the count');
   if ((contentHash ?? undoes) === undefined || hasDeltas === false) return;
   const [what, done] = undoes === undefined ? [file, 'applied'] : [`run ${undoes}`, 'undone'];
   throw new RepetitionError(

@@ -134,4 +134,4 @@ export const otherFolderHint = 'export PETSTOCK_STATE_DIR="$HOME/.petstock-state
 export const localFolderHint = 'export PETSTOCK_STATE_DIR="/var/tmp/petstock-$USER"';
 
 /** The consequence of a state that can't be used, for the error of a command that writes. */
-export const withoutHistory = 'Without a history nothing is written. Nothing was sent';
+export const withoutHistory = 'Nothing can be written without the history. Nothing was sent';
