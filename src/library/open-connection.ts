@@ -182,7 +182,8 @@ async function openLibraryState(
   const copies = { folder, url, clock, runtimeFolders: runtimeFolders(process.env), warn };
   const withoutState = { state: undefined, limits: new LimitsWithGateFiles(memory, { ...copies, isBrief: true }) };
   if (!hasState) return withoutState;
-  const options = { ...copies, need, processes, random: Math.random, command: 'a program', user: userOf({}) };
+  const about = { need, notDone: 'Nothing was sent', command: 'a program', user: userOf({}) };
+  const options = { ...copies, ...about, processes, random: Math.random };
   try {
     const state =
       folder === undefined

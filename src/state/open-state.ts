@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { FailureError, UnavailableError } from '../shared/errors.ts';
-import { stateFile } from './sqlite/engine.ts';
+import { mayHaveState, stateFile } from './sqlite/engine.ts';
 import { connectIn, type OpenFileOptions, type StateSystem, UnusableFolder } from './sqlite/open-file.ts';
 import { sqliteState } from './sqlite/sqlite-state.ts';
 import type { State, StateOptions } from './state.ts';
@@ -11,8 +11,11 @@ export interface OpenStateOptions
     Omit<StateOptions, 'warn' | 'refusal' | 'isFallback' | 'elsewhere'> {
   /** The state folder; created if it is missing. If `url` is set, the folder holds the fallback state. */
   readonly folder: string;
-  /** Whether to keep limits in the first usable runtime folder if the state folder can't be used. */
-  readonly movesLimits?: boolean | undefined;
+  /**
+   * The effect to report if the state folder can't be used. If it is undefined and the command needs no history, limits
+   * are kept in the first usable runtime folder instead.
+   */
+  readonly notDone?: string | undefined;
 }
 
 /**
@@ -22,15 +25,16 @@ export interface OpenStateOptions
  */
 export async function openState(options: OpenStateOptions, system?: StateSystem): Promise<State> {
   if (options.url !== undefined) return openShared(options, options.url, system);
-  const { folder, runtimeFolders = [], movesLimits, need, warn } = options;
+  const { folder, runtimeFolders = [], need, warn } = options;
+  const notDone = need === 'history' ? 'Nothing was sent' : options.notDone;
   try {
     return await openIn(folder, options, system);
   } catch (error) {
     if (!(error instanceof UnusableFolder)) throw error;
     const { message: refusal } = error;
-    if (need === 'history') throw error.with({ message: `${refusal}. Nothing was sent` });
+    if (notDone !== undefined) throw error.with({ message: `${refusal}. ${notDone}` });
     let last = error;
-    for (const runtime of movesLimits ? runtimeFolders : []) {
+    for (const runtime of runtimeFolders) {
       try {
         const state = await openIn(runtime, { ...options, refusal }, system);
         warn(`${refusal}. The known rate limits are kept in ${runtime} until this computer restarts`);
@@ -54,7 +58,7 @@ export async function openExistingState(options: OpenStateOptions, system?: Stat
     const { openExistingPostgres } = await import('./postgres/open-postgres.ts');
     return openExistingPostgres({ ...options, url });
   }
-  if (existsSync(stateFile(folder))) return openState({ ...options, readOnly: true }, system);
+  if (mayHaveState(folder)) return openState({ ...options, readOnly: true }, system);
   const runtime = runtimeFolders.find((each) => existsSync(stateFile(each)));
   if (need === 'history' || runtime === undefined) return undefined;
   return openIn(runtime, { ...options, refusal: `${folder} has no state` }, system);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -84,6 +84,16 @@ describe('a gate in a shared state', () => {
     await rm(join(shop.folders.state, '..', 'runtime'), { recursive: true });
     await expectGate(shop, { PETSTOCK_STATE_URL: await temporaryDatabase() });
   });
+});
+
+test("fails to clear limits if the state folder can't be used, and keeps the gate", async () => {
+  const shop = await shopWithState();
+  await refuse(shop);
+  chmodSync(shop.folders.state, 0o770);
+  const { stderr } = await shop.exits('limits clear --yes', 1, 'others can write to it');
+  expect(stderr).toMatch(/\. Nothing was cleared\.\n$/);
+  chmodSync(shop.folders.state, 0o700);
+  await expectGate(shop);
 });
 
 test('limits shows a gate that is only in a gate file, and limits clear removes the gate', async () => {

@@ -285,7 +285,7 @@ describe('a folder that can’t be used', () => {
   it('refuses a state folder on a network, whatever the command needs', async () => {
     for (const need of ['limits', 'history'] as const) {
       const folder = newFolder();
-      const { options } = opening(folder, { need, runtimeFolders: [folder], movesLimits: true });
+      const { options } = opening(folder, { need, runtimeFolders: [folder] });
       const failing = opened(options, { isOnNetwork: async () => true });
       await expect(failing).rejects.toMatchObject(failure('network'));
       expect(readdirSync(folder)).toEqual([]);
@@ -295,7 +295,7 @@ describe('a folder that can’t be used', () => {
   it('moves the limits to the first usable runtime folder, with a warning', async () => {
     const runtimeFolder = join(newFolder(), 'runtime');
     const runtimeFolders = ['/proc/other', runtimeFolder];
-    const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolders, movesLimits: true });
+    const { options, warnings } = opening(unusable, { need: 'limits', runtimeFolders });
     const state = await opened(options);
     await state.limits.fold('key', [{ type: 'start', boot: 'boot-1', env: 'staging', at: 1, wall: 1 }]);
     expect(warnings).toEqual([expect.stringContaining(runtimeFolder)]);
@@ -309,7 +309,7 @@ describe('a folder that can’t be used', () => {
 
   it("keeps a gate in petstock's own folder after both login folders are gone", async ({ folder }) => {
     const logins = [newFolder(), newFolder()];
-    const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins], movesLimits: true });
+    const { options, clock } = opening(folder, { runtimeFolders: ['/proc/other', ...logins] });
     const state = await openState(options);
     const at = clock.monotonic();
     const refused = { type: 'answer', id: 'a', at, wall: at, status: 429, retryAfter: 60_000 } as const;
@@ -325,7 +325,7 @@ describe('a folder that can’t be used', () => {
   it("fails if the state folder can't be used and no other folder may replace it", async () => {
     const [runtimeFolder, need] = [newFolder(), 'limits'] as const;
     for (const fields of [{ runtimeFolders: [runtimeFolder] }, { need }, { need, runtimeFolders: ['/proc/other'] }])
-      await expect(openState(opening(unusable, { ...fields, movesLimits: true }).options)).rejects.toMatchObject({
+      await expect(openState(opening(unusable, { ...fields }).options)).rejects.toMatchObject({
         kind: 'failure',
         hint,
       });
@@ -349,7 +349,6 @@ describe('a folder that can’t be used', () => {
     const { options, warnings } = opening(folder, {
       need: 'limits',
       runtimeFolders: [runtimeFolder],
-      movesLimits: true,
     });
     await opened(options, { loadEngine: async () => ({ DatabaseSync: Full }) });
     expect(warnings).toEqual([expect.stringContaining('disk is full')]);

@@ -42,7 +42,7 @@ const limits = define({
     };
     const listed = (limits: KeyLimits) => limits.list();
     await results.requireFields(limitsView([], 0));
-    const found = await (refresh ? refreshed() : withLimits(invocation, listed));
+    const found = await (refresh ? refreshed() : withLimits(invocation, undefined, listed));
     const keys = await namedKeys(invocation, found);
     const now = context.clock.now();
     const rows = keys.flatMap((key): LimitRow[] => {
@@ -64,17 +64,26 @@ const limits = define({
   },
 });
 
-/** Runs `use` on the limits of the state, or, if there is no state, on the saved gates. */
-async function withLimits<Result>(invocation: Invocation, use: (limits: KeyLimits) => Promise<Result>) {
+/**
+ * Runs `use` on the limits of the state, or, if there is no state, on the saved gates.
+ * @param notDone see `OpenStateOptions`
+ */
+async function withLimits<Result>(
+  invocation: Invocation,
+  notDone: string | undefined,
+  use: (limits: KeyLimits) => Promise<Result>,
+) {
   return withExistingState(
     invocation,
     async (state) => {
       if (state !== undefined) return use(state.limits);
       return use(new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits')));
     },
-    { need: 'limits' },
+    { need: 'limits', notDone },
   );
 }
+
+const notCleared = 'Nothing was cleared';
 
 const clear = define({
   description:
@@ -83,7 +92,7 @@ const clear = define({
   examples: [['petstock limits clear'], ['petstock limits clear --env production --yes']],
   action: async (invocation) => {
     const { messages, questions, context } = invocation;
-    await withLimits(invocation, async (store) => {
+    await withLimits(invocation, notCleared, async (store) => {
       const known = await namedKeys(invocation, await store.list());
       const keys = known
         .map((key) => ({ ...key, facts: factsOf(key, context.clock) }))
@@ -106,7 +115,7 @@ const clear = define({
       await questions.confirm({
         question: `Clear ${what}? If the service is called too early, it may ban the key.`,
         previewCommand: 'petstock limits',
-        notDone: 'Nothing was cleared',
+        notDone: notCleared,
       });
       for (const { scope } of chosen) await store.clear(scope);
       const names = chosen.map(({ name }) => name).join(', ');

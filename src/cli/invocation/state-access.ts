@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { runtimeFolders } from '../../settings/folders.ts';
 import { resolveSetting, settingOf } from '../../settings/settings.ts';
 import type { Sourced } from '../../settings/variables.ts';
@@ -17,22 +16,23 @@ interface StateUse extends Omit<ResolvedTarget, 'store'> {
   readonly command: string;
 }
 type Need = OpenStateOptions['need'];
+type ExistingStateUse = Partial<Pick<OpenStateOptions, 'need' | 'notDone'>> & { readonly isOwn?: boolean };
 
 /**
  * Opens the state for a command that must not create one, and closes it afterwards.
  * @param read receives undefined if there is no state yet
  * @param options with `need: 'limits'`, a state in the runtime folder is found, too; with `isOwn`, this machine's state
- * is opened even if a shared one is configured
+ * is opened even if a shared one is configured; `notDone`: see `OpenStateOptions`
  * @throws FailureError if the state can't be used, UnavailableError if it can't be reached
  */
 export async function withExistingState<T>(
   use: StateUse,
   read: (state: State | undefined) => Promise<T>,
-  { need = 'history', isOwn = false }: { readonly need?: Need; readonly isOwn?: boolean } = {},
+  { need = 'history', isOwn = false, notDone }: ExistingStateUse = {},
 ): Promise<T> {
   const { openExistingState } = await import('../../state/open-state.ts');
   const { url, ...options } = stateOptions(use, need);
-  const state = await openExistingState({ ...options, ...(url !== undefined && !isOwn && { url }) });
+  const state = await openExistingState({ ...options, notDone, ...(url !== undefined && !isOwn && { url }) });
   try {
     return await read(state);
   } finally {
@@ -48,8 +48,8 @@ export async function readLocalTables<T>(
   use: StateUse,
   read: (connection: SqliteConnection) => T,
 ): Promise<T | undefined> {
-  const { stateFile } = await import('../../state/sqlite/engine.ts');
-  if (!existsSync(stateFile(use.context.folders.state))) return undefined;
+  const { mayHaveState } = await import('../../state/sqlite/engine.ts');
+  if (!mayHaveState(use.context.folders.state)) return undefined;
   return withLocalTables(use, read, { readOnly: true });
 }
 
@@ -87,7 +87,6 @@ export function stateOptions(use: StateUse, need: Need): OpenStateOptions {
     ...{ need, clock, processes, random, command, interrupted },
     folder: folders.state,
     runtimeFolders: runtimeFolders(env),
-    movesLimits: true,
     ...(url !== undefined && { url, user: userOf(env) }),
     outageTimeout: (settingOf(settings, 'state-patience') ?? 60) * 1000,
     ...(keepFor !== undefined && { keepFor: keepFor * 86_400_000 }),

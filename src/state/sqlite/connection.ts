@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { FailureError, UnavailableError } from '../../shared/errors.ts';
 import { shellWord } from '../../shared/hint.ts';
 import { isBusy, sqliteCodeOf, sqliteCodes } from '../../shared/sqlite-engine.ts';
-import { otherFolderHint } from '../state-database.ts';
 import type { Row, Value } from '../statements.ts';
 import type { Engine } from './engine.ts';
 
@@ -203,9 +202,6 @@ export function toPetstockError(error: unknown, file: string, present: () => rea
     return new UnavailableError(`The state in ${file} has been locked for too long by ${who}`, { hint, cause: error });
   }
   if (damaged.includes(code) || errcode === shortRead) return new DamagedState(file, message, error);
-  return new FailureError(`The state in ${file} can't be read or written (${message})`, {
-    // On a full disk, the history and limits in the file are still needed, so there is no hint to use another folder.
-    hint: code === sqliteCodes.full ? undefined : otherFolderHint,
-    cause: error,
-  });
+  // The history and limits in the file are still needed, so there is no hint to use another folder.
+  return new FailureError(`The state in ${file} can't be read or written (${message})`, { cause: error });
 }

@@ -6,7 +6,7 @@ import { makePrivateFolder, requirePrivateFile } from '../../shared/private-file
 import { localFolderHint, otherFolderHint } from '../state-database.ts';
 import { lostAside } from '../tables.ts';
 import { companions, DamagedState, inodeOf, SqliteConnection, unusableBy } from './connection.ts';
-import { type Engine, loadEngine, stateFile } from './engine.ts';
+import { type Engine, loadEngine, mayHaveState, stateFile } from './engine.ts';
 import { isOnNetwork } from './network-folder.ts';
 import { contentOf, makeTables } from './schema.ts';
 
@@ -42,10 +42,12 @@ export async function connectIn(
   options: OpenFileOptions,
   system = realSystem,
 ): Promise<SqliteConnection> {
+  // In another folder, the history and limits of this one would be missing.
+  const hint = mayHaveState(folder) ? undefined : otherFolderHint;
   try {
     makePrivateFolder(folder);
   } catch (cause) {
-    throw new UnusableFolder((cause as Error).message, { hint: otherFolderHint, cause });
+    throw new UnusableFolder((cause as Error).message, { hint, cause });
   }
   if (await system.isOnNetwork(folder)) {
     throw new FailureError(`The state folder ${folder} is on a network file system, where locks can't be relied on`, {
@@ -53,16 +55,16 @@ export async function connectIn(
     });
   }
   const file = stateFile(folder);
-  requirePrivateFile(file);
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
+    requirePrivateFile(file);
     if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
     return await connect(folder, options, system);
   } catch (cause) {
     const isOfSystem = (cause as NodeJS.ErrnoException).syscall !== undefined;
     const reason = isOfSystem ? fileErrorReason(cause) : unusableBy(cause)?.message;
     if (reason === undefined) throw cause;
-    throw new UnusableFolder(`The state folder ${folder} can't be used: ${reason}`, { hint: otherFolderHint, cause });
+    throw new UnusableFolder(`The state folder ${folder} can't be used: ${reason}`, { hint, cause });
   }
 }
 
