@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fromGit, git, newFolder, npm, sumsOf } from '../commands.ts';
-import { notesOf, pageOf, releasedChangelog, requireNextVersion } from './versions.ts';
+import { notesOf, pageOf, releasedChangelog, requireNotEarlier } from './versions.ts';
 
 /**
  * `npm run release -- <version>`: makes a release of the commit that is checked out. It consists of a commit with the
@@ -44,7 +44,7 @@ mkdirSync(out, { recursive: true });
 for (const folder of ['binaries', 'packages'])
   for (const name of readdirSync(join(clone, 'dist', folder)))
     if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
-writeFileSync(join(out, 'NOTES.md'), notesOf(textIn(clone, 'CHANGELOG.md'), version));
+writeFileSync(join(out, 'NOTES.md'), notesIn(clone, version));
 const sums = sumsOf(out);
 writeFileSync(join(out, 'SHA256SUMS'), sums);
 let next = 'Nothing was committed or tagged.';
@@ -66,9 +66,9 @@ function requireReleasable(version: string): void {
     if (!git(root, 'tag', '--points-at', 'HEAD').split('\n').includes(`v${version}`))
       throw new Error(`The commit that is checked out does not have the tag v${version}.`);
   } else {
-    requireNextVersion(version, current);
+    requireNotEarlier(version, current);
     if (git(root, 'tag', '--list', `v${version}`) !== '') throw new Error(`The tag v${version} already exists.`);
-    notesOf(textIn(root, 'CHANGELOG.md'));
+    notesIn(root, version);
     for (const key of ['user.name', 'user.email'])
       if (!fromGit(root, 'config', key)) throw new Error(`git has no ${key}. To set it: git config ${key} '<yours>'`);
   }
@@ -85,13 +85,23 @@ interface Manifest {
   readonly homepage?: string;
 }
 
-/** Sets the version in the clone, and the address if there is none, and commits and tags the release there. */
+/** Returns the notes of the version; before the version is in `package.json`, those below `## Unreleased`. */
+function notesIn(folder: string, version: string): string {
+  const manifest: Manifest = JSON.parse(textIn(folder, 'package.json'));
+  return notesOf(textIn(folder, 'CHANGELOG.md'), manifest.version === version ? version : undefined);
+}
+
+/**
+ * Sets the version in the clone, unless it is there already, and the address if there is none. Commits and tags the
+ * release there.
+ */
 function commitInClone(version: string): void {
-  const changelog = textIn(clone, 'CHANGELOG.md');
-  const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');
-  writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(changelog, version, day));
-  npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
-  const { homepage }: Manifest = JSON.parse(textIn(clone, 'package.json'));
+  const { version: current, homepage }: Manifest = JSON.parse(textIn(clone, 'package.json'));
+  if (version !== current) {
+    const [day = ''] = git(clone, 'log', '-1', '--format=%cI').split('T');
+    writeFileSync(join(clone, 'CHANGELOG.md'), releasedChangelog(textIn(clone, 'CHANGELOG.md'), version, day));
+    npm(clone, 'version', version, '--no-git-tag-version', '--ignore-scripts');
+  }
   if (homepage === undefined && page !== undefined) {
     const address = [
       `homepage=${page}#readme`,
@@ -102,7 +112,7 @@ function commitInClone(version: string): void {
     npm(clone, 'pkg', 'set', ...address);
   }
   for (const key of ['user.name', 'user.email']) git(clone, 'config', key, git(root, 'config', key));
-  const tagged = `petstock ${version}\n\n${notesOf(changelog)}`;
-  git(clone, 'commit', '--quiet', '--all', '--message', `Release ${version}`);
+  const tagged = `petstock ${version}\n\n${notesIn(clone, version)}`;
+  git(clone, 'commit', '--quiet', '--all', '--allow-empty', '--message', `Release ${version}`);
   git(clone, 'tag', '--annotate', `v${version}`, '--message', tagged, '--cleanup=verbatim');
 }

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 
 /** npm's functions for versions by Semantic Versioning. */
-const { gt, valid } = createRequire(import.meta.url)('semver');
+const { lt, valid } = createRequire(import.meta.url)('semver');
 
 /**
  * Checks the version of a release.
- * @throws Error if `wanted` is not a version, has build metadata (`+`), or does not come after `current`
+ * @throws Error if `wanted` is not a version, has build metadata (`+`), or comes before `current`
  */
-export function requireNextVersion(wanted: string, current: string): void {
+export function requireNotEarlier(wanted: string, current: string): void {
   if (valid(wanted) !== wanted) throw new Error(`"${wanted}" is not a version. Write one like 1.2.3 or 1.2.3-rc.1.`);
-  if (!gt(wanted, current)) throw new Error(`${wanted} does not come after ${current}, the version in package.json.`);
+  if (lt(wanted, current)) throw new Error(`${wanted} comes before ${current}, the version in package.json.`);
 }
 
 const unreleasedHead = /^## \[?Unreleased\]?[ \t]*$/im;

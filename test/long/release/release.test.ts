@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { buildConstants } from '../../../.ci/commands.ts';
-import { notesOf, pageOf, releasedChangelog, requireNextVersion } from '../../../.ci/release/versions.ts';
+import { notesOf, pageOf, releasedChangelog, requireNotEarlier } from '../../../.ci/release/versions.ts';
 import { version } from '../../../package.json';
 import { newFolder } from '../../support/new-folder.ts';
 
@@ -45,14 +45,14 @@ test.each([
   ['0.10.0', '0.9.0'],
   ['1.0.0', '1.0.0-rc.2'],
   ['1.0.0-rc.10', '1.0.0-rc.9'],
-])('accepts the version %s after %s, and not before it', (next, current) => {
-  requireNextVersion(next, current);
-  expect(() => requireNextVersion(current, next)).toThrow('does not come after');
-  expect(() => requireNextVersion(next, next)).toThrow('does not come after');
+])('accepts the version %s after %s and after itself, and not in reverse', (next, current) => {
+  requireNotEarlier(next, current);
+  expect(() => requireNotEarlier(current, next)).toThrow('comes before');
+  requireNotEarlier(next, next);
 });
 
 test.each(['', 'v0.2.0', '0.2', '1.0.0-01', '1.0.0+1', '1.0.0\n', 'patch'])('refuses %j as a version', (text) => {
-  expect(() => requireNextVersion(text, '0.1.0')).toThrow('is not a version');
+  expect(() => requireNotEarlier(text, '0.1.0')).toThrow('is not a version');
 });
 
 test.each([
@@ -67,12 +67,12 @@ test.each([
 test.each([
   ['without a version', ['--dry-run'], () => {}, 'Pass one version'],
   ['with an invalid version', ['next', '--dry-run'], () => {}, '"next" is not a version'],
-  ['of a version that already exists', ['0.1.0', '--dry-run'], () => {}, '0.1.0 does not come after 0.1.0'],
+  ['of an earlier version', ['0.0.9', '--dry-run'], () => {}, '0.0.9 comes before 0.1.0'],
   [
     'whose tag already exists',
-    ['0.2.0', '--dry-run'],
-    (run: Git) => run('tag', 'v0.2.0'),
-    'The tag v0.2.0 already exists',
+    ['0.1.0', '--dry-run'],
+    (run: Git) => run('tag', 'v0.1.0'),
+    'The tag v0.1.0 already exists',
   ],
   [
     'with uncommitted changes',
