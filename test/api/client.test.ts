@@ -100,7 +100,7 @@ describe('responses to the client', () => {
   test.each([
     [1000, 'no such pet'],
     [1_100_000, undefined],
-  ])("keeps the service's words of an error whose body has about %i bytes: %s", async (length, message) => {
+  ])("reads the service's message from an error body of about %i bytes: %s", async (length, message) => {
     const body = JSON.stringify({ code: 'x', message: 'no such pet', note: 'x'.repeat(length) });
     const { client } = await openClient([answer(404, body)]);
     const { serviceError } = await client.getPet(1n).catch((error) => error);

@@ -5,7 +5,7 @@ import { openShop } from '../support/shop.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { answer, hangInBody, item, stock, until } from './server.ts';
 
-test('reuses one connection after responses of any status whose bodies were read', async () => {
+test('reuses a connection after a response of any status if its body was read', async () => {
   const compressed = await promisify<string, Buffer>(gzip)(stock);
   const { server, client, list } = await openClient([
     answer(200, stock),

@@ -39,7 +39,7 @@ describe('failures of a gateway or the network', () => {
   test.each([
     ['http://127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:1'],
     ['https://service.invalid', 'getaddrinfo E'],
-  ])('gives up after 4 retries if nothing listens at %s', async (origin, cause) => {
+  ])("gives up after 4 retries if it can't connect to %s", async (origin, cause) => {
     const { list, clock, sentAt } = createClientRig({ url: `${origin}/v1` });
     const message = expect.stringContaining(`Can't reach the service at ${origin}: ${cause}`);
     await expect(list()).rejects.toMatchObject({ name: 'UnavailableError', message, status: undefined });

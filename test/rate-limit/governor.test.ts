@@ -304,7 +304,7 @@ describe('an abort of an admission', () => {
   });
 });
 
-test('announces its wait after waiting for the lease of another process for a second', async () => {
+test('announces a wait for the lease of another process after a second', async () => {
   const { clock, governor, beside } = await known(2);
   await governor.admit(unaborted);
   await clock.sleep(5000);
@@ -476,7 +476,7 @@ describe('a process that has died', () => {
   test.each([
     [true, 1],
     [false, 4],
-  ])('sends one request at a time only if it is exclusive (%s): %i at once', async (exclusive, count) => {
+  ])('sends one request at a time only in exclusive mode (%s): %i at once', async (exclusive, count) => {
     const { governor } = await known(5, { exclusive });
     expect(await governor.admitSeveral({ min: 1, max: 4 }, unaborted)).toHaveLength(count);
   });
@@ -544,7 +544,7 @@ describe('records of the governor', () => {
     [5, 100],
     [20, 200],
     [1000, 250],
-  ])('collects records for longer the longer a write takes (%i ms): %i ms', async (takes, delay) => {
+  ])('waits longer to collect records if writes are slower (%i ms): %i ms', async (takes, delay) => {
     const { store, log, clock, one, two } = await started(takes);
     store.takes = 0;
     const began = clock.monotonic();
@@ -580,7 +580,7 @@ describe('records of the governor', () => {
 test.each([
   [true, fortySeconds],
   [false, 0],
-])('reserves the last requests of a window for other commands in a bulk run (%s): %i ms', async (bulk, wait) => {
+])('reserves the last requests for other commands in a bulk run (%s): waits %i ms', async (bulk, wait) => {
   const { clock, waitAfter } = createRig({ bulk });
   expect(await waitAfter(ok(told(2, 40 * second, clock.now())))).toBe(wait);
 });

@@ -83,7 +83,7 @@ describe('a write that the stock does not show', () => {
     ['a 503, and a 401 to the next', answers(503), answers(401), 4],
     ['a 202, and a 401 to the next', accepted, answers(401), 4],
     ['a 503 each time', answers(503), answers(503), 5],
-    ['a 503, and a 429 of hours', answers(503), answers(429, { 'Retry-After': '7200' }), 6],
+    ['a 503, and a 429 with hours to wait', answers(503), answers(429, { 'Retry-After': '7200' }), 6],
   ])('does not report a change as unwritten if it may still arrive: %s', async (_what, first, others, exit) => {
     for (const command of ['apply', 'inventory set 1 50 --expect 10'] as const) {
       const till = await openTill();

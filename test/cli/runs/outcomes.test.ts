@@ -23,7 +23,7 @@ describe('all rows committed, and all responses lost', () => {
   test.for<[what: string, action: Action, exit: number, rows: string]>([
     ['no connection', drop, 8, quantities],
     ['empty lists', answers(200, {}, '[]'), 8, deltas],
-    ['a 429 of hours', answers(429, hours), 8, quantities],
+    ['a 429 with hours to wait', answers(429, hours), 8, quantities],
     ['Ctrl-C', drop, 130, quantities],
   ])(
     'reports committed rows without a response as unknown after %s, and as applied on resume',
