@@ -78,9 +78,9 @@ test.for<
     moved,
     [8, 'PATCH GET'],
     { unknown: 1 },
-    'whether the stock of pet 1 was set to 5: The service redirects',
+    'whether the stock of pet 1 was set to 5: The service redirected',
   ],
-  ['an adjust', 'adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirects a PATCH with 302'],
+  ['an adjust', 'adjust 1 +5', moved, [1, 'GET PATCH GET'], { failed: 1, unknown: 0 }, 'redirected a PATCH with'],
   [
     'a row of a file after writing it',
     bulk,
