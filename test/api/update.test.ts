@@ -42,7 +42,7 @@ test.each<[string, Answerer, Facts]>([
   }
 });
 
-test('reports a response that begins with an unrequested 100 Continue as unreadable', async () => {
+test('reports a response as unreadable if it begins with an unrequested 100 Continue', async () => {
   const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   const { server, client } = await openClient([raw(`${early}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`), ok]);
   const { origin } = new URL(server.url);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openPager } from '../../bin/terminal.ts';
 import { newFolder } from '../support/new-folder.ts';
 
-test('runs a pager that is named by a Windows path without a shell on Windows', async () => {
+test('runs a pager without a shell on Windows if its name is a Windows path', async () => {
   const folder = newFolder();
   const program = join(folder, 'tools\\less.exe');
   writeFileSync(program, `#!/bin/sh\ncat > '${folder}/shown'\n`, { mode: 0o755 });

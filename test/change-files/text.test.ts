@@ -21,7 +21,7 @@ describe('readChanges of what is not UTF-8', () => {
     expect(faultLines(await readChunks(cut(bytes, [1])))).toEqual([`${fault}: ${saveAgain}`]);
   });
 
-  it('reports text that is not UTF-8 after the faults of earlier lines', async () => {
+  it('reports the faults of earlier lines before text that is not UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from('id,qty,reason\r\n1,x,é\r\n2,3,'), Buffer.from('é\r\n', 'latin1')]);
     expect(await faultsOf(bytes)).toEqual([
       `2 qty: "x" is not a quantity: a quantity is a whole number such as 12`,

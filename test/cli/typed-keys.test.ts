@@ -94,7 +94,7 @@ test.for([
 });
 
 test.for([secret, 'plainkeys3cret', `with ${secret} in it`])(
-  'leaves a key out of a hint, even from the free text %s',
+  'leaves a key in the free text out of a hint: %s',
   async (text, { shop }) => {
     for (const words of [['--reason', text], [`--ref=${text}`]]) {
       expect(await refusedCount(shop, words)).not.toMatch(/s3cret|set-key/);

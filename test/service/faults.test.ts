@@ -87,7 +87,7 @@ describe.each([24, 2_500])('a list of %i pets under a fault', (pets) => {
     expect((await service.get('/inventory')).json).toHaveLength(pets);
   });
 
-  test('sends a list that is not JSON with the fault malform', async () => {
+  test('sends a list in invalid JSON with the fault malform', async () => {
     const service = await open('malform');
     const answer = await service.get('/inventory');
     expect([answer.status, answer.json, answer.text.slice(0, 10)]).toEqual([200, undefined, '<{"petId":']);

@@ -78,7 +78,7 @@ test("logs a request that can't be read, and one that is never answered", async 
   ]);
 });
 
-test('excludes time by which the administration advanced the clock from logged durations', async () => {
+test('excludes advances of the clock by the administration from logged durations', async () => {
   const { service, entries, logged } = await startLogged({ adminPort: 0 });
   const headers = { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json', 'Content-Length': 14 };
   const patch = request(`${service.url}/inventory/1`, { method: 'PATCH', headers });

@@ -25,7 +25,7 @@ test('admits exactly the limit, and loses no update, with three processes on one
   expect(written).toEqual(petIds.filter((_, index) => statuses[index] === 200));
 });
 
-test('keeps answered changes and used limits after kill -9', { timeout: 90_000 }, async () => {
+test('keeps confirmed changes and used limits after kill -9', { timeout: 90_000 }, async () => {
   const options = { file: temporaryFile(), key: generateKey(), plan: 'pro' } as const;
   const serve = await prepareServing();
   const { child, set } = await serve(options);

@@ -42,7 +42,7 @@ describe('keptBoot on a system without boot ids', () => {
     expect(bootAfter(hour + 1)).toBe(second);
   });
 
-  test('gives two processes that start at the same moment the same boot', ({ folder }) => {
+  test('gives the same boot to two processes that start at the same moment', ({ folder }) => {
     let other = '';
     const monotonic = () => {
       other ||= machine(folder)(7);

@@ -565,7 +565,7 @@ export function testState(name: string, newStore: () => Driver): void {
         },
       );
 
-      it('counts a row as undone or not through a chain of undos', async () => {
+      it('decides through a chain of undos whether a row is undone', async () => {
         const chain = [await write(ours, 7n)];
         const undo = async () => chain.push(await write(ours, 7n, {}, { command: 'undo', undoes: chain.at(-1)?.run }));
         const undone = () => Promise.all(chain.map(async (log) => (await runOf(log)).undone));

@@ -74,7 +74,7 @@ test.for(['--env=production', '--dry-run', '--yes'])(
   },
 );
 
-test.each([0, 2])('resends a write that fails with 503 as often as --retries %i allows', async (retries) => {
+test.each([0, 2])('resends a write as often as --retries %i allows if it fails with 503', async (retries) => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
   for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
     const { requests } = await shop.run(`inventory ${write} --retries ${retries}`);

@@ -259,7 +259,7 @@ describe('the file of sandbox serve', () => {
     expect(code).toBe(0);
   });
 
-  test('replaces a sandbox file that is not a database on reset', async ({ shop }) => {
+  test('sandbox reset replaces a sandbox file that is not a database', async ({ shop }) => {
     const { file } = await shop.json('sandbox info --json');
     for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
     writeFileSync(file, 'Feed the cats. '.repeat(100));

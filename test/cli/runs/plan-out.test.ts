@@ -6,7 +6,7 @@ import { type Till, test } from '../../support/till.ts';
 const textOf = (file: string) => readFileSync(file, 'utf8');
 const planOf = (till: Till) => join(till.folders.state, '..', 'plan.csv');
 
-test('writes a plan to the --plan-out file, and then exactly its rows to the service with apply', async ({ till }) => {
+test('writes a plan to the --plan-out file, and apply then writes exactly its rows', async ({ till }) => {
   const file = till.file('delivery.csv', 'petId,delta,reason,ref\n2,5,"a ""gift""",\n1,-3,,N-1\n3,0,,\n');
   const plan = planOf(till);
   const dry = await till.run(`inventory apply ${file} --dry-run --plan-out ${plan} --reason spring --json`);
