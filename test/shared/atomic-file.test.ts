@@ -56,7 +56,7 @@ describe('writeFileAtomically', () => {
     expect(here.read('same.csv')).toContain('much longer');
   });
 
-  test('leaves the file unchanged, and no temporary file, if the content or the disk fails', async ({ here }) => {
+  test('keeps the file, and leaves no temporary file behind, if the content or the disk fails', async ({ here }) => {
     here.write('old.csv', 'old');
     const failure = new Error('the connection is gone');
     await expect(writeFileAtomically(here.at('old.csv'), pieces('half of', failure))).rejects.toBe(failure);

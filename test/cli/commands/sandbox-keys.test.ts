@@ -12,7 +12,7 @@ async function printed(shop: Shop, command: string) {
 }
 
 describe('sandbox keys', () => {
-  test('prints a new key only in sandbox keys create, and never in sandbox keys list', async ({ shop }) => {
+  test('sandbox keys create prints a new key, and sandbox keys list never prints it', async ({ shop }) => {
     expect(await printed(shop, 'sandbox keys list')).toEqual([]);
     await shop.exits('sandbox keys revoke 000000000000', 9);
     expect(existsSync(shop.folders.state)).toBe(false);
