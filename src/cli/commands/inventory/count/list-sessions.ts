@@ -1,6 +1,7 @@
 import { accountOf, hashOf } from '../../../../counts/account.ts';
 import { CountSessions } from '../../../../counts/count-sessions.ts';
-import { type CountSession, DamagedCountSession } from '../../../../counts/session-tables.ts';
+import { type CountSession, DamagedCountSession, record } from '../../../../counts/session-tables.ts';
+import type { Tally } from '../../../../inventory/count/tally.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
@@ -31,13 +32,25 @@ export async function listSessions(invocation: Invocation, closed: boolean): Pro
   const found = await readLocalTables(invocation, (connection) => sessionsIn(connection, invocation).list(closed));
   const named = (found ?? []).filter(({ head }) => isNamed(invocation, head));
   const listed: ListedSession[] = [];
-  for (const session of named) listed.push({ ...session, isDoubtful: await isDoubtful(invocation, session) });
+  for (const session of named) listed.push(await listedOf(invocation, session));
   await invocation.results.print(sessionsView(listed, targetName(invocation.target)));
 }
 
 interface ListedSession extends CountSession {
   /** Whether the session is open, but may have been applied by a run that the history lacks. */
   readonly isDoubtful: boolean;
+}
+
+async function listedOf(invocation: Invocation, session: CountSession): Promise<ListedSession> {
+  return { ...session, isDoubtful: await isDoubtful(invocation, session) };
+}
+
+/**
+ * Returns the units of a session. Units that it has handed over are included if it is not known whether they were
+ * applied.
+ */
+function tallyOf({ codes, scans, isDoubtful }: ListedSession): Tally {
+  return accountOf({ codes, scans: isDoubtful ? [...scans, record('settled')] : scans }).tally;
 }
 
 /**
@@ -63,12 +76,12 @@ async function isDoubtful(invocation: Invocation, session: CountSession): Promis
 /** Discards a session after confirmation; its content stays on disk. Removes a session that is finished or damaged. */
 export function discardSession(invocation: Invocation, text: string): Promise<void> {
   return withSessions(invocation, async (sessions) => {
-    const found = findAny(sessions, text);
+    const found = await findAny(invocation, sessions, text);
     const isDamaged = found instanceof DamagedCountSession;
     const { session } = isDamaged ? found : found.head;
     const name = session.slice(-4);
     const removes = isDamaged || found.end !== undefined;
-    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(accountOf(found).tally)}`;
+    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
     const question = `${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`;
     await invocation.questions.confirm({ question, notDone: 'The session was not changed' });
     if (removes) sessions.remove(session);
@@ -79,9 +92,9 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
   });
 }
 
-function findAny(sessions: CountSessions, text: string): CountSession | DamagedCountSession {
+async function findAny(invocation: Invocation, sessions: CountSessions, text: string) {
   try {
-    return sessions.find(text);
+    return await listedOf(invocation, sessions.find(text));
   } catch (error) {
     if (error instanceof DamagedCountSession) return error;
     throw error;
@@ -109,7 +122,7 @@ const fields = [
 
 function rowOf(session: ListedSession): Row {
   const { mode, at, env, store = null, session: id, label = null, user = null } = session.head;
-  const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
+  const { scans, pets, units, unknownUnits: unknown } = tallyOf(session);
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
   const [state, became] = [stateOf(session), run ?? file ?? into];
   return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became, label, user };
@@ -136,7 +149,7 @@ function tableRow(session: ListedSession): Row {
 }
 
 /** Returns the state of a session: `unknown` if it is not known whether the session was applied. */
-function stateOf({ end, holder, isDoubtful }: CountSession & Partial<ListedSession>): string {
+function stateOf({ end, holder, isDoubtful }: ListedSession): string {
   if (isDoubtful) return 'unknown';
   return end?.how ?? (holder === undefined ? 'open' : 'counting');
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { InterruptedError } from '../../../../../src/shared/errors.ts';
-import { openShop, type Shop, stockOf, test } from '../../../../support/shop.ts';
+import { confirming, openShop, type Shop, stockOf, test } from '../../../../support/shop.ts';
 import { stateSql } from '../../../../support/state-sql.ts';
 import { count, person, sessionIn, sessionsIn, statesIn } from './count-rig.ts';
 
@@ -54,6 +54,16 @@ async function killedCount(shop: Shop, lines: string, args: string): Promise<str
   });
   return sessionIn(shop);
 }
+
+test('shows the units that a counting session handed over before a crash, if no run has them', async ({ shop }) => {
+  await count(shop, '4 x2\n', '--take --yes');
+  const undone = ["DELETE FROM count_scans WHERE kind IN ('run', 'settled')", 'UPDATE counts SET ended = NULL'];
+  await stateSql(shop.folders.state, ...undone, 'DELETE FROM rows', 'DELETE FROM runs');
+  expect(await shop.json('inventory count --list --json')).toMatchObject([{ pets: 1, units: 2, state: 'unknown' }]);
+  const { asked, prompts } = confirming(true);
+  await shop.exits(`inventory count --discard ${await sessionIn(shop)}`, 0, [], { ...person, prompts });
+  expect(asked).toEqual([expect.stringContaining('(unknown: 2 units, 1 pet)?')]);
+});
 
 test('reports after a crash that a counting session was already applied by a run', async ({ shop }) => {
   const session = await killedCount(shop, '4 x2\n', '--yes');
