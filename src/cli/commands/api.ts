@@ -4,6 +4,7 @@ import { HeldBytes } from '../../api/body.ts';
 import type { CheckedHead } from '../../api/client.ts';
 import { FailureError, InterruptedError, NotFoundError, UnavailableError, UsageError } from '../../shared/errors.ts';
 import { petstock } from '../../shared/hint.ts';
+import { statusMeaning } from '../../shared/http-status.ts';
 import { sentence } from '../../shared/parsed.ts';
 import { singleLine } from '../../shared/sanitize.ts';
 import { classifyFailure } from '../../writes/classify-failure.ts';
@@ -57,8 +58,10 @@ export const defineApi = define({
       if (!isHeadShown) await printHead(invocation, head);
       isHeadShown = true;
     };
-    const asUnsure = (error: unknown) => (isRead ? error : unsure(error, `${method} ${path}`));
+    let status: number | undefined;
+    const asUnsure = (error: unknown) => (isRead ? error : withOutcome(error, `${method} ${path}`, status));
     const answer = client.stream({ method, path, body, headers }, async (chunk, facts) => {
+      status = facts.status;
       if (!isShown(facts.status)) return;
       await showHead(facts);
       await printer.print(chunk);
@@ -77,13 +80,17 @@ export const defineApi = define({
 });
 
 /**
- * Adds to an error that the service may have carried out the request, if that is not known. Returns any other error
+ * Adds to an error that the service has carried out the request, or may have done so. Returns any other error
  * unchanged.
+ * @param status the status of the response, if its body has begun
  */
-function unsure(error: unknown, request: string): unknown {
+function withOutcome(error: unknown, request: string, status: number | undefined): unknown {
+  const isDone = status !== undefined && statusMeaning(status) === 'done';
   const isFault = error instanceof UnavailableError || error instanceof InterruptedError;
-  if (!isFault || classifyFailure(error).kind !== 'unknown') return error;
-  return error.with({ message: `${sentence(error.message)} It is not known whether ${request} was carried out` });
+  if (!isFault && !(isDone && error instanceof FailureError)) return error;
+  if (classifyFailure(error).kind !== 'unknown') return error;
+  const outcome = isDone ? `${request} was carried out` : `It is not known whether ${request} was carried out`;
+  return error.with({ message: `${sentence(error.message)} ${outcome}` });
 }
 
 function methodOf(text: string): string {
@@ -176,7 +183,7 @@ function bodyPrinter({ context, results }: Invocation) {
       if (!isTerminal) return results.write(chunk);
       if (held.length + chunk.length > maxShown) {
         throw new FailureError(
-          'The response is longer than 16 MiB, which is too much for a terminal. Redirect it to a file',
+          'The response is longer than 16 MiB, which is too much for a terminal, but not for a file',
         );
       }
       held.add(chunk);

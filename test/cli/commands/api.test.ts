@@ -142,6 +142,12 @@ test.for<[string, Action, boolean]>([
   expect((await till.run('api GET /inventory --retries 0')).stderr).not.toContain('not known');
 });
 
+test('reports that an api write was carried out if its response is too long for a terminal', async ({ till }) => {
+  till.service.next('PATCH', answers(200, {}, ' '.repeat(16 * 1024 * 1024 + 1)));
+  const command = ['api', 'PATCH', '/inventory/1', '--data', '{"quantity":50}'];
+  await till.exits(command, 1, /not for a file\.\s+PATCH\s+\/inventory\/1\s+was\s+carried\s+out\.\n/, { terminal: 80 });
+});
+
 test('prints the response of pets get, and warns that its endpoint is deprecated and will be removed', async ({
   shop,
 }) => {
