@@ -67,7 +67,8 @@ export function runErrorOf(end: RunErrorContext): PetstockError | undefined {
   const first = cause ?? progress?.firstFailure;
   if (end.isSingle && first instanceof PetstockError) return singleError(end, first);
   if (first !== undefined) {
-    const message = `${nothingText(end)}${why || `: ${(first as Error).message}`}`;
+    const [reason, nothing] = [(first as Error).message, nothingText(end)];
+    const message = first instanceof RateLimitedError ? `${sentence(reason)} ${nothing}` : `${nothing}: ${reason}`;
     if (first instanceof PetstockError) return first.with({ message, hint });
     return new FailureError(message, { hint, cause: first });
   }

@@ -5,6 +5,7 @@ import {
   ConflictError,
   FailureError,
   InterruptedError,
+  RateLimitedError,
   statusSentence,
   UnavailableError,
 } from '../../src/shared/errors.ts';
@@ -218,6 +219,12 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     resume,
     [row('notAttempted'), row('notAttempted')],
     { cause: new UnavailableError('down'), ...unanswered },
+  ],
+  [
+    'rate-limited: Wait. Nothing was written',
+    resume,
+    [row('notAttempted'), row('notAttempted')],
+    { cause: new RateLimitedError('Wait'), progress: progress() },
   ],
   [
     'failure: Nothing was written: bug',
