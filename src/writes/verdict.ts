@@ -81,7 +81,7 @@ function verdictOnDelta({ write, wasSent, stock, laterWrites }: UnansweredRow, f
   return { kind: 'conflict', message: `${message}, and ${notKnown}` };
 }
 
-const notKnown = 'it is not known whether this row was written before that';
+const notKnown = 'it is not known whether this row was written';
 
 /** Explains why a row can't be written, as a clause without a period. */
 function stockMovedMessage(
