@@ -238,7 +238,6 @@ function hintOf({ report: { run, rows }, progress, target, isSingle }: RunErrorC
     : petstock`history show ${run}`;
 }
 
-/** Returns the status and the error body of the response, if the service sent one. */
 function answerOf(cause: unknown): Pick<PetstockError, 'status' | 'serviceError'> {
   return cause instanceof PetstockError ? { status: cause.status, serviceError: cause.serviceError } : {};
 }

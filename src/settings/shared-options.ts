@@ -165,7 +165,6 @@ export function readSharedOptions(
   return { options, problemText };
 }
 
-/** Returns the long name of an option, such as `--timeout`. */
 function nameOf(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 }

@@ -220,12 +220,7 @@ test.each<[string, string | undefined, BulkRow[], Facts]>([
     [row('notAttempted'), row('notAttempted')],
     { cause: new UnavailableError('down'), ...unanswered },
   ],
-  [
-    'rate-limited: Wait. Nothing was written',
-    resume,
-    [row('notAttempted'), row('notAttempted')],
-    { cause: new RateLimitedError('Wait'), progress: progress() },
-  ],
+  ['rate-limited: Wait. Nothing was written', resume, [row('notAttempted')], { cause: new RateLimitedError('Wait') }],
   [
     'failure: Nothing was written: bug',
     show,
