@@ -140,7 +140,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       interrupted: interruption(signal),
       onDelay: () => {},
     }),
-    limits: () => currentLimits([{ scope, state: limits.peek(scope) }], clock).map(limitState),
+    limits: () => currentLimits(limits.peek(scope), clock).map(limitState),
     // Closes the transport, because kept-alive connections would occupy the service.
     close: async () => {
       transport.close?.();

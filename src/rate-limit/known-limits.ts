@@ -1,14 +1,10 @@
 import type { Clock } from '../shared/clock.ts';
-import type { KnownKey } from './key-limits.ts';
 import { hasEnded, isSameBoot, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
 import { bulkReserve } from './rules.ts';
 import type { Window } from './window.ts';
 
-/** One window of one key, as last reported by the service. Times are milliseconds since the Unix epoch. */
+/** One window of a key, as last reported by the service. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
-  /** Identifies the service and the key, by `scopeOf`. */
-  readonly scope: string;
-  readonly env: string;
   readonly kind: WindowKind;
   readonly limit: number;
   /** Number of requests left: as reported, minus the requests that have ended since without a new report. */
@@ -19,50 +15,42 @@ export interface KnownLimit {
   readonly asOf: number;
 }
 
-/** Returns the last known limits of each key, ordered by environment, newest first. Some windows may have ended. */
-export function knownLimits(keys: readonly KnownKey[]): KnownLimit[] {
-  return limitsOf(keys, () => true);
+/** Returns the last known limits of a key, newest first. Some windows may have ended. */
+export function knownLimits(state: KeyState): KnownLimit[] {
+  return limitsOf(state, () => true);
 }
 
 /** Like `knownLimits`, without windows that have ended. After a restart of the machine, the wall clock decides. */
-export function currentLimits(keys: readonly KnownKey[], clock: Clock): KnownLimit[] {
-  const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
-  return limitsOf(keys, (state, window) =>
-    isSameBoot(state.boot, boot) ? !hasEnded(state, window, at) : wall < window.reset,
-  );
+export function currentLimits(state: KeyState, clock: Clock): KnownLimit[] {
+  const [at, wall, isSame] = [clock.monotonic(), clock.now(), isSameBoot(state.boot, clock.boot())];
+  return limitsOf(state, (window) => (isSame ? !hasEnded(state, window, at) : wall < window.reset));
 }
 
-function limitsOf(keys: readonly KnownKey[], counts: (state: KeyState, window: Window) => boolean): KnownLimit[] {
-  const limits = keys.flatMap(({ scope, state }) =>
-    windowKinds.flatMap((kind) => {
-      const window = state.windows[kind];
-      if (window === undefined || !counts(state, window)) return [];
-      const { limit, left, reset, asOf } = window;
-      return [{ scope, env: state.env, kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
-    }),
-  );
-  return limits.sort((a, b) => a.env.localeCompare(b.env) || b.asOf - a.asOf);
+function limitsOf({ windows }: KeyState, counts: (window: Window) => boolean): KnownLimit[] {
+  const limits = windowKinds.flatMap((kind) => {
+    const window = windows[kind];
+    if (window === undefined || !counts(window)) return [];
+    const { limit, left, reset, asOf } = window;
+    return [{ kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
+  });
+  return limits.sort((a, b) => b.asOf - a.asOf);
 }
 
 /** A time before which nothing is sent with a key. */
 export interface KnownGate {
-  readonly scope: string;
-  readonly env: string;
   /** When the gate lifts, in milliseconds since the Unix epoch by the local clock. */
   readonly until: number;
   readonly reason: WaitReason;
 }
 
 /**
- * Returns the gates that hold now. For a gate set since the last restart, the monotonic clock decides, because the wall
- * clock may have been stepped.
+ * Returns the gate of a key, if it holds now. For a gate set since the last restart, the monotonic clock decides,
+ * because the wall clock may have been stepped.
  */
-export function currentGates(keys: readonly KnownKey[], clock: Clock): KnownGate[] {
-  const [at, wall, boot] = [clock.monotonic(), clock.now(), clock.boot()];
-  const gates = keys.map(({ scope, state: { env, gate, boot: known } }) => {
-    return { scope, env, until: isSameBoot(known, boot) ? wall + gate.at - at : gate.wall, reason: gate.reason };
-  });
-  return gates.filter(({ until }) => until > wall);
+export function currentGate({ boot, gate }: KeyState, clock: Clock): KnownGate | undefined {
+  const now = clock.now();
+  const until = isSameBoot(boot, clock.boot()) ? now + gate.at - clock.monotonic() : gate.wall;
+  return until > now ? { until, reason: gate.reason } : undefined;
 }
 
 /** The properties of a window that an estimate needs. `resetAt`: milliseconds since the Unix epoch. */

@@ -125,9 +125,7 @@ export class Presence {
   async hold<Result>(kind: Durability, service: string | undefined, work: TransactionBody<Result>): Promise<Result> {
     const { refusal, clock, interrupted } = this.#options;
     if (refusal !== undefined) {
-      throw new FailureError(`${refusal}. ${withoutHistory}`, {
-        hint: otherFolderHint,
-      });
+      throw new FailureError(`${refusal}. ${withoutHistory}`, { hint: otherFolderHint });
     }
     const askedAt = clock.monotonic();
     let isRenewed = false;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
 import {
-  currentGates,
+  currentGate,
   currentLimits,
   estimate,
   knownLimits,
@@ -113,51 +113,36 @@ function simulate(requests: number, known: readonly LimitSummary[]): number {
   return at;
 }
 
-/** Returns the limits of a key in this boot. `age` is how many milliseconds ago they were reported. */
-function keyOf(scope: string, env: string, age: number, more: Partial<KeyState> = {}) {
+/** Returns the limits of a key in this boot. */
+function stateOf(more: Partial<KeyState> = {}): KeyState {
   const clock = createTestClock(now);
-  const window = {
-    reset: now + 1000,
-    limit: 60,
-    left: -1,
-    least: 0,
-    toldAt: 0,
-    asOf: now - age,
-    first: { left: 0, at: 0 },
-    own: 0,
-  };
+  const told = { limit: 60, left: -1, least: 0, toldAt: 0, first: { left: 0, at: 0 }, own: 0, reset: now + 1000 };
+  const windows = { minute: { ...told, asOf: now - 2 }, day: { ...told, asOf: now - 1 } };
   const gate = { at: clock.monotonic() + 3000, wall: now + 9000, length: 9000, reason: 'refused' as const };
-  return { scope, state: { ...emptyState(), boot: clock.boot(), env, windows: { minute: window }, gate, ...more } };
+  return { ...emptyState(), boot: clock.boot(), windows, gate, ...more };
 }
 
-test('lists known limits by environment, newest first, and current limits only of windows that run', () => {
-  const keys = [keyOf('a', 'staging', 2), keyOf('b', 'staging', 1), keyOf('c', 'production', 3)];
+test('lists known limits, newest first, and current limits only of windows that run', () => {
   const clock = createTestClock(now);
-  expect(knownLimits(keys).map(({ scope, remaining, resetAt, asOf }) => [scope, remaining, resetAt, asOf])).toEqual([
-    ['c', 0, now + 1000, now - 3],
-    ['b', 0, now + 1000, now - 1],
-    ['a', 0, now + 1000, now - 2],
+  expect(knownLimits(stateOf())).toEqual([
+    { kind: 'day', limit: 60, remaining: 0, resetAt: now + 1000, asOf: now - 1 },
+    { kind: 'minute', limit: 60, remaining: 0, resetAt: now + 1000, asOf: now - 2 },
   ]);
   // In the same boot, a window counts as ended while the service's time is unknown.
-  expect(currentLimits(keys, clock)).toEqual([]);
-  const earlier = [keyOf('a', 'staging', 2, { boot: 'earlier' })];
-  expect(currentLimits(earlier, clock)).toHaveLength(1);
+  expect(currentLimits(stateOf(), clock)).toEqual([]);
+  const earlier = stateOf({ boot: 'earlier' });
+  expect(currentLimits(earlier, clock)).toHaveLength(2);
   clock.advance(1000);
   expect(currentLimits(earlier, clock)).toEqual([]);
 });
 
-test('lists the gates that hold, by the monotonic clock of this boot or else by the wall clock', () => {
-  const untilIn = (wait: number) => {
-    const keys = [keyOf('a', 'staging', 2), keyOf('b', 'staging', 2, { boot: 'earlier' })];
-    const at = createTestClock(now);
-    at.advance(wait);
-    return currentGates(keys, at).map(({ scope, until, reason }) => [scope, until - now, reason]);
-  };
-  expect(untilIn(0)).toEqual([
-    ['a', 3000, 'refused'],
-    ['b', 9000, 'refused'],
-  ]);
-  expect(untilIn(2999)).toHaveLength(2);
-  expect(untilIn(3000)).toEqual([['b', 9000, 'refused']]);
-  expect(untilIn(9000)).toEqual([]);
+test.each([
+  ['the monotonic clock in the same boot', {}, 3000],
+  ['the wall clock after a restart', { boot: 'earlier' }, 9000],
+])('returns the gate while it holds by %s', (_by, more, wait) => {
+  const clock = createTestClock(now);
+  clock.advance(wait - 1);
+  expect(currentGate(stateOf(more), clock)).toEqual({ until: now + wait, reason: 'refused' });
+  clock.advance(1);
+  expect(currentGate(stateOf(more), clock)).toBeUndefined();
 });

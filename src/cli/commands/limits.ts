@@ -2,8 +2,8 @@ import { type LimitRow, limitsView } from '../../output/rate-limit-text.ts';
 import { localTime } from '../../output/time.ts';
 import { plainColumns, type Row } from '../../output/view.ts';
 import type { KeyLimits, KnownKey } from '../../rate-limit/key-limits.ts';
-import { scopeOf } from '../../rate-limit/key-state.ts';
-import { currentGates, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
+import { type KeyState, scopeOf } from '../../rate-limit/key-state.ts';
+import { currentGate, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
@@ -47,8 +47,8 @@ const limits = define({
     const now = context.clock.now();
     const rows = keys.flatMap((key): LimitRow[] => {
       const { target, shown } = key;
-      const gate = currentGates([key], context.clock)[0]?.until;
-      const windows = windowsOf(key, context.clock);
+      const gate = currentGate(key.state, context.clock)?.until;
+      const windows = windowsOf(key.state, context.clock);
       if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
       return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
@@ -56,18 +56,15 @@ const limits = define({
       const why = refresh ? 'The service did not report any' : 'The service reports them with its next response';
       await messages.note(`No limits are known yet. ${why}.`);
     }
-    for (const key of keys) {
-      for (const gate of currentGates([key], context.clock))
-        await messages.note(`${key.name}: ${gateText(gate, now)}.`);
+    for (const { name, state } of keys) {
+      const gate = currentGate(state, context.clock);
+      if (gate !== undefined) await messages.note(`${name}: ${gateText(gate, now)}.`);
     }
     await results.print(limitsView(rows, now), { noteWhenEmpty: false });
   },
 });
 
-/**
- * Runs `use` on the limits of the state, or, if there is no state, on the saved gates.
- * @param notDone see `OpenStateOptions`
- */
+/** Runs `use` on the limits of the state, or, if there is no state, on the saved gates. `notDone`: as in `openState` */
 async function withLimits<Result>(
   invocation: Invocation,
   notDone: string | undefined,
@@ -95,7 +92,7 @@ const clear = define({
     await withLimits(invocation, notCleared, async (store) => {
       const known = await namedKeys(invocation, await store.list());
       const keys = known
-        .map((key) => ({ ...key, facts: factsOf(key, context.clock) }))
+        .map((key) => ({ ...key, facts: factsOf(key.state, context.clock) }))
         .filter(({ facts }) => facts.length > 0);
       const chosen = keys.filter(({ target }) => target !== undefined);
       const others = keys.filter(({ target }) => target === undefined);
@@ -129,9 +126,9 @@ const clear = define({
  * Returns the last known windows of a key. If `isOver` is set, the window has ended and a new one may have begun, so it
  * is not known how many requests are left.
  */
-function windowsOf(key: KnownKey, clock: Clock) {
-  const current = currentLimits([key], clock);
-  return knownLimits([key]).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
+function windowsOf(state: KeyState, clock: Clock) {
+  const current = currentLimits(state, clock);
+  return knownLimits(state).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
 }
 
 /** Prints the targets of the cleared keys as `[{"env","store"}]`, if a format is named. */
@@ -144,15 +141,16 @@ async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKe
   );
 }
 
-function factsOf(key: KnownKey, clock: Clock): string[] {
+function factsOf(state: KeyState, clock: Clock): string[] {
   const now = clock.now();
-  const windows = windowsOf(key, clock).map(({ limit, remaining, resetAt, isOver }) => {
+  const gate = currentGate(state, clock);
+  const windows = windowsOf(state, clock).map(({ limit, remaining, resetAt, isOver }) => {
     const at = localTime(resetAt, now);
     return isOver
       ? `a limit of ${limit}, in a window that ended at ${at}`
       : `${remaining} of ${limit} left until ${at}`;
   });
-  return [...currentGates([key], clock).map((gate) => gateText(gate, now)), ...windows];
+  return gate === undefined ? windows : [gateText(gate, now), ...windows];
 }
 
 interface NamedKey extends KnownKey {

@@ -100,7 +100,8 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
   return withExistingState(
     invocation,
     async (state) => {
-      const [known] = knownLimits([...((await state?.limits.list()) ?? [])].filter((limits) => limits.scope === scope));
+      const key = (await state?.limits.list())?.find((each) => each.scope === scope);
+      const [known] = key === undefined ? [] : knownLimits(key.state);
       return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
     },
     { need: 'limits' },
