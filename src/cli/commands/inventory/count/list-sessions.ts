@@ -1,7 +1,6 @@
 import { accountOf, hashOf } from '../../../../counts/account.ts';
 import { CountSessions } from '../../../../counts/count-sessions.ts';
 import { type CountSession, DamagedCountSession, record } from '../../../../counts/session-tables.ts';
-import type { Tally } from '../../../../inventory/count/tally.ts';
 import { sumText } from '../../../../output/count-text.ts';
 import { isoTime, localMinute } from '../../../../output/time.ts';
 import { type Column, plainColumns, type Row, type View } from '../../../../output/view.ts';
@@ -41,16 +40,10 @@ interface ListedSession extends CountSession {
   readonly isDoubtful: boolean;
 }
 
+/** Returns a session, with the units that it has handed over if it is not known whether they were applied. */
 async function listedOf(invocation: Invocation, session: CountSession): Promise<ListedSession> {
-  return { ...session, isDoubtful: await isDoubtful(invocation, session) };
-}
-
-/**
- * Returns the units of a session. Units that it has handed over are included if it is not known whether they were
- * applied.
- */
-function tallyOf({ codes, scans, isDoubtful }: ListedSession): Tally {
-  return accountOf({ codes, scans: isDoubtful ? [...scans, record('settled')] : scans }).tally;
+  if (!(await isDoubtful(invocation, session))) return { ...session, isDoubtful: false };
+  return { ...session, scans: [...session.scans, record('settled')], isDoubtful: true };
 }
 
 /**
@@ -81,7 +74,7 @@ export function discardSession(invocation: Invocation, text: string): Promise<vo
     const { session } = isDamaged ? found : found.head;
     const name = session.slice(-4);
     const removes = isDamaged || found.end !== undefined;
-    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(tallyOf(found))}`;
+    const what = isDamaged ? 'damaged' : `${stateOf(found)}: ${sumText(accountOf(found).tally)}`;
     const question = `${removes ? 'Remove' : 'Discard'} session ${name} (${what})?`;
     await invocation.questions.confirm({ question, notDone: 'The session was not changed' });
     if (removes) sessions.remove(session);
@@ -122,7 +115,7 @@ const fields = [
 
 function rowOf(session: ListedSession): Row {
   const { mode, at, env, store = null, session: id, label = null, user = null } = session.head;
-  const { scans, pets, units, unknownUnits: unknown } = tallyOf(session);
+  const { scans, pets, units, unknownUnits: unknown } = accountOf(session).tally;
   const { run, file, into } = { run: null, file: null, into: null, ...session.end };
   const [state, became] = [stateOf(session), run ?? file ?? into];
   return { session: id, mode, at: isoTime(at), env, store, scans, pets, units, unknown, state, became, label, user };
