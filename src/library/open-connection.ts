@@ -4,7 +4,7 @@ import { createUndiciTransport } from '../api/undici.ts';
 import { Governor } from '../rate-limit/governor.ts';
 import type { KeyLimits } from '../rate-limit/key-limits.ts';
 import { scopeOf } from '../rate-limit/key-state.ts';
-import { currentLimits } from '../rate-limit/known-limits.ts';
+import { knownLimits } from '../rate-limit/known-limits.ts';
 import { MemoryLimits } from '../rate-limit/memory-limits.ts';
 import type { SeenRateLimit } from '../rate-limit/permits.ts';
 import type { RunContext } from '../runs/run-context.ts';
@@ -140,7 +140,7 @@ async function openConnection(options: Opening): Promise<LibraryConnection> {
       interrupted: interruption(signal),
       onDelay: () => {},
     }),
-    limits: () => currentLimits(limits.peek(scope), clock).map(limitState),
+    limits: () => knownLimits(limits.peek(scope), clock).flatMap((each) => (each.isOver ? [] : limitState(each))),
     // Closes the transport, because kept-alive connections would occupy the service.
     close: async () => {
       transport.close?.();

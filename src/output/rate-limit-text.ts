@@ -56,15 +56,13 @@ export function rateLimitLine(
 }
 
 /** A window of a key, or only the key's gate if no window is known. */
-export type LimitRow = Partial<Pick<KnownLimit, 'kind' | 'limit' | 'remaining' | 'resetAt' | 'asOf'>> & {
+export type LimitRow = Partial<KnownLimit> & {
   /** The target of the key; undefined if the key belongs to another or an earlier configuration. */
   readonly target: Target | undefined;
   /** The part of the key that may be shown. */
   readonly key: string;
   /** When the gate lifts, in milliseconds since the Unix epoch. */
   readonly gate: number | undefined;
-  /** Whether the window has ended, so that how much is left of the next one is not known. */
-  readonly isOver?: boolean;
 };
 
 /**

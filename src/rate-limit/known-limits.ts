@@ -1,7 +1,6 @@
 import type { Clock } from '../shared/clock.ts';
 import { hasEnded, isSameBoot, type KeyState, type WaitReason, type WindowKind, windowKinds } from './key-state.ts';
 import { bulkReserve } from './rules.ts';
-import type { Window } from './window.ts';
 
 /** One window of a key, as last reported by the service. Times are milliseconds since the Unix epoch. */
 export interface KnownLimit {
@@ -13,25 +12,19 @@ export interface KnownLimit {
   readonly resetAt: number;
   /** When the service reported the window, by the local clock. */
   readonly asOf: number;
+  /** Whether the window has ended, so that how much is left of the next one is not known. */
+  readonly isOver: boolean;
 }
 
-/** Returns the last known limits of a key, newest first. Some windows may have ended. */
-export function knownLimits(state: KeyState): KnownLimit[] {
-  return limitsOf(state, () => true);
-}
-
-/** Like `knownLimits`, without windows that have ended. After a restart of the machine, the wall clock decides. */
-export function currentLimits(state: KeyState, clock: Clock): KnownLimit[] {
+/** Returns the last known limits of a key, newest first. After a restart, the wall clock decides what has ended. */
+export function knownLimits(state: KeyState, clock: Clock): KnownLimit[] {
   const [at, wall, isSame] = [clock.monotonic(), clock.now(), isSameBoot(state.boot, clock.boot())];
-  return limitsOf(state, (window) => (isSame ? !hasEnded(state, window, at) : wall < window.reset));
-}
-
-function limitsOf({ windows }: KeyState, counts: (window: Window) => boolean): KnownLimit[] {
   const limits = windowKinds.flatMap((kind) => {
-    const window = windows[kind];
-    if (window === undefined || !counts(window)) return [];
-    const { limit, left, reset, asOf } = window;
-    return [{ kind, limit, remaining: Math.max(0, left), resetAt: reset, asOf }];
+    const window = state.windows[kind];
+    if (window === undefined) return [];
+    const { limit, left, reset: resetAt, asOf } = window;
+    const isOver = isSame ? hasEnded(state, window, at) : wall >= resetAt;
+    return [{ kind, limit, remaining: Math.max(0, left), resetAt, asOf, isOver }];
   });
   return limits.sort((a, b) => b.asOf - a.asOf);
 }

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import { emptyState, type KeyState } from '../../src/rate-limit/key-state.ts';
-import {
-  currentGate,
-  currentLimits,
-  estimate,
-  knownLimits,
-  type LimitSummary,
-} from '../../src/rate-limit/known-limits.ts';
+import { currentGate, estimate, knownLimits, type LimitSummary } from '../../src/rate-limit/known-limits.ts';
 import { bulkReserve } from '../../src/rate-limit/rules.ts';
 import { createTestClock } from '../support/clock.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
@@ -122,18 +116,18 @@ function stateOf(more: Partial<KeyState> = {}): KeyState {
   return { ...emptyState(), boot: clock.boot(), windows, gate, ...more };
 }
 
-test('lists known limits, newest first, and current limits only of windows that run', () => {
+test('lists known limits, newest first, and which windows have ended', () => {
   const clock = createTestClock(now);
-  expect(knownLimits(stateOf())).toEqual([
-    { kind: 'day', limit: 60, remaining: 0, resetAt: now + 1000, asOf: now - 1 },
-    { kind: 'minute', limit: 60, remaining: 0, resetAt: now + 1000, asOf: now - 2 },
+  const limit = { limit: 60, remaining: 0, resetAt: now + 1000, isOver: false };
+  const earlier = stateOf({ boot: 'earlier' });
+  expect(knownLimits(earlier, clock)).toEqual([
+    { ...limit, kind: 'day', asOf: now - 1 },
+    { ...limit, kind: 'minute', asOf: now - 2 },
   ]);
   // In the same boot, a window counts as ended while the service's time is unknown.
-  expect(currentLimits(stateOf(), clock)).toEqual([]);
-  const earlier = stateOf({ boot: 'earlier' });
-  expect(currentLimits(earlier, clock)).toHaveLength(2);
+  expect(knownLimits(stateOf(), clock)).toMatchObject([{ isOver: true }, { isOver: true }]);
   clock.advance(1000);
-  expect(currentLimits(earlier, clock)).toEqual([]);
+  expect(knownLimits(earlier, clock)).toMatchObject([{ isOver: true }, { isOver: true }]);
 });
 
 test.each([

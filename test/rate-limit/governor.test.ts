@@ -28,9 +28,9 @@ test('returns the last reported limits, and subtracts later requests from the kn
   await ask(ok());
   expect(governor.lastSeen).toEqual(seen);
   const ofMinute = { kind: 'minute', limit: 60, remaining: 56, resetAt: 1_768_478_460_000 - hour, asOf: clock.now() };
-  expect(knownLimits(limits.peek(scope))).toEqual([ofMinute]);
+  expect(knownLimits(limits.peek(scope), clock)).toEqual([{ ...ofMinute, isOver: false }]);
   await ask(ok({ ...told(5, 43_180_000, clock.now() - hour), 'x-ratelimit-limit': '1000' }));
-  expect(knownLimits(limits.peek(scope))).toMatchObject([
+  expect(knownLimits(limits.peek(scope), clock)).toMatchObject([
     { kind: 'minute', limit: 60, remaining: 55 },
     { kind: 'day', limit: 1000, remaining: 5 },
   ]);

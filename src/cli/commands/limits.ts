@@ -3,7 +3,7 @@ import { localTime } from '../../output/time.ts';
 import { plainColumns, type Row } from '../../output/view.ts';
 import type { KeyLimits, KnownKey } from '../../rate-limit/key-limits.ts';
 import { type KeyState, scopeOf } from '../../rate-limit/key-state.ts';
-import { currentGate, currentLimits, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
+import { currentGate, type KnownGate, knownLimits } from '../../rate-limit/known-limits.ts';
 import { LimitsWithGateFiles } from '../../rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../rate-limit/memory-limits.ts';
 import { configOf } from '../../settings/config-file.ts';
@@ -40,15 +40,14 @@ const limits = define({
       await client.probe();
       return state.limits.list();
     };
-    const listed = (limits: KeyLimits) => limits.list();
     await results.requireFields(limitsView([], 0));
-    const found = await (refresh ? refreshed() : withLimits(invocation, undefined, listed));
+    const found = await (refresh ? refreshed() : withLimits(invocation, undefined, (limits) => limits.list()));
     const keys = await namedKeys(invocation, found);
     const now = context.clock.now();
     const rows = keys.flatMap((key): LimitRow[] => {
       const { target, shown } = key;
       const gate = currentGate(key.state, context.clock)?.until;
-      const windows = windowsOf(key.state, context.clock);
+      const windows = knownLimits(key.state, context.clock);
       if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
       return gate === undefined ? [] : [{ target, key: shown, gate }];
     });
@@ -122,15 +121,6 @@ const clear = define({
   },
 });
 
-/**
- * Returns the last known windows of a key. If `isOver` is set, the window has ended and a new one may have begun, so it
- * is not known how many requests are left.
- */
-function windowsOf(state: KeyState, clock: Clock) {
-  const current = currentLimits(state, clock);
-  return knownLimits(state).map((window) => ({ ...window, isOver: current.every(({ kind }) => kind !== window.kind) }));
-}
-
 /** Prints the targets of the cleared keys as `[{"env","store"}]`, if a format is named. */
 async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKey, 'target'>[]): Promise<void> {
   if (!results.isFormatNamed) return;
@@ -144,7 +134,7 @@ async function printCleared({ results }: Invocation, keys: readonly Pick<NamedKe
 function factsOf(state: KeyState, clock: Clock): string[] {
   const now = clock.now();
   const gate = currentGate(state, clock);
-  const windows = windowsOf(state, clock).map(({ limit, remaining, resetAt, isOver }) => {
+  const windows = knownLimits(state, clock).map(({ limit, remaining, resetAt, isOver }) => {
     const at = localTime(resetAt, now);
     return isOver
       ? `a limit of ${limit}, in a window that ended at ${at}`

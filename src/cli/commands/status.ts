@@ -101,7 +101,7 @@ async function rememberedLimits(invocation: Invocation): Promise<StatusReport['r
     invocation,
     async (state) => {
       const key = (await state?.limits.list())?.find((each) => each.scope === scope);
-      const [known] = key === undefined ? [] : knownLimits(key.state);
+      const [known] = key === undefined ? [] : knownLimits(key.state, context.clock);
       return known ? { limit: known.limit, remaining: known.remaining, resetAt: isoTime(known.resetAt) } : null;
     },
     { need: 'limits' },

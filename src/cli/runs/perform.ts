@@ -93,7 +93,7 @@ function createEstimator({ invocation, connection }: RunAccess, concurrency: num
     const working = known.roundTrip > 0 ? (Math.ceil(requests / concurrency) * known.roundTrip) / 1000 : undefined;
     // Uses the service's clock, like the windows, because this machine's may be wrong.
     const now = serviceTime(known, clock.monotonic()) ?? clock.now();
-    return { ...estimate(requests, knownLimits(known), now), working };
+    return { ...estimate(requests, knownLimits(known, clock), now), working };
   };
 }
 
