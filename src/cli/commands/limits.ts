@@ -71,10 +71,7 @@ async function withLimits<Result>(
 ) {
   return withExistingState(
     invocation,
-    async (state) => {
-      if (state !== undefined) return use(state.limits);
-      return use(new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits')));
-    },
+    (state) => use(state?.limits ?? new LimitsWithGateFiles(new MemoryLimits(), stateOptions(invocation, 'limits'))),
     { need: 'limits', notDone },
   );
 }

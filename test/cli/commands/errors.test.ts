@@ -48,14 +48,6 @@ describe('an error with --json', () => {
   });
 });
 
-test('suggests no other state folder if the history is in the one that can’t be used', async ({ shop }) => {
-  await shop.run('inventory set 4 1');
-  chmodSync(shop.folders.state, 0o770);
-  for (const command of ['history list', 'undo --last --yes']) {
-    expect((await shop.exits(command, 1, 'others can write to it')).stderr).not.toContain('Hint:');
-  }
-});
-
 test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'inventory set 4 5 --expect 3', 'orders list'])(
   'reports a 404 that is not about a pet without naming a pet: %s',
   async (command, { till }) => {

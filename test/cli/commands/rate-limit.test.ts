@@ -224,9 +224,13 @@ describe('limits', () => {
     const row = { env: 'staging', store: null, limit: null, remaining: null, resetAt: null, asOf: null, gate };
     expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([expect.objectContaining({ gate })]);
     await rm(shop.folders.state, { recursive: true });
-    expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([row]);
+    expect(await shop.json('limits --json')).toEqual([row]);
+    // This creates a state without the gate.
+    await shop.exits('inventory set 1 5 --max-wait 0', 6);
+    expect(await shop.json('limits --json')).toEqual([row]);
     await shop.exits('limits clear --yes', 0, 'Cleared');
-    expect(JSON.parse((await shop.run('limits --json')).stdout)).toEqual([]);
+    expect(await shop.json('limits --json')).toEqual([]);
+    await shop.exits('inventory get 1', 0);
   });
 
   test('limits shows a wait of another configuration, and limits clear keeps the wait', async () => {
