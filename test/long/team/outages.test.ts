@@ -58,7 +58,9 @@ test('completes the history on resume if PostgreSQL was killed before the last o
   await given.server.kill();
   given.release();
   const { code, stderr } = await program.result;
-  expect(stderr).toContain('All changes were written, but the history may be incomplete: The shared state');
+  expect(stderr).toContain(
+    `The stock of pet ${rows} was set to 11, but the history may be incomplete: The shared state`,
+  );
   const [, hint = ''] = /Hint: petstock (inventory apply --resume \S+ --env staging)/.exec(stderr) ?? [];
   expect({ code, hint }).toEqual({ code: 8, hint: expect.any(String) });
   await given.server.restart();
