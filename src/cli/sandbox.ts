@@ -40,7 +40,7 @@ export async function startSandbox(context: Context, options: Partial<ServiceOpt
 
 /**
  * Returns the result of `read` for a file that an option names.
- * @throws UsageError in place of a FailureError, such as for a file that may belong to another user
+ * @throws UsageError in place of a FailureError, such as for a file that another user owns or can write to
  */
 export function withUsageErrors<Result>(read: () => Result): Result {
   try {

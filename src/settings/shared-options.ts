@@ -90,7 +90,7 @@ export const sharedOptions = {
   },
   retries: {
     flags: '--retries <n>',
-    about: 'retries of a read or an absolute write after a network error, 500, 502, 503 or 504 (default: 4)',
+    about: 'retries after a network error, 500, 502, 503 or 504 (default: 4); they never add a delta twice',
     variable: 'PETSTOCK_RETRIES',
     parse: (text) =>
       /^\d{1,2}$/.test(text) ? parsed(Number(text)) : problem(`takes a whole number from 0 to 99, not ${quoted(text)}`),

@@ -52,7 +52,7 @@ export function tlsOptions(server: DatabaseServer): ConnectionOptions | false {
   };
 }
 
-/** Reports whether an error means that the server has no TLS, and its address allows that. */
+/** Reports whether to connect without TLS: the server does not support it, and the mode is `prefer`. */
 export function mayGoWithout({ tls }: DatabaseServer, error: unknown): boolean {
   return tls.mode === 'prefer' && error instanceof Error && /does not support SSL/.test(error.message);
 }

@@ -193,7 +193,7 @@ export class FailureError extends PetstockError {
   readonly code = 'failure';
 }
 
-/** Some rows of a run were written and some were not, or it is not known whether they were. */
+/** A command succeeded only in part: rows were not written, are unknown or differ, or a count has unknown codes. */
 export class PartialError extends PetstockError {
   readonly kind = 'partial';
   readonly code = 'partial';

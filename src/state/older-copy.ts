@@ -115,7 +115,7 @@ export function refuseRepetition({ database }: StateContext, content: RunContent
   );
 }
 
-/** Refuses the content once. A user who runs the command again has been told to check the stock first. */
+/** Like `refuseRepetition`, but notes the content, so that it is accepted when the user runs the command again. */
 export function refuseRepetitionOnce(context: StateContext, content: RunContent, state: string): void {
   context.notes.noteBegun(content, state);
   refuseRepetition(context, content);

@@ -24,8 +24,8 @@ export const defineDiff = define({
     '<right>': 'the other side, in the same form',
   },
   description:
-    'Compares two lists of stock: of an environment now, or of a file from `petstock inventory export` or `list -o csv`, ' +
-    '`json` or `ndjson`. Shows the pets that differ, by id: added (only on the right), removed (only on the left), ' +
+    'Compares two stock lists. Each is the current stock of an environment, or a file from `petstock inventory export` or ' +
+    '`list -o csv`, `json` or `ndjson`. Shows the pets that differ, by id: added (only on the right), removed (only on the left), ' +
     'changed. Sends one request per environment. For a file that has the name of an environment, write ./staging.',
   options: diffOptions,
   examples: [

@@ -73,7 +73,7 @@ export const options = {
     "the key, 16 to 128 visible ASCII characters; other users of this machine can see the command line (default: the sandbox's own; with :memory: a new one)",
     readSecret,
   ],
-  keyFile: ['file', 'file of the key, created if it is missing; a key in a file is never shown', file],
+  keyFile: ['file', 'file with the key, created if it is missing; a key in a file is never shown', file],
   minQuantity: ['n', 'smallest accepted quantity (default: none)', quantity],
   maxQuantity: ['n', 'largest accepted quantity (default: none)', quantity],
   plan: ['plan', `plan of the key: ${plans.join(', ')} (default: business)`, word(...plans)],

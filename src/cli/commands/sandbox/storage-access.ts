@@ -20,7 +20,7 @@ export const storageOptions = sandboxOptions(['file', 'database'], {
 /**
  * Returns the chosen file or database.
  * @throws UsageError if both are given, if the file is `:memory:`, if it does not exist and is not the sandbox's own,
- * or if it may belong to another user
+ * or if another user owns it or can write to it
  */
 export function chosenStorage({ context }: Invocation, { file, database }: StorageChoice): ChosenStorage {
   const ownFile = sandboxFile(context.folders.state);

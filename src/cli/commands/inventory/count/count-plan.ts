@@ -112,7 +112,7 @@ export function requireAllKnown({ unknowns }: CountPlan, lines: readonly string[
   if (unknowns.size === 0) return;
   const codes = unknowns.size === 1 ? 'A code is' : `${grouped(unknowns.size)} codes are`;
   throw new UsageError(
-    `${codes} not known, and --all would set pets to 0 that may have been scanned. Nothing was written. ` +
+    `${codes} not known, so --all could set scanned pets to 0. Nothing was written. ` +
       'Add the codes with --codes, or drop each with = <code> 0',
     { lines },
   );
