@@ -19,7 +19,7 @@ test('reserves connections for lists of another key while one key reads slowly',
   await Promise.all(firstPages);
 });
 
-test('shares readers among keys in order, and fails after a time-out if none is free', async () => {
+test('gives a key at most half of the readers, and fails after a time-out if it asks for more', async () => {
   const readers = new Readers(10, 50);
   const began: string[] = [];
   const asked = (who: string) =>

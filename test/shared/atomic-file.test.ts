@@ -230,7 +230,7 @@ test.for([
 });
 
 describe('createFileAtomically', () => {
-  test('creates a file only once for several callers, for this user only', async ({ here }) => {
+  test('creates a file once for several callers, and only this user can read it', async ({ here }) => {
     const texts = ['one', 'two', 'three'];
     const created = await Promise.all(texts.map((text) => createFileAtomically(here.at('key'), text)));
     expect(created.filter((one) => one)).toHaveLength(1);

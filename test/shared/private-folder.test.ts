@@ -45,7 +45,7 @@ function refused(path: string, mode: number, reason: string): void {
   expect([refusal(path), refusal(path, requirePrivateFolder), modeOf(path)]).toEqual([reason, reason, mode]);
 }
 
-test('creates a missing folder with its parents, for this user only', () => {
+test('creates a missing folder and its parents, which only this user can open', () => {
   const path = join(newFolder(), 'a', 'b', 'c');
   // A missing folder is accepted for reading, and is not created.
   requirePrivateFolder(path);

@@ -6,7 +6,7 @@ import { stateSql } from '../../support/state-sql.ts';
 import { openTill } from '../../support/till.ts';
 
 test.for<[string, readonly string[], number | undefined, Action | undefined]>([
-  ['that uses up the limit by its read', ['adjust 1 +1'], 1, undefined],
+  ['whose read uses up the limit', ['adjust 1 +1'], 1, undefined],
   ['that relies on a stock', ['set 1 50 --expect 10'], 1, undefined],
   ['whose read is retried', ['adjust 1 +1'], 2, drop],
   ['whose read is refused', ['adjust 1 +1'], undefined, answers(429, { 'Retry-After': '30' })],

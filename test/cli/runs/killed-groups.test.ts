@@ -69,9 +69,9 @@ test('removes the notes about unsent rows of a run that another machine has resu
 });
 
 test.for([
-  ['from another boot', (text: string) => text.replace(/^.*/, 'another')],
-  ['invalid', () => 'no notes'],
-] as const)('a resume ignores notes about unsent rows that are %s, and reports unknown rows', async ([, changed]) => {
+  ['notes from another boot', (text: string) => text.replace(/^.*/, 'another')],
+  ['invalid notes', () => 'no notes'],
+] as const)('a resume ignores %s about unsent rows, and reports unknown rows', async ([, changed]) => {
   const till = await openTill({ stock: tenEach(rows) });
   const run = await killed(till);
   for (const name of notesIn(till)) {

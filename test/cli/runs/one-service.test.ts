@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 /** Commands that wait for each other share a running clock. */
 const clock = createSystemClock(machineTime(process));
 
-/** Two URLs of one service, as two environments or two people may spell it. */
+/** Two URLs that mean the same service: two spellings, or the same URL in two environments. */
 const ways: Readonly<Record<string, (url: string) => readonly string[]>> = {
   '127.0.0.1 and localhost': (url) => [url, url.replace('127.0.0.1', 'localhost')],
   'a path spelled in two ways': (url) => [url.replace('/v1', '/a/v1'), url.replace('/v1', '/%61/v1')],

@@ -34,7 +34,7 @@ export async function begun(shop: Shop, ...sessions: readonly string[]): Promise
   return sessionsIn(shop);
 }
 
-/** Returns the states of all sessions, sorted by name. */
+/** Returns the states of all sessions, in alphabetical order. */
 export async function statesIn(shop: Pick<Shop, 'json'>): Promise<string[]> {
   const listed: { state: string }[] = await shop.json('inventory count --list --closed --json');
   return listed.map(({ state }) => state).sort();
