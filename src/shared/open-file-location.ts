@@ -18,7 +18,7 @@ import { systemCode } from './file-error.ts';
 export const writableByOthers = 0o022;
 
 /**
- * The location of a file. On Linux its folder is held open, so nobody can redirect the location by renaming a folder.
+ * The location of a file. On Linux its folder is held open, so that renaming a folder can't redirect the location.
  */
 export interface FileLocation {
   /** The folder for calls of `node:fs`: by its descriptor if there is `/proc` (Linux), otherwise by its path. */

@@ -18,7 +18,7 @@ const longKnown = `coalesce((SELECT max(seen.expires) FROM petstock.sightings AS
   WHERE seen.boot = ? AND seen.of_boot = '' AND seen.ends <= ?), 0)`;
 
 /**
- * Decides whether a write is recent, by this boot's monotonic clock, which nobody can set. A write of another boot is
+ * Decides whether a write is recent, by this boot's monotonic clock, which can't be set. A write of another boot is
  * recent until this boot has known it for `recentFor`. A write of another boot of this host came before this boot, so
  * it is not recent once this boot is older than `recentFor`.
  */

@@ -14,8 +14,8 @@ const codeColumns: readonly Column[] = [
   { field: 'codes', title: 'Codes' },
 ];
 /**
- * The level at which a pet must be reordered; shown if some pets have a level of their own. The sheet doesn't show the
- * stock, so that nobody copies it.
+ * The level at which a pet must be reordered; shown if some pets have a level of their own. The sheet leaves out the
+ * stock, because it could be copied instead of counted.
  */
 const lowColumn = numberColumn('low', 'Low');
 const boxColumns: readonly Column[] = [{ field: 'counted', title: 'Counted', whole: true, cell: () => '[__________]' }];
