@@ -5,7 +5,7 @@ import { codeLines, type NewCode, readCodes } from '../change-files/read-codes.t
 import { type BarCodes, barCodesText, parseBarCodes, petOfCode } from '../inventory/bar-codes.ts';
 import { codeText } from '../inventory/count/scan-line.ts';
 import { grouped } from '../inventory/items.ts';
-import { createFileAtomically, requireSafeLocation, writeFileAtomically } from '../shared/atomic-file.ts';
+import { createFileAtomically, requireFolderOf, writeFileAtomically } from '../shared/atomic-file.ts';
 import { FailureError, NotFoundError, PetstockError, UsageError } from '../shared/errors.ts';
 import { systemCode } from '../shared/file-error.ts';
 import { petstock } from '../shared/hint.ts';
@@ -143,7 +143,7 @@ export async function addCodes(file: string, added: readonly NewCode[], context:
     if (other === undefined) return [{ code, petId, name }];
     return name === '' || named !== undefined ? [] : [{ code: '', petId, name }];
   });
-  if (missing.length > 0) requireSafeLocation(file);
+  if (missing.length > 0) requireFolderOf(file);
   try {
     // Appended to the end of the file, so that no code is lost if two processes add some at the same time.
     if (missing.length > 0) appendFileSync(file, codeLines(layout, missing));

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { constants, fsync, type Stats } from 'node:fs';
-import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { constants, fsync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, link, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { effectiveUser } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, openElsewhere, systemCode } from './file-error.ts';
-import { type FileLocation, openFileLocation, UntrustedLink } from './open-file-location.ts';
 
 /** Calls that sync and rename files. Tests replace them, and so do callers that sync later. */
 export interface DiskSync {
@@ -33,8 +32,8 @@ type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 export interface WriteOptions {
   /**
-   * Private files get mode 0600, even if they replace a file with another mode. Otherwise a new file gets 0644, reduced
-   * by the umask, and a replaced one keeps its mode, without set-id bits.
+   * Private files get mode 0600, even if they replace a file with another mode. Otherwise a new file gets the mode that
+   * the umask allows, and a replaced one keeps its mode, without set-id bits.
    */
   readonly isPrivate?: boolean;
   readonly sync?: Partial<DiskSync>;
@@ -47,41 +46,39 @@ export interface WriteOptions {
  * @throws FailureError that describes the problem of the folder or the disk; errors of `pieces` unchanged
  */
 export async function writeFileAtomically(path: string, pieces: Pieces, options: WriteOptions = {}): Promise<void> {
-  const mode = options.isPrivate ? 0o600 : 0o644;
-  const location = openSafeLocation(path);
-  try {
-    if (await attempt(path, () => isNoFile(path))) return await writeDirectly(path, pieces);
-    const { stats, name } = location;
-    if (stats?.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
-    const system = { ...diskSync, ...options.sync };
-    await throughNewFile(path, location, pieces, system, {
-      mode,
-      like: stats && { ...stats, mode: options.isPrivate ? mode : stats.mode },
-      put: (temporary) => replace(path, temporary, join(location.folder, name), system),
-    });
-  } finally {
-    location.close();
-  }
-}
-
-/** Reports whether the path is a device or a pipe. A pipe may have no path of its own, as behind /dev/stdout. */
-async function isNoFile(path: string): Promise<boolean> {
-  const stats = await stat(path).catch((error) => {
-    if (systemCode(error) !== 'ENOENT') throw error;
+  const mode = options.isPrivate ? 0o600 : 0o666;
+  const stats = await attempt(path, () => statsOf(path));
+  if (stats?.isDirectory()) throw new FailureError(`${path} can't be written: it is a folder`);
+  if (stats?.isFile() === false) return writeDirectly(path, pieces);
+  const target = await attempt(path, () => targetOf(path, stats));
+  const system = { ...diskSync, ...options.sync };
+  await throughNewFile(target, pieces, system, {
+    shownPath: path,
+    mode,
+    like: stats && { ...stats, mode: options.isPrivate ? mode : stats.mode },
+    put: (temporary) => replace(path, temporary, target, system),
   });
-  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 }
 
-/** Writes to a device or a pipe. Opens it without truncating, because a file may have appeared there meanwhile. */
+async function statsOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** Returns the path of the file behind symbolic links. */
+async function targetOf(path: string, stats: Stats | undefined): Promise<string> {
+  if (stats !== undefined) return realpath(path);
+  const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
+  if (!isLink) return path;
+  throw new FailureError(`${path} can't be written: it is a symbolic link whose target does not exist`);
+}
+
+/** Writes to a device or a pipe. A pipe may have no path of its own, as behind /dev/stdout. */
 async function writeDirectly(path: string, pieces: Pieces): Promise<void> {
   const target = await attempt(path, () => open(path, constants.O_WRONLY));
-  return writeAndClose(path, target, afterCheck(path, target, pieces));
-}
-
-async function* afterCheck(path: string, target: FileHandle, pieces: Pieces): AsyncGenerator<string | Uint8Array> {
-  if ((await target.stat()).isFile())
-    throw new FailureError(`${path} can't be written: a file was created there in the meantime`);
-  yield* pieces;
+  return writeAndClose(path, target, pieces);
 }
 
 /** Milliseconds between attempts while another program may have the file open: a virus scanner soon closes it. */
@@ -124,12 +121,12 @@ export async function createFileAtomically(path: string, text: string, sync: Par
     }
     return true;
   };
-  const folder = dirname(path);
-  const location = { folder, folderPath: folder };
-  return throughNewFile(path, location, [text], { ...diskSync, ...sync }, { mode: 0o600, put });
+  return throughNewFile(path, [text], { ...diskSync, ...sync }, { shownPath: path, mode: 0o600, put });
 }
 
 interface NewFile<Result> {
+  /** The path as the user gave it, for messages. */
+  readonly shownPath: string;
   readonly mode: number;
   /** The file whose owner and permissions are copied. */
   readonly like?: Pick<Stats, 'uid' | 'gid' | 'mode'> | undefined;
@@ -139,48 +136,35 @@ interface NewFile<Result> {
 
 async function throughNewFile<Result>(
   path: string,
-  { folder, folderPath }: Pick<FileLocation, 'folder' | 'folderPath'>,
   pieces: Pieces,
   sync: DiskSync,
-  file: NewFile<Result>,
+  { shownPath, mode, like, put }: NewFile<Result>,
 ): Promise<Result> {
+  const folder = dirname(path);
   const temporary = join(folder, `.petstock-${randomBytes(16).toString('hex')}.tmp`);
-  const target = await attempt(path, () => open(temporary, 'wx', file.mode));
+  const target = await attempt(shownPath, () => open(temporary, 'wx', mode));
   let result: Result;
   try {
-    await writeAndClose(path, target, pieces, async () => {
-      await copyOwner(target, file.like);
+    await writeAndClose(shownPath, target, pieces, async () => {
+      await copyOwner(target, like);
       await sync.file(target);
     });
-    result = await attempt(path, () => file.put(temporary));
+    result = await attempt(shownPath, () => put(temporary));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  await attempt(path, () => sync.folder(folderPath));
+  await attempt(shownPath, () => sync.folder(folder));
   return result;
 }
 
 /**
- * Rejects a path that can't be written safely: its folder is missing, or it leads through a symbolic link that others
- * may have created, so that something else would be overwritten.
+ * Rejects a path in a folder that does not exist, before any work is done for the file.
  * @throws FailureError
  */
-export function requireSafeLocation(path: string): void {
-  openSafeLocation(path).close();
-}
-
-function openSafeLocation(path: string): FileLocation {
-  try {
-    return openFileLocation(path);
-  } catch (error) {
-    if (!(error instanceof UntrustedLink)) throw writeErrorOf(path, error);
-    const what = error.link === resolve(path) ? 'it' : error.link;
-    throw new FailureError(
-      `${path} can't be written: ${what} is a symbolic link in a folder that others can write to`,
-      { cause: error },
-    );
-  }
+export function requireFolderOf(path: string): void {
+  const stats = statSync(dirname(path), { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) throw new FailureError(`${path} can't be written: there is no such folder`);
 }
 
 async function writeAndClose(

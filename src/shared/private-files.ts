@@ -1,22 +1,11 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { effectiveUser, isOursOrRoots } from './account.ts';
 import { FailureError } from './errors.ts';
 import { fileErrorReason, systemCode } from './file-error.ts';
 import { shellWord } from './hint.ts';
-import { openFileLocation, UntrustedLink, writableByOthers } from './open-file-location.ts';
 
+const writableByOthers = 0o022;
 const sticky = 0o1000;
 const ofOthers = 0o077;
 
@@ -27,20 +16,19 @@ export interface PrivateFile {
 }
 
 /**
- * Reads a file that may contain a key. The file is opened once, and its descriptor is checked and made private (0600,
- * except on Windows), so that nothing can replace it meanwhile. A file that another user may have created is neither
- * read nor changed, because that user's key or address would be used.
+ * Reads a file that may contain a key, and makes it private (0600, except on Windows). A file that another user may
+ * have created is neither read nor changed, because that user's key or address would be used.
  *
- * A symbolic link of this user is followed, see `privateLocation`.
+ * A symbolic link is followed, see `privateLocation`.
  * @returns undefined if the file does not exist
  * @throws FailureError for anything but a file, and for a file that belongs to another user (except root) or can be
  * written to by others; the error of `node:fs` if the file can't be read
  */
 export function readPrivateFile(given: string): PrivateFile | undefined {
-  return readOnce(given, (path, descriptor, stats) => ({
-    text: textOf(descriptor, stats, 'utf8'),
-    warning: narrow(path, descriptor, stats),
-  }));
+  const found = findOurs(given);
+  if (found === undefined) return undefined;
+  const text = readFileSync(found.path, 'utf8');
+  return { text, warning: narrow(found.path, found.stats) };
 }
 
 /**
@@ -50,63 +38,39 @@ export function readPrivateFile(given: string): PrivateFile | undefined {
  * @throws FailureError if the file is larger; the same errors as `readPrivateFile`
  */
 export function readTrustedFile(given: string, most: number): string | undefined {
-  return readOnce(given, (path, descriptor, stats) => {
-    if (stats.size > most) throw refusal(path, 'it is too large');
-    return textOf(descriptor, stats, 'latin1');
-  });
-}
-
-/**
- * Returns the content of an open file. A file without a size may be a system file such as /proc/kmsg, and is not read,
- * because that might block.
- */
-function textOf(descriptor: number, { size }: Stats, encoding: 'utf8' | 'latin1'): string {
-  return size === 0 ? '' : readFileSync(descriptor, encoding);
-}
-
-/** Opens a file once, checks its descriptor, and reads it; returns undefined if the file is missing. */
-function readOnce<Result>(
-  given: string,
-  read: (path: string, descriptor: number, stats: Stats) => Result,
-): Result | undefined {
-  const path = privateLocation(given);
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = findOurs(given);
   if (found === undefined) return undefined;
-  requireOurs(path, found);
-  // This fails if the file has become a link meanwhile, and does not block if it has become a pipe.
-  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  try {
-    const stats = fstatSync(descriptor);
-    requireOurs(path, stats);
-    return read(path, descriptor, stats);
-  } finally {
-    closeSync(descriptor);
-  }
+  if (found.stats.size > most) throw refusal(found.path, 'it is too large');
+  return readFileSync(found.path, 'latin1');
+}
+
+function findOurs(given: string): { readonly path: string; readonly stats: Stats } | undefined {
+  const path = privateLocation(given);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  requireOurs(path, stats);
+  return { path, stats };
 }
 
 /**
- * Returns the location of a private file. A symbolic link that only this user or root can have created is followed to a
- * folder that others can't write to. The file need not exist.
- * @throws FailureError for any other link, and for a link whose target does not exist
+ * Returns the location of a private file. A symbolic link is followed to a folder that others can't write to. The file
+ * need not exist.
+ * @throws FailureError for a link whose target does not exist, or is in another folder
  */
 export function privateLocation(path: string): string {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!found?.isSymbolicLink()) return path;
-  try {
-    const location = openFileLocation(path);
-    location.close();
-    if (location.stats === undefined) throw leadsNowhere(path);
-    requirePrivateFolder(location.folderPath);
-    return join(location.folderPath, location.name);
-  } catch (error) {
-    if (error instanceof FailureError) throw error;
-    if (!(error instanceof UntrustedLink)) throw leadsNowhere(path);
-    throw refusal(path, `${error.link} is a symbolic link that another user may have put there`);
-  }
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  const target = targetOf(path);
+  requirePrivateFolder(dirname(target));
+  return target;
 }
 
-function leadsNowhere(path: string): FailureError {
-  return refusal(path, 'it is a symbolic link whose target does not exist: create the target, or remove the link');
+function targetOf(link: string): string {
+  try {
+    return realpathSync(link);
+  } catch (cause) {
+    const reason = 'it is a symbolic link whose target does not exist: create the target, or remove the link';
+    throw refusal(link, reason, { cause });
+  }
 }
 
 /**
@@ -138,15 +102,16 @@ function requireOurs(path: string, stats: Stats): void {
     throw refusal(path, `it belongs to another user (uid ${stats.uid}): use a file in a folder of your own`);
   }
   if ((stats.mode & writableByOthers) !== 0) {
-    throw refusal(path, 'others can write to it: check that it was not changed', `chmod go-w ${shellWord(path)}`);
+    const hint = `chmod go-w ${shellWord(path)}`;
+    throw refusal(path, 'others can write to it: check that it was not changed', { hint });
   }
 }
 
-function narrow(path: string, descriptor: number, { mode }: Stats): string | undefined {
+function narrow(path: string, { mode }: Stats): string | undefined {
   if (effectiveUser() === undefined || (mode & ofOthers) === 0) return undefined;
   const exposed = `${path} can be read by others, and its permissions can't be changed: run chmod 600 as its owner`;
   try {
-    fchmodSync(descriptor, 0o600);
+    chmodSync(path, 0o600);
     return `${path} could be read by others. It is now private (0600)`;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
@@ -154,8 +119,8 @@ function narrow(path: string, descriptor: number, { mode }: Stats): string | und
   }
 }
 
-function refusal(path: string, reason: string, hint?: string): FailureError {
-  return new FailureError(`The file ${path} can't be used: ${reason}`, { hint });
+function refusal(path: string, reason: string, options: { hint?: string; cause?: unknown } = {}): FailureError {
+  return new FailureError(`The file ${path} can't be used: ${reason}`, options);
 }
 
 /**

@@ -1,16 +1,6 @@
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test as plain } from 'vitest';
 import { resolveProxy } from '../../src/settings/proxy.ts';
 import { CertificateError } from '../../src/shared/errors.ts';
@@ -93,7 +83,6 @@ test('trusts the authority in ca-file, and refuses to run if the file is missing
 test.for([
   ['that others can write to', (file: string) => chmodSync(file, 0o666), 'others can write to it'],
   ...(isRoot ? [['of another user', (file: string) => chownSync(file, 4321, 4321), 'uid 4321'] as const] : []),
-  ["that is another user's link", linkFromShared, 'is a symbolic link that another user may have put there'],
 ] as const)('refuses a ca-file %s, and sends nothing', async ([, change, words]) => {
   const { shop } = await openTlsShop();
   const file = join(newFolder(), 'ca.pem');
@@ -102,16 +91,6 @@ test.for([
   change(file);
   for (const command of ['inventory list', 'inventory set 1 5']) expect(await shop.refused(command)).toContain(words);
 });
-
-/** Replaces a file by a link that leads to it through a folder that others can write to. */
-function linkFromShared(file: string): void {
-  const shared = join(dirname(file), 'shared');
-  mkdirSync(shared);
-  chmodSync(shared, 0o1777);
-  renameSync(file, `${file}.moved`);
-  symlinkSync(`${file}.moved`, join(shared, 'link'));
-  symlinkSync(join(shared, 'link'), file);
-}
 
 test.for([
   ['a file with a key', 'ca.pem', 'it contains no certificate in PEM format', 'key=psk_0123456789'],

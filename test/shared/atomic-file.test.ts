@@ -43,7 +43,7 @@ describe('writeFileAtomically', () => {
   test('writes a new file with the usual mode', async ({ here }) => {
     await writeFileAtomically(here.at('new.csv'), pieces('é', 'b\n', ''));
     expect([here.read('new.csv'), here.names()]).toEqual(['éb\n', ['new.csv']]);
-    expect(here.modeOf('new.csv') & ~0o644).toBe(0);
+    expect(here.modeOf('new.csv')).toBe(0o666 & ~process.umask());
   });
 
   test('replaces a whole file, and keeps its mode except for setuid bits', async ({ here }) => {
@@ -77,13 +77,16 @@ describe('writeFileAtomically', () => {
     ['its folder is a file', 'file/new.csv', 'there is no such folder'],
     ['it is a folder', 'sub', 'it is a folder'],
     ['its name is too long', 'x'.repeat(300), 'the name is too long'],
+    ['it leads nowhere', 'link', 'it is a symbolic link whose target does not exist'],
   ] as const)("reports why a file can't be written: %s", async ([, name, reason], { here }) => {
     here.write('file', '');
     fs.mkdirSync(here.at('sub'));
+    fs.symlinkSync('missing', here.at('link'));
     const failure = new FailureError(`${here.at(name)} can't be written: ${reason}`);
     await expect(writeFileAtomically(here.at(name), ['new'])).rejects.toThrow(failure);
-    if (reason !== 'it is a folder') await expect(createFileAtomically(here.at(name), 'x')).rejects.toThrow(failure);
-    expect(here.names()).toEqual(['file', 'sub']);
+    if (!['sub', 'link'].includes(name))
+      await expect(createFileAtomically(here.at(name), 'x')).rejects.toThrow(failure);
+    expect(here.names()).toEqual(['file', 'link', 'sub']);
   });
 
   test.runIf(hasFullDevice)('writes directly to a device, and reports a full one', async () => {

@@ -8,7 +8,6 @@ import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
 import { endOfValue, skipSpace } from '../../src/shared/json-text.ts';
 import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
-import { redactorOf } from '../../src/shared/redact.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
 import { isEnvironment } from '../../src/shared/target.ts';
@@ -170,15 +169,6 @@ test('capitalizes a clause, and ends a sentence once', () => {
   expect(capitalized('a b')).toBe('A b');
   expect(['a', 'a.', 'a!', 'a?', 'a.b'].map(sentence)).toEqual(['a.', 'a.', 'a!', 'a?', 'a.b.']);
 });
-
-test.each([
-  ['abc', 'abc', 'abc'],
-  ['abcd', 'x abcd y', 'x [key] y'],
-  ['ab-cd', 'x ab\\u002dcd y', 'x [key] y'],
-  ['ab-cd', 'x ab\\x2dcd y', 'x [key] y'],
-  ['abжd', 'x ab\\u0436d y', 'x [key] y'],
-  ['abжd', 'x abx436d y', 'x abx436d y'],
-])('redacts by the secret %s: %s becomes %s', (secret, text, shown) => expect(redactorOf([secret])(text)).toBe(shown));
 
 test('waits for work or for an interruption, whichever comes first', async () => {
   const controller = new AbortController();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, createReadStream, fstatSync, statSync } from 'node:fs';
 import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { requireSafeLocation, writeFileAtomically } from '../../shared/atomic-file.ts';
+import { requireFolderOf, writeFileAtomically } from '../../shared/atomic-file.ts';
 import { ClosedPipeError, UsageError } from '../../shared/errors.ts';
 import { systemCode } from '../../shared/file-error.ts';
 import { petstock, withOption } from '../../shared/hint.ts';
@@ -27,11 +27,10 @@ export interface ReplacingOptions {
  * on a terminal, if a note says that petstock wrote this content, or for files without rows, pipes and other special
  * files.
  * @throws UsageError if the answer is no, if there is no terminal to ask on, or if a file that needs a question is an
- * input file or in a folder of petstock; FailureError if its folder does not exist, or for a symbolic link that others
- * may have created
+ * input file or in a folder of petstock; FailureError if its folder does not exist
  */
 export async function confirmReplacing(invocation: Invocation, file: string, { force, inputs = [] }: ReplacingOptions) {
-  requireSafeLocation(file);
+  requireFolderOf(file);
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) return;
   const { context, questions } = invocation;

@@ -4,16 +4,13 @@ import { expect } from 'vitest';
 import type { HttpRequest } from '../../../src/api/transport.ts';
 import type { Context } from '../../../src/cli/context.ts';
 import { guardedContext } from '../../../src/cli/guarded-context.ts';
-import { redactorOf } from '../../../src/shared/redact.ts';
 import { openShop, openShopAnswering, test, withEnv } from '../../support/shop.ts';
 
 const key = 'sk/live/Abc-123+xyz~9';
-const unit = (character: string) => character.charCodeAt(0).toString(16).padStart(4, '0');
 const forms: readonly (readonly [name: string, json: string])[] = [
   ['as it is', key],
-  ['in escapes', [...key].map((character) => `\\u${unit(character)}`).join('')],
-  ['in escapes of escapes', key.replaceAll('/', '\\\\/')],
-  ['in percent encoding, twice', encodeURIComponent(encodeURIComponent(key))],
+  ['as in a URL', encodeURIComponent(key)],
+  ['in base64', Buffer.from(key).toString('base64')],
   ['in capitals', key.toUpperCase()],
   ['in small letters', key.toLowerCase()],
 ];
@@ -42,7 +39,6 @@ test.each(forms)('hides a key that the service repeats %s', async (_name, json) 
     [400, 'inventory set 1 5'],
     [400, 'api GET /x --debug'],
   ] as const;
-  // All output passes the guard that test/cli/untrusted.property.test.ts tests with any mixture of forms.
   for (const [status, command] of json === key ? all : all.slice(0, 2)) {
     const shop = await openShopWithKey(status, body, { location: `/v1/${json}`, 'x-request-id': encodeURI(json) });
     const shown = await shop.run(command, { terminal: 80 });
@@ -158,17 +154,4 @@ test('redacts a sent key on stderr, but not on stdout without a terminal', async
   void openTransport({})({ headers: { authorization: `Bearer ${key}` } } as unknown as HttpRequest);
   for (const stream of [stdout, stderr]) await stream.write(`it is ${key}\n`);
   expect(shown).toEqual({ stdout: `it is ${key}\n`, stderr: 'it is [key]\n' });
-});
-
-test('redacts a long text with many near matches of the key within 11 s', () => {
-  const started = performance.now();
-  for (const [secret, text] of [
-    ['\\'.repeat(100), '\\'.repeat(1_000)],
-    ['%'.repeat(100), '%25'.repeat(1_000)],
-    ['a'.repeat(127), `${'\\\\\\\\a\u200b'.repeat(500)}b`],
-    ['u0061'.repeat(20), 'u0061'.repeat(500)],
-  ] as const) {
-    redactorOf([`${secret}!`])(text);
-  }
-  expect(performance.now() - started).toBeLessThan(11_000);
 });
