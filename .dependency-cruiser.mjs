@@ -80,12 +80,7 @@ export default {
       severity: 'error',
       from: {
         path: '^(bin|src)/',
-        pathNot: [
-          '^src/service/',
-          '^src/cli/sandbox\\.ts$',
-          '^src/cli/commands/sandbox/',
-          '^src/library/start-sandbox\\.ts$',
-        ],
+        pathNot: ['^src/service/', '^src/cli/sandbox\\.ts$', '^src/cli/commands/sandbox/'],
       },
       to: { path: '^src/service/' },
     },
@@ -124,28 +119,15 @@ export default {
       name: 'real-clock',
       comment: 'the real clock is made at the edge and handed down',
       severity: 'error',
-      from: { pathNot: ['^bin/', '^src/library/', '^test/'] },
+      from: { pathNot: ['^bin/', '^test/'] },
       to: { path: '^src/shared/clock\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'real-transport',
       comment: 'the transport is made at the edge and handed down',
       severity: 'error',
-      from: { pathNot: ['^bin/', '^src/library/', '^test/'] },
+      from: { pathNot: ['^bin/', '^test/'] },
       to: { path: '^src/api/undici\\.ts$' },
-    },
-    {
-      name: 'library-is-apart',
-      comment: 'the library carries no command line; what it imports is held by the rules above',
-      severity: 'error',
-      from: { path: '^src/library/' },
-      to: {
-        path: '^src/',
-        pathNot: [
-          '^src/(library|api|rate-limit|state|writes|runs|inventory|settings|shared)/',
-          '^src/service/index\\.ts$',
-        ],
-      },
     },
     {
       name: 'no-unresolved',

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { defineConfig, type Options } from 'tsup';
+import { defineConfig } from 'tsup';
 import { alias, apart, importedApart, licencesOf } from './.ci/bundle.ts';
 import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
@@ -11,22 +11,16 @@ import { manPage } from './.ci/reference/man-page.ts';
 const { resolve } = createRequire(import.meta.url);
 const binaries = join(dirname(resolve('@photostructure/sqlite/package.json')), 'prebuilds');
 
-/** Everything is bundled, except a package that `pg` can do without. */
-const all = {
-  target: 'node20',
-  // Both builds write here at the same time. What is made of them is in subfolders, which are not removed.
-  clean: ['!*/**'],
-  // tsup gives this precedence over `external`, so the exceptions have to be in the pattern.
-  noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
-  external: ['./complete.cjs', './program.cjs'],
-  removeNodeProtocol: false,
-  define: { SQLITE: '"./sqlite/index.cjs"', ...buildConstants('.') },
-} satisfies Options;
-
 export default defineConfig(async ({ outDir = 'dist' }) => [
   {
-    ...all,
-    name: 'program',
+    target: 'node20',
+    // What is made of the build is in subfolders, which are not removed.
+    clean: ['!*/**'],
+    // Everything is bundled, except a package that `pg` can do without. tsup gives this precedence over `external`, so
+    // the exceptions have to be in the pattern.
+    noExternal: [/^(?!(pg-native|\.\/(complete|program)\.cjs)$)/],
+    external: ['./complete.cjs', './program.cjs'],
+    removeNodeProtocol: false,
     entry: {
       petstock: 'bin/installed.ts',
       complete: 'bin/complete.ts',
@@ -38,7 +32,8 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
     format: 'cjs',
     outExtension: () => ({ js: '.cjs' }),
     define: {
-      ...all.define,
+      SQLITE: '"./sqlite/index.cjs"',
+      ...buildConstants('.'),
       'import.meta.filename': '__filename',
       'import.meta.dirname': '__dirname',
       'import.meta.url': '__filename',
@@ -65,21 +60,5 @@ export default defineConfig(async ({ outDir = 'dist' }) => [
       writeFileSync(join(outDir, 'LICENSES.txt'), licencesOf(Object.keys(inputs)));
       rmSync(metafile);
     },
-  },
-  {
-    ...all,
-    name: 'library',
-    entry: { index: 'src/library/index.ts' },
-    format: 'esm',
-    dts: {
-      entry: { index: 'src/library/index.ts' },
-      banner: '/// <reference lib="esnext.disposable" />',
-      // `npm run typecheck` checks the types. Without that check, the build takes 7 s instead of 15 s. A type that
-      // can't be declared still fails.
-      compilerOptions: { noCheck: true, noEmitOnError: false },
-    },
-    // CommonJS packages inside an ESM bundle still call `require` for modules of Node, even if a program bundles it as
-    // CommonJS once more.
-    banner: { js: 'const require = process.getBuiltinModule;' },
   },
 ]);

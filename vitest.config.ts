@@ -33,18 +33,6 @@ export default defineConfig({
         },
       },
       {
-        // The transport over undici's public entry has to behave as over the files of undici that the program uses.
-        extends: true,
-        test: {
-          name: 'public-undici',
-          include: ['test/api/*.test.ts'],
-          isolate: false,
-          pool: 'forks',
-          env: { ...quick, UNDICI: 'public' },
-          testTimeout: 20_000,
-        },
-      },
-      {
         extends: true,
         test: {
           name: 'e2e',

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type * as undici from 'undici';
 import type { Dispatcher } from 'undici';
 import { maxBodyBytes } from './body.ts';
 import { BodyQueue } from './body-queue.ts';
@@ -7,24 +6,18 @@ import { ConnectingSockets } from './connecting-sockets.ts';
 import { upgradeCode } from './failures.ts';
 import type { HttpRequest, HttpResponse, Transport, TransportOptions } from './transport.ts';
 
-/** The part of `undici` that connects and sends; from the package or its files. */
-export type Undici = Pick<typeof undici, 'Agent' | 'buildConnector'>;
-
 /**
  * Creates a transport with undici. undici starts to load at once, so that an admitted request need not wait for it.
  * undici's own timeouts are off (except for TLS in a tunnel), because each request's signal enforces the timeout.
  */
-export function createUndiciTransport(
-  { ca, proxy }: TransportOptions = {},
-  load: () => Promise<Undici> = () => import('./undici-files.ts'),
-): Transport {
+export function createUndiciTransport({ ca, proxy }: TransportOptions = {}): Transport {
   const tls = ca === undefined ? {} : { ca: [...ca] };
   const connecting = new ConnectingSockets();
   // Without `maxHeaderSize`, Node's limit for headers would apply.
   const options = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: maxBodyBytes.headers };
   const open = async (): Promise<Dispatcher> => {
     if (proxy === undefined) {
-      const { Agent, buildConnector } = await load();
+      const { Agent, buildConnector } = await import('./undici-files.ts');
       return new Agent({ ...options, connect: connecting.wrap(buildConnector({ timeout: 0, ...tls })) });
     }
     const { createProxyAgent } = await import('./undici-proxy.ts');

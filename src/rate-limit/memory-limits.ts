@@ -3,7 +3,7 @@ import type { KeyLimits, KnownKey } from './key-limits.ts';
 import { clearReported, emptyState, type KeyState } from './key-state.ts';
 import type { LimitRecord } from './limit-records.ts';
 
-/** Limits kept in memory, for programs without a state and for tests. */
+/** Limits kept in memory, for a state folder that can't be used, and for tests. */
 export class MemoryLimits implements KeyLimits {
   readonly #states = new Map<string, KeyState>();
 

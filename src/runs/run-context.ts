@@ -3,7 +3,7 @@ import type { Target } from '../shared/target.ts';
 import type { State } from '../state/state.ts';
 import type { WriteOptions } from '../writes/row-write.ts';
 
-/** The target of a run, and what is needed to carry the run out; shared by the command line and the library. */
+/** The target of a run, and what is needed to carry the run out. */
 export interface RunContext
   extends Pick<WriteOptions, 'governor' | 'timeout' | 'retries' | 'clock' | 'random' | 'interrupted' | 'onDelay'> {
   readonly client: Pick<Client, 'scanInventory' | 'updateInventory'>;

@@ -1,4 +1,3 @@
-export type { Controls } from './controls.ts';
 export { FaultSpecError } from './faults/grammar.ts';
 export { TlsError } from './http/tls.ts';
 export { generateKey, idOfKey } from './keys/key.ts';

@@ -46,7 +46,7 @@ export function hasBootId(): boolean {
 }
 
 /**
- * Creates the clock of this machine. `bin` and the library call this; everything else receives a clock.
+ * Creates the clock of this machine. `bin` calls this; everything else receives a clock.
  * @param hrtime `machineTime(process)`, because importing `node:process` would open all standard streams and take 4 ms
  * of a start
  */

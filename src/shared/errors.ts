@@ -83,8 +83,8 @@ export abstract class PetstockError extends Error {
   /** HTTP status of the response, if there was one. */
   readonly status?: number | undefined;
   /**
-   * The Error body of the service, without the key; its texts have at most 1,000 characters. Only the library repeats
-   * them in `message`.
+   * The Error body of the service, without the key; its texts have at most 1,000 characters. `message` does not repeat
+   * them.
    */
   readonly serviceError?: ServiceError | undefined;
   /** Whether `message` means the same as the text of the service, so that `serviceError` need not be shown. */

@@ -1,4 +1,4 @@
-import { isEnvironment, type Target } from './target.ts';
+import type { Target } from './target.ts';
 
 export type Words = string | number | bigint | readonly string[];
 
@@ -17,9 +17,8 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
   return line;
 }
 
-/** Returns the options that select a target; none for the environment of a program that uses the library. */
+/** Returns the options that select a target. */
 export function targetWords({ store, env }: Target): readonly string[] {
-  if (!isEnvironment(env)) return [];
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];
 }
 

@@ -42,7 +42,7 @@ export interface SystemProcessesOptions {
 }
 
 /**
- * Creates the access to the processes of this machine. `bin` and the library call this; everything else receives the
+ * Creates the access to the processes of this machine. `bin` calls this; everything else receives the
  * result.
  */
 export function createSystemProcesses(options: SystemProcessesOptions): Processes {

@@ -12,8 +12,3 @@ export interface Target {
 export function targetName({ store, env }: Target): string {
   return store === undefined ? env : `${store}/${env}`;
 }
-
-/** Reports whether commands have an environment of this name. A run of the library may have any name for its own. */
-export function isEnvironment(env: string): env is EnvironmentName {
-  return environmentNames.some((known) => known === env);
-}

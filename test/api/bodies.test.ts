@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
+import { createUndiciTransport } from '../../src/api/undici.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { pem } from '../support/tls.ts';
 import { turns, until } from './server.ts';
-import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
@@ -22,7 +22,7 @@ async function openService(isTls: boolean, onRequest: (socket: Socket) => Promis
     ? createTlsServer({ cert: pem('server'), key: pem('server-key') }, serve)
     : createServer(serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const transport = openTransport({ ca: [pem('authority')] });
+  const transport = createUndiciTransport({ ca: [pem('authority')] });
   const url = `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   const close = () => {
     server.close();

@@ -2,13 +2,13 @@ import { getEventListeners } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
+import { createUndiciTransport } from '../../src/api/undici.ts';
 import { itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import type { Deadline } from '../../src/shared/clock.ts';
 import { createRig } from '../rate-limit/rig.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 import { type Answerer, openServer } from './server.ts';
-import { openTransport } from './transport.ts';
 
 export interface ClientRigOptions {
   readonly url: string;
@@ -48,7 +48,7 @@ export function createClientRig(options: ClientRigOptions) {
   };
   const { governor } = createRig({ clock: watched, maxWait: options.maxWait ?? 90_000, random: () => random });
   const times: number[] = [];
-  const transport = openTransport();
+  const transport = createUndiciTransport();
   const client = createClient({
     retries: options.retries,
     baseUrl: url,

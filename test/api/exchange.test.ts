@@ -4,11 +4,11 @@ import { createServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { brotliCompress, deflate, gzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { createUndiciTransport } from '../../src/api/undici.ts';
 import { portOf } from '../support/answering.ts';
 import { pem } from '../support/tls.ts';
 import { createClientRig, openClient } from './client-rig.ts';
 import { type Answerer, answer, hang, hangInBody, stock, turns, until } from './server.ts';
-import { openTransport } from './transport.ts';
 
 const undiciTimers = createRequire(import.meta.url)('undici/lib/util/timers.js');
 
@@ -144,7 +144,7 @@ test.each([true, false])(
       if (seen.requests === 1) response.end('{}');
     });
     const { url, silent } = await openSilentServer((first) => service.emit('connection', first));
-    const transport = openTransport({ ca: [pem('authority')] });
+    const transport = createUndiciTransport({ ca: [pem('authority')] });
     const send = (signal: AbortSignal) => transport({ method: 'GET', url, headers: {}, signal });
     const [first, second] = [new AbortController(), new AbortController()];
     for await (const _chunk of (await send(first.signal)).body);
@@ -163,7 +163,7 @@ test.each([true, false])(
 
 test('keeps the second of two requests connecting if the first is aborted', async () => {
   const { url, silent } = await openSilentServer();
-  const transport = openTransport();
+  const transport = createUndiciTransport();
   const [first, second] = [new AbortController(), new AbortController()];
   const [given, going] = [first, second].map(({ signal }) =>
     transport({ method: 'GET', url, headers: {}, signal }).catch(({ message }) => message),
@@ -182,7 +182,7 @@ test.each(['http', 'https'])('waits for a silent %s proxy until an abort closes 
   const { url, silent } = await openSilentServer();
   // Node 26 refuses the name of a TLS server that is an IP address, and undici passes the host of the proxy.
   const host = `localhost:${new URL(url).port}`;
-  const transport = openTransport({ proxy: { value: `${protocol}://${host}`, shown: host } });
+  const transport = createUndiciTransport({ proxy: { value: `${protocol}://${host}`, shown: host } });
   const controller = new AbortController();
   const request = { method: 'GET', url: 'https://stock.example/v1', headers: {}, signal: controller.signal };
   const sent = transport(request).catch(({ message }) => message);

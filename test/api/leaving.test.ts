@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { send } from '../../src/api/send.ts';
+import { createUndiciTransport } from '../../src/api/undici.ts';
 import { type Permit, PermitExpiredError } from '../../src/rate-limit/permits.ts';
 import { createTestClock } from '../support/clock.ts';
 import { answer, openServer } from './server.ts';
-import { openTransport } from './transport.ts';
 
 const { signal } = new AbortController();
 
 async function listen() {
   const { url, requests, connections } = await openServer(answer(200, '{}'));
-  const transport = openTransport();
+  const transport = createUndiciTransport();
   const ask = async (leaving: () => void) => {
     const { body } = await transport({ method: 'GET', url, headers: {}, signal, leaving });
     for await (const _chunk of body);

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openPetstoreClient } from '../../src/library/petstore-client.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { emptyState } from '../../src/rate-limit/key-state.ts';
 import { LimitsWithGateFiles } from '../../src/rate-limit/limits-with-gate-files.ts';
 import { MemoryLimits } from '../../src/rate-limit/memory-limits.ts';
@@ -95,40 +94,6 @@ test("clears no limits, and suggests no other state folder, if the one with the 
   for (const command of ['history list', 'undo --last --yes']) await failsAt(command, /\. Nothing was sent\.\n$/);
   chmodSync(shop.folders.state, 0o700);
   await expectGate(shop);
-});
-
-describe('a program', () => {
-  /** Sets PETSTOCK_RUNTIME_DIR, which the library reads, to a new folder. */
-  async function runtimeFolder(): Promise<string> {
-    const runtime = join((await temporaryFolders()).state, '..', 'runtime');
-    vi.stubEnv('PETSTOCK_RUNTIME_DIR', runtime);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    return runtime;
-  }
-
-  test('a program with its own state folder obeys a gate set by a command', async () => {
-    const { run, service, clock } = await shopWithState();
-    await run('inventory list', { env: { PETSTOCK_RUNTIME_DIR: await runtimeFolder() } });
-    const stateFolder = (await temporaryFolders()).state;
-    const client = openPetstoreClient({ baseUrl: service.url, key: service.key, clock, stateFolder });
-    await expect(client.probe()).rejects.toMatchObject({ kind: 'rate-limited' });
-    await client.close();
-  });
-
-  test('obeys a gate in a program whose listener throws, and in one whose state is unreachable', async () => {
-    const { service, clock } = await shopWithState();
-    await runtimeFolder();
-    const options = { baseUrl: service.url, key: service.key, clock, maxWait: 0 };
-    const onLimit = () => {
-      throw new Error('a mistake of the program');
-    };
-    const throwing = openPetstoreClient({ ...options, stateFolder: (await temporaryFolders()).state, onLimit });
-    const without = openPetstoreClient({ ...options, stateUrl: away, onFallback: () => {} });
-    const sent = service.journal().length;
-    for (const client of [throwing, throwing, without]) await expect(client.probe()).rejects.toThrow();
-    expect(service.journal()).toHaveLength(sent + 1);
-    for (const client of [throwing, without]) await client.close();
-  });
 });
 
 describe('gate files of a state that fails', () => {

@@ -1,13 +1,13 @@
-import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';
-import { repository, runOn } from '../support/installation.ts';
-import { hasTypes, test, usesLibrary, usesProgram } from './usage.ts';
+import { runOn } from '../support/installation.ts';
+import { test, usesProgram } from './usage.ts';
 
 const documents =
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/([\w./-]+\.md|(hosting|packaging|pictures)\/[\w.]+))$/;
 const built =
-  /^dist\/(LICENSES\.txt|man\/petstock\.1|index\.d\.ts|[\w-]+\.c?js|sqlite\/index\.cjs|prebuilds\/[\w-]+\/[\w@+.]+\.node)$/;
+  /^dist\/(LICENSES\.txt|man\/petstock\.1|[\w-]+\.cjs|sqlite\/index\.cjs|prebuilds\/[\w-]+\/[\w@+.]+\.node)$/;
 
 test('packs the bundle and the documents, and nothing else', async ({ machine }) => {
   const { stdout } = await runOn(machine, ['tar', '-tvzf', inject('tarball')]);
@@ -15,7 +15,7 @@ test('packs the bundle and the documents, and nothing else', async ({ machine })
   const modes = new Map([...listed].map(([, mode, name = '']) => [name, mode]));
   const names = [...modes.keys()];
   expect(names.filter((name) => !documents.test(name) && !built.test(name))).toEqual([]);
-  const program = ['petstock.cjs', 'man/petstock.1', 'index.js', 'index.d.ts'].map((name) => `dist/${name}`);
+  const program = ['petstock.cjs', 'man/petstock.1'].map((name) => `dist/${name}`);
   expect(names).toEqual(expect.arrayContaining(['README.md', 'LICENSE', ...program]));
   const manifest = JSON.parse(
     (await runOn(machine, ['tar', '-xzOf', inject('tarball'), 'package/package.json'])).stdout,
@@ -34,13 +34,6 @@ test('installs the tarball with npm without any dependency', async ({ machine, p
   const { stdout } = await runOn(machine, ['npm', 'ls', '--all', '--parseable'], project);
   expect(stdout.trim().split('\n')).toHaveLength(2);
   await usesProgram((...args) => runOn(machine, ['npm', 'exec', '--no', '--', 'petstock', ...args], project));
-  await usesLibrary(machine, project, ['node']);
-  await hasTypes(machine, project);
-  // A bundler may turn the module into a CommonJS script.
-  writeFileSync(join(project, 'bundled.mjs'), "import 'petstock'; console.log('runs');");
-  const bundling = ['bundled.mjs', '--bundle', '--platform=node', '--format=cjs', '--outfile=bundled.cjs'];
-  await runOn(machine, [join(repository, 'node_modules/.bin/esbuild'), ...bundling], project);
-  expect((await runOn(machine, ['node', 'bundled.cjs'], project)).stdout).toBe('runs\n');
 });
 
 test('installs the program and its manual globally with npm, and removes both', async ({ machine }) => {
@@ -57,14 +50,4 @@ test('installs the program and its manual globally with npm, and removes both', 
 test('runs the tarball with npx', async ({ machine, project }) => {
   copyFileSync(inject('tarball'), join(project, 'petstock.tgz'));
   await usesProgram((...args) => runOn(machine, ['npx', '--yes', './petstock.tgz', ...args], project));
-});
-
-test('exports every type that it declares', async ({ machine }) => {
-  await runOn(machine, ['tar', '-xzf', inject('tarball')]);
-  const declarations = readFileSync(join(machine.folder, 'package/dist/index.d.ts'), 'utf8');
-  const exported = /^export \{(.*)\};$/m.exec(declarations)?.[1]?.split(',') ?? [];
-  const names = new Set(exported.map((name) => name.trim().replace(/^type /, '')));
-  const declared = [...declarations.matchAll(/^(?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm)];
-  expect(declared.length).toBeGreaterThan(20);
-  expect(declared.map(([, name = '']) => name).filter((name) => !names.has(name))).toEqual([]);
 });

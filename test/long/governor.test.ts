@@ -1,38 +1,29 @@
 import { execFile } from 'node:child_process';
-import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/service/journal.ts';
-import { runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
+import { type Home, runProgram, type Served, serve, startProgram, temporaryHome } from '../support/program.ts';
 
 const run = promisify(execFile);
-const loopProgram = fileURLToPath(import.meta.resolve('./governor-loop.js'));
 const hammerProgram = fileURLToPath(import.meta.resolve('./governor-hammer.ts'));
 const windowMs = 2000;
 const window = (limit: number) => ['--window-seconds', `${windowMs / 1000}`, '--limit-minute', `${limit}`];
 
+/** Stock of 100 pets, with the ids from 1 on. */
+const pets = ['--pets', '100', '--ids', 'small'];
+
 /** With a limit of 1, each process needs a window, so this limit is tested only with `PETSTOCK_RUNS`. */
 const sharedLimits = process.env.PETSTOCK_RUNS === undefined ? [2, 20] : [1, 2, 20];
 
-interface Loop {
-  readonly requests: number;
-  readonly concurrency: number;
-  readonly stateFolder: string;
-}
-
-/** Returns the library beside a script, or that of the last build if the program is an executable. */
-function libraryBeside(program: string): string {
-  return /\.c?js$/.test(program) ? join(dirname(program), 'index.js') : resolve('dist/index.js');
-}
-
-/** Runs `governor-loop.js`, whose requests must all get a response. */
-async function loop({ url, key }: Served, options: Loop): Promise<void> {
-  const library = libraryBeside(inject('program'));
-  const all = JSON.stringify({ library, baseUrl: url, key, ...options });
-  const { stdout } = await run(process.execPath, [loopProgram, all]);
-  expect(JSON.parse(stdout)).toEqual({ answered: options.requests, failed: [] });
+/** Sets the stock of `count` pets, beginning with this one, in one run. All rows must be applied. */
+async function setPets(env: Served['env'], home: Home, { first = 1, count }: { first?: number; count: number }) {
+  const rows = Array.from({ length: count }, (_, index) => `${first + index},${1000 + index}\n`);
+  const command = 'inventory apply - --yes --json --max-wait 120';
+  const { code, stdout, stderr } = await runProgram(command, { env, home, stdin: `petId,quantity\n${rows.join('')}` });
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout).counts).toMatchObject({ applied: count });
 }
 
 const refusals = (journal: readonly JournalEntry[]) => journal.filter(({ status }) => status === 429);
@@ -56,20 +47,20 @@ function inside(journal: readonly JournalEntry[]): readonly JournalEntry[] {
 const endOfWindow = (time: number) => (Math.floor(time / windowMs) + 1) * windowMs;
 
 describe('one user of a key', () => {
-  test('gets no 429 with 70 requests, 10 at a time', async () => {
-    const served = await serve(window(20));
+  test('gets no 429 with a run of 69 rows', async () => {
+    const served = await serve([...window(20), ...pets]);
     const loaded = Date.now();
-    await loop(served, { requests: 70, concurrency: 10, stateFolder: temporaryHome().state });
+    await setPets(served.env, temporaryHome(), { count: 69 });
     const journal = await unrefused(served, 70);
     // 20 of the 70 requests fit into this window and 50 into the next three. The rest is start-up time and noise.
     const best = endOfWindow(journal[0]?.time ?? loaded) + 2 * windowMs;
     expect((journal.at(-1)?.time ?? 0) - best).toBeLessThan(2 * windowMs + 1000);
   });
 
-  test('gets no 429 with four processes at once', async () => {
-    const served = await serve(window(20));
-    const stateFolder = temporaryHome().state;
-    await Promise.all([1, 2, 3, 4].map(() => loop(served, { requests: 20, concurrency: 5, stateFolder })));
+  test('gets no 429 with four runs at once', async () => {
+    const served = await serve([...window(20), ...pets]);
+    const home = temporaryHome();
+    await Promise.all([1, 21, 41, 61].map((first) => setPets(served.env, home, { first, count: 19 })));
     await unrefused(served, 80);
   });
 
@@ -104,9 +95,9 @@ test('lets other processes continue while the one with the first request is susp
 });
 
 test('does not send from two state folders for the rest of a window that had a 429', async () => {
-  const served = await serve(window(20));
-  const stateFolders = [temporaryHome().state, temporaryHome().state];
-  await Promise.all(stateFolders.map((stateFolder) => loop(served, { requests: 30, concurrency: 4, stateFolder })));
+  const served = await serve([...window(20), ...pets]);
+  const homes = [temporaryHome(), temporaryHome()];
+  await Promise.all(homes.map((home, index) => setPets(served.env, home, { first: 1 + index * 30, count: 29 })));
   expect(inside(await served.journal())).toEqual([]);
 });
 

@@ -10,7 +10,6 @@ import { orInterrupted } from '../../src/shared/or-interrupted.ts';
 import { capitalized, quoted, sentence } from '../../src/shared/parsed.ts';
 import { plainName } from '../../src/shared/sanitize.ts';
 import { isBusy, retryBusy, sqliteCodeOf, takeLock } from '../../src/shared/sqlite-engine.ts';
-import { isEnvironment } from '../../src/shared/target.ts';
 import { newFolder } from '../support/new-folder.ts';
 
 test.each<[string, number[]]>([
@@ -152,10 +151,6 @@ test('recognizes files of the user and of root, but not of another user', {
 }, () => {
   const user = process.geteuid?.() ?? 0;
   expect([user, 0, user + 1].map(isOursOrRoots)).toEqual([true, true, false]);
-});
-
-test('accepts only the whole names of the three environments', () => {
-  expect(['staging', 'production', 'sandbox', 'stag', 'test'].filter(isEnvironment)).toHaveLength(3);
 });
 
 test('finds an account with a name and a home in a file like /etc/passwd', () => {

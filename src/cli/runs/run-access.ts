@@ -4,7 +4,7 @@ import { resolveBaseUrl } from '../../settings/resolve.ts';
 import { urlVariable } from '../../settings/variables.ts';
 import { InterruptedError, NotFoundError, UsageError } from '../../shared/errors.ts';
 import { flagWords, petstock, shellWord } from '../../shared/hint.ts';
-import { isEnvironment, type Target, targetName } from '../../shared/target.ts';
+import { type Target, targetName } from '../../shared/target.ts';
 import type { ServiceConnection } from '../invocation/connect.ts';
 import type { Invocation } from '../invocation/invocation.ts';
 import { withExistingState } from '../invocation/state-access.ts';
@@ -51,8 +51,7 @@ export function requireRun(invocation: Invocation, text: string): Promise<RunRec
  * @throws UsageError if the run belongs to another target
  */
 export function requireSameTarget(run: RunRecord, target: Target, command: readonly string[]): void {
-  // A program that uses the library may give the target any name, so `requireSameService` checks its runs.
-  if (!isEnvironment(run.env) || (run.env === target.env && run.store === target.store)) return;
+  if (run.env === target.env && run.store === target.store) return;
   throw new UsageError(
     `Run ${run.run} was made in ${targetName(run)}, not in ${targetName(target)}. Nothing was sent`,
     { hint: petstock`${command}` },

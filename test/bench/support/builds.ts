@@ -11,16 +11,14 @@ import { type Measure, startMeasurer } from './measure.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
-/**
- * Builds the published bundle from the current sources. Returns the script for `node`, and the entry of the library.
- */
-export async function buildProject(): Promise<{ readonly program: string; readonly library: string }> {
+/** Builds the published bundle from the current sources. Returns the script for `node`. */
+export async function buildProject(): Promise<{ readonly program: string }> {
   // The folder is below node_modules, so that Node finds the dependencies that are not bundled.
   const cache = join(root, 'node_modules', '.cache');
   mkdirSync(cache, { recursive: true });
   const outDir = temporaryFolder(cache);
-  await build({ outDir, dts: false, silent: true });
-  return { program: join(outDir, 'petstock.cjs'), library: join(outDir, 'index.js') };
+  await build({ outDir, silent: true });
+  return { program: join(outDir, 'petstock.cjs') };
 }
 
 /** The program to measure, with the tools that every benchmark of commands needs. */

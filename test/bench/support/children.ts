@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,11 +32,6 @@ export function temporaryFolder(parent = tmpdir()): string {
   return path;
 }
 
-/** Forks a process that exchanges messages with its parent. Its stderr is shown. */
-export function startWorker(path: string): ChildProcess {
-  return kept(fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: bare() }));
-}
-
 /** Starts a program with pipes for stdin, stdout and stderr. */
 export function start(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(program, args, { stdio: 'pipe', env: { ...bare(), ...env } });
@@ -56,19 +51,6 @@ export async function firstLine(child: ChildProcess, seconds: number): Promise<s
   const [line] = await Promise.race([once(lines, 'line', { signal }), once(child, 'close', { signal })]);
   if (typeof line !== 'string') throw new Error(`${child.spawnfile} ended: ${complaints.join('').trim()}`);
   return line;
-}
-
-/**
- * Returns the next message of a worker.
- * @throws Error if the worker ends first, or takes longer than `ms`
- */
-export async function nextMessage<T>(worker: ChildProcess, ms: number): Promise<T> {
-  const signal = AbortSignal.timeout(ms);
-  const ended = once(worker, 'exit', { signal }).then(([code, by]) => {
-    throw new Error(`a worker ended with ${code ?? by}`);
-  });
-  const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
-  return message as T;
 }
 
 export async function stop(child: ChildProcess): Promise<void> {

@@ -1,10 +1,8 @@
 import { chmodSync, cpSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { createUndiciTransport } from '../../../src/api/undici.ts';
-import { openPetstoreClient } from '../../../src/library/petstore-client.ts';
 import type { Clock } from '../../../src/shared/clock.ts';
-import { exitCodes, InterruptedError, PetstockError } from '../../../src/shared/errors.ts';
+import { InterruptedError } from '../../../src/shared/errors.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { RunResult } from '../../support/context.ts';
 import { type LaggingReplica, laggingReplica } from '../../support/lagging-replica.ts';
@@ -25,8 +23,6 @@ import {
 /** How many histories are tested; with a state in PostgreSQL, a quarter as many. */
 const numRuns = Number(process.env.PETSTOCK_RUNS ?? 4);
 
-const transport = createUndiciTransport();
-
 const pet = fc.integer({ min: 1, max: 3 });
 const delta = fc.integer({ min: 1, max: 9 });
 const change = delta.chain((size) => fc.constantFrom(size, size, -size));
@@ -44,7 +40,6 @@ const order = fc.oneof(
     keepsAbove: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('count' as const), pet, delta, goes: fc.constantFrom('--take', '--add') }),
-  fc.record({ kind: fc.constant('library' as const), pet, delta: change }),
   fc.record({ kind: fc.constant('undo' as const), back: fc.nat(2) }),
   fc.record({ kind: fc.constant('undo --last' as const) }),
   fc.record({ kind: fc.constant('resume' as const), back: fc.nat(2) }),
@@ -255,14 +250,13 @@ class World {
     const after = await this.#stock();
     const saysNothing = [2, 7, 9].includes(code) || /nothing was written|was not set/i.test(stderr);
     if (saysNothing) expect(after, stderr).toEqual(before);
-    if (code !== 0 || (given.kind !== 'adjust' && given.kind !== 'library')) return;
+    if (code !== 0 || given.kind !== 'adjust') return;
     const sum = (before.get(`${given.pet}`) ?? 0) + given.delta;
     expect(after, stderr).toEqual(new Map(before).set(`${given.pet}`, sum));
   }
 
   async #run(given: Order, options: ShopRunOptions): Promise<RunResult> {
     if (given.kind === 'prune') await this.#look();
-    if (given.kind === 'library') return this.#inLibrary(given, options);
     const stdin = given.kind === 'count' ? `${given.pet} x${given.delta}\n` : undefined;
     const result = await this.#shop.run(await this.#argsOf(given, options), { ...this.#lot, stdin, ...options });
     if (given.kind === 'export') this.#load(exportedRows(result));
@@ -276,32 +270,6 @@ class World {
       return this.#seed / 2 ** 32;
     },
   };
-
-  /** Adjusts a pet through the library, with the same state. */
-  async #inLibrary(
-    { pet, delta }: Extract<Order, { kind: 'library' }>,
-    { around = (send) => send(), clock = this.#shop.clock, interrupted: signal }: ShopRunOptions,
-  ): Promise<RunResult> {
-    const { service, folders } = this.#shop;
-    const client = openPetstoreClient({
-      baseUrl: this.#replica.url,
-      key: service.key,
-      name: 'staging',
-      clock,
-      signal,
-      ...(this.#url === undefined ? { stateFolder: folders.state } : { stateUrl: this.#url }),
-      transport: (request) => around(() => transport(request)),
-    });
-    try {
-      await client.adjust(pet, delta);
-      return { code: 0, stdout: '', stderr: '', requests: [] };
-    } catch (error) {
-      if (!(error instanceof PetstockError)) throw error;
-      return { code: exitCodes[error.kind], stdout: '', stderr: error.message, requests: [] };
-    } finally {
-      await client.close();
-    }
-  }
 
   /** Records exported rows, and checks that their numbers rise. */
   #load(rows: readonly ExportedRow[]): void {
@@ -347,7 +315,7 @@ class World {
     }
   }
 
-  async #argsOf(given: Exclude<Order, { kind: 'library' }>, { terminal }: ShopRunOptions): Promise<readonly string[]> {
+  async #argsOf(given: Order, { terminal }: ShopRunOptions): Promise<readonly string[]> {
     const yes = terminal === undefined ? ['--yes'] : [];
     switch (given.kind) {
       case 'adjust':
