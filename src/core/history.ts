@@ -1,0 +1,232 @@
+import { ConflictError, NotFoundError } from '../shared/errors.ts';
+import { countersOf, inFlightElsewhere, lastIntent, otherWriteOf } from './intents.ts';
+import { rowColumns, rowOf } from './row-columns.ts';
+import type { OpenRun, PlannedRow, Row, RunHead } from './run-records.ts';
+import { isOpen } from './run-records.ts';
+import { type Answer, forEach, number, type Statement, statement, text } from './statements.ts';
+import type { Moment, Store } from './store.ts';
+
+export interface HistoryOptions {
+  readonly store: Store;
+  /** Returns a number in [0, 1), for the ids of runs. */
+  random(): number;
+  /** The wall clock, for the ids of runs. */
+  now(): number;
+}
+
+/** Thrown if another run of the same content has begun since the check. */
+export class DuplicateRunError extends ConflictError {}
+
+/** The runs of a store: begins runs, and takes them over. */
+export class History {
+  readonly #options: HistoryOptions;
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Records a run and takes its lock, before anything of it is sent. The run is durable with its first intent.
+   * @param follows the newest known run of the same content, if any; undefined if the content may be repeated
+   * @throws DuplicateRunError if another run of that content has begun since
+   */
+  async begin(
+    head: RunHead,
+    rows: readonly PlannedRow[],
+    follows?: { readonly run: string | undefined },
+  ): Promise<OpenRun> {
+    const run = await this.beginLater(head, rows);
+    const { contentHash, service } = head;
+    const selectNewest = 'SELECT run FROM runs WHERE content_hash = ? AND service = ? ORDER BY number DESC LIMIT 1';
+    const asked = [lastIntent(service), statement(selectNewest, contentHash ?? null, service)];
+    try {
+      await this.#options.store.transact(asked, ([counters, newest = []], moment) => {
+        if (follows !== undefined && text(newest[0]?.run) !== follows.run) {
+          throw new DuplicateRunError('Another run of the same content has begun since');
+        }
+        run.began = countersOf(counters).last;
+        return { writes: run.beginning?.(moment) ?? [], result: undefined };
+      });
+    } catch (error) {
+      await run.lock.release();
+      this.#options.store.forgetRun(run.run);
+      throw error;
+    }
+    run.beginning = undefined;
+    return run;
+  }
+
+  /** Like `begin`, but the run is recorded by the first transaction of a turn: see `OpenRun.beginning`. */
+  async beginLater(head: RunHead, planned: readonly PlannedRow[]): Promise<OpenRun> {
+    const { store, now, random } = this.#options;
+    const run = runIdAt(now(), random());
+    const lock = await store.lockRun(run);
+    if (lock === undefined) throw new ConflictError(`Run ${run} exists already`);
+    const rows = planned.map(({ outcome, ...row }): Row => {
+      const { result = 'pending', error } = outcome ?? {};
+      return { ...row, result, error, intent: undefined, inFlightUntil: undefined, quantity: undefined };
+    });
+    const beginning = (moment: Moment) => beginningOf(run, head, rows, moment);
+    return { ...head, run, began: 0, rows, isResumed: false, lock, beginning };
+  }
+
+  /**
+   * Takes over a run that no process writes. Its rows that were sent become unknown.
+   * @param run a whole id
+   * @param by who writes it from now on
+   * @throws ConflictError if a process is writing the run; NotFoundError if there is no such run
+   */
+  async resume(run: string, by: Pick<RunHead, 'user' | 'host' | 'pid'>): Promise<OpenRun> {
+    const { store } = this.#options;
+    const lock = await store.lockRun(run);
+    if (lock === undefined) throw new ConflictError(`Run ${run} is being written by ${await this.writerOf(run)}`);
+    try {
+      const { head, began, rows } = await this.#load(run);
+      for (const row of rows) if (row.result === 'sent') row.result = 'unknown';
+      const update = statement('UPDATE runs SET host = ?, pid = ? WHERE run = ?', by.host, by.pid, run);
+      await store.transact([], () => ({ writes: [update], result: undefined }));
+      return { ...head, ...by, run, began, rows, isResumed: true, lock, beginning: undefined };
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Takes the lock of a run again that was lost with a connection. Another process may have resumed the run meanwhile:
+   * what it has recorded counts.
+   * @throws ConflictError if another process is writing the run
+   */
+  async retake(run: OpenRun): Promise<void> {
+    const lock = await this.#options.store.lockRun(run.run);
+    if (lock === undefined) throw new ConflictError(`Run ${run.run} was resumed by another process`);
+    run.lock = lock;
+    if (run.beginning !== undefined) return;
+    const { rows } = await this.#load(run.run);
+    const stored = new Map(rows.map((row) => [row.row, row]));
+    for (const row of run.rows) {
+      const { intent, result, ...found } = stored.get(row.row) ?? row;
+      // An intent that was recorded although its transaction seemed to fail was never sent.
+      const isOurs = (intent ?? 0) <= (row.intent ?? 0);
+      if (!isOpen({ result }) || !isOurs)
+        Object.assign(row, found, { intent, result: result === 'sent' ? 'unknown' : result });
+    }
+  }
+
+  /**
+   * Ends the work of this process on a run: releases its lock, and what that leaves behind once no row is open. Call
+   * this when the outcomes are recorded.
+   */
+  async end(run: OpenRun): Promise<void> {
+    await run.lock.release();
+    if (!run.rows.some(isOpen)) this.#options.store.forgetRun(run.run);
+  }
+
+  /**
+   * Returns, for a stock that is read from now on, the last intent that it shows of a pet: the `basis` of rows that are
+   * planned with it. A request that is under way may arrive after the read, so the stock of its pet counts as older.
+   */
+  async readVersion(service: string): Promise<(petId: bigint) => number> {
+    const { answers, moment } = await this.#options.store.ask([
+      // In this order: an intent between the two has a higher number than the last.
+      lastIntent(service),
+      inFlightElsewhere({ service, run: '' }),
+    ]);
+    const [counters, open = []] = answers;
+    const { last } = countersOf(counters);
+    const before = new Map<bigint, number>();
+    for (const { petId, intent, inFlightUntil = 0 } of open.map(otherWriteOf)) {
+      if (inFlightUntil > moment.now) before.set(petId, Math.min(intent - 1, before.get(petId) ?? last));
+    }
+    return (petId) => before.get(petId) ?? last;
+  }
+
+  /** Describes who has written to a service last, for the message of a command that waits. */
+  async lastWriter(service: string): Promise<string> {
+    const select = `SELECT runs.run, command, os_user, host, pid FROM rows JOIN runs ON runs.run = rows.run
+      WHERE rows.service = ? AND result = 'sent' ORDER BY intent DESC LIMIT 1`;
+    const [[last] = []] = (await this.#options.store.ask([statement(select, service)])).answers;
+    return last === undefined ? 'another command' : `run ${last.run} (${writerText(last)})`;
+  }
+
+  /** Describes who has begun or resumed a run last, like `kim, pid 4711 on till1`. */
+  async writerOf(run: string): Promise<string> {
+    const select = statement('SELECT os_user, host, pid FROM runs WHERE run = ?', run);
+    const [[found] = []] = (await this.#options.store.ask([select])).answers;
+    return found === undefined ? 'another process' : writerText(found);
+  }
+
+  async #load(run: string) {
+    const { answers } = await this.#options.store.ask([
+      statement('SELECT * FROM runs WHERE run = ?', run),
+      statement(`SELECT ${rowColumns} FROM rows WHERE run = ? ORDER BY row`, run),
+    ]);
+    const [[head] = [], rows = []] = answers;
+    if (head === undefined) throw noSuchRun(run);
+    return { head: headOf(head), began: Number(head.began), rows: rows.map(rowOf) };
+  }
+}
+
+function writerText({ os_user: user, host, pid }: Answer): string {
+  return `${user === null ? '' : `${user}, `}pid ${pid} on ${host}`;
+}
+
+function noSuchRun(run: string): NotFoundError {
+  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
+}
+
+/** Returns an id made of the time and four characters that distinguish runs of the same second. */
+function runIdAt(at: number, random: number): string {
+  const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
+  return `${time}-${Math.floor(random * 36 ** 4)
+    .toString(36)
+    .padStart(4, '0')}`;
+}
+
+function headOf(answer: Answer): RunHead {
+  return {
+    ...{ command: String(answer.command), env: String(answer.env), store: text(answer.store) },
+    ...{ baseUrl: String(answer.base_url), service: String(answer.service), scope: String(answer.scope) },
+    ...{ user: text(answer.os_user), host: String(answer.host), pid: Number(answer.pid) },
+    ...{ file: text(answer.file), contentHash: text(answer.content_hash) },
+    hasDeltas: answer.has_deltas === null ? undefined : Number(answer.has_deltas) === 1,
+    ...{ reason: text(answer.reason), undoes: text(answer.undoes), unchanged: Number(answer.head_unchanged) },
+    ...{ skipped: number(answer.head_skipped), notEdited: number(answer.head_not_edited) },
+  };
+}
+
+const maxShownPets = 20;
+
+function beginningOf(run: string, head: RunHead, rows: readonly Row[], { now }: Moment): Statement[] {
+  let [units, outcomes] = [0n, 0];
+  const tuples = rows.map((each) => {
+    const { row, line, petId, before, after, delta, basis, reason, ref, result, error } = each;
+    if (delta !== undefined) units += BigInt(Math.abs(delta));
+    else if (before !== undefined) units += BigInt(Math.abs(after - before));
+    if (result !== 'pending') outcomes += 1;
+    return [
+      ...[run, row, line, head.service, petId, before ?? null, after, delta ?? null, basis ?? null],
+      ...[reason ?? null, ref ?? null, result, error === undefined ? null : JSON.stringify(error)],
+      ...[result === 'pending' ? null : now, result === 'pending' ? null : outcomes],
+    ];
+  });
+  const insert = `INSERT INTO runs (run, number, began, at, command, env, store, base_url, service, scope, os_user, host, pid, file,
+      content_hash, has_deltas, reason, undoes, head_unchanged, head_skipped, head_not_edited, changes, units, pets)
+    VALUES (?, (SELECT coalesce(max(number), 0) + 1 FROM runs), coalesce((SELECT last_intent FROM services WHERE service = ?), 0),
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  const pets = JSON.stringify(rows.slice(0, maxShownPets).map(({ petId }) => String(petId)));
+  const insertRows = `INSERT INTO rows (run, row, line, service, pet_id, before, after, delta, basis, reason, ref, result, error, at, outcome)
+    VALUES ?* ON CONFLICT DO NOTHING`;
+  const shape = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT last FROM outcomes) + ?)';
+  return [
+    statement(
+      insert,
+      ...[run, head.service, now, head.command, head.env, head.store ?? null, head.baseUrl, head.service, head.scope],
+      ...[head.user ?? null, head.host, head.pid, head.file ?? null, head.contentHash ?? null],
+      ...[head.hasDeltas === undefined ? null : Number(head.hasDeltas), head.reason ?? null, head.undoes ?? null],
+      ...[head.unchanged, head.skipped ?? 0, head.notEdited ?? 0, rows.length, String(units), pets],
+    ),
+    ...forEach(insertRows, shape, tuples),
+    ...(outcomes === 0 ? [] : [statement('UPDATE outcomes SET last = last + ?', outcomes)]),
+  ];
+}
