@@ -120,5 +120,4 @@ const byName: Readonly<Record<string, ValueKind>> = {
   'config unset name': { kind: 'words', words: [...ofSettings, ...ofRemotes('url')] },
   'sandbox serve --import': files('.csv', '.json'),
   'sandbox import file': files('.csv', '.json'),
-  'sandbox export --format': words(['csv', 'json']),
 };

@@ -123,7 +123,6 @@ function script(lines: readonly string[]): string {
     .map((word) => `'${word}'`)
     .join(' ');
   const head = `petstock() { ${command} --yes "$@"; }; npx() { shift; petstock "$@"; };
-    new_key() { petstock sandbox keys create --plan free --json -q | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'; }
     new_session() { echo "4 x$((RANDOM + 1))" | petstock inventory count --new --max-changes 0 -q > /dev/null 2>&1
       petstock inventory count --list -o tsv -q | head -1 | cut -f1; }
     latest() { petstock history list --limit 1 -o tsv -q | cut -f1; }
@@ -133,7 +132,6 @@ function script(lines: readonly string[]): string {
     const shown = line
       .replaceAll('<your-store>', 'shop.example')
       .replaceAll('<run>', '$(latest)')
-      .replaceAll('<id>', '$(new_key)')
       .replaceAll('<session>', '$(new_session)')
       // The sandbox has its own address and key, so these commands are run for staging.
       .replace(

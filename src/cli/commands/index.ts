@@ -45,8 +45,7 @@ const payloads = () => import('./payloads.ts');
 const api = () => import('./api.ts');
 const serve = () => import('./sandbox/serve.ts');
 const sandboxInfo = () => import('./sandbox/info.ts');
-const sandboxFiles = () => import('./sandbox/files.ts');
-const sandboxKeys = () => import('./sandbox/service-keys.ts');
+const sandboxImport = () => import('./sandbox/import.ts');
 const completion = () => import('./completion.ts');
 const licenses = () => import('./licenses.ts');
 
@@ -167,19 +166,7 @@ export const commandOutlines: readonly Outline[] = [
       verb('serve', 'serve the sandbox on a port, for any client', serve, 'defineServe'),
       verb('reset', 'replace the stock of the sandbox with fresh stock', sandboxInfo, 'defineReset'),
       verb('info', 'show where the sandbox is kept, its key and its plan', sandboxInfo, 'defineInfo'),
-      verb('import <file>', 'replace the stock with your own', sandboxFiles, 'defineImport'),
-      verb('export [file]', 'write the stock as CSV or JSON', sandboxFiles, 'defineExport'),
-      verb('backup <file>', 'copy the database, even while it is served', sandboxFiles, 'defineBackup'),
-      {
-        usage: 'keys',
-        summary: 'issue, list and revoke keys of the sandbox',
-        description: 'Issues, lists and revokes keys of the sandbox, even while it is served.',
-        commands: [
-          verb('create', 'issue a key', sandboxKeys, 'defineCreate'),
-          verb('list', 'list all keys', sandboxKeys, 'defineList'),
-          verb('revoke <id>', 'revoke a key', sandboxKeys, 'defineRevoke'),
-        ],
-      },
+      verb('import <file>', 'replace the stock with your own', sandboxImport, 'defineImport'),
       verb('openapi', 'print the contract of the service as an OpenAPI document', sandboxInfo, 'defineOpenApi'),
     ],
   },

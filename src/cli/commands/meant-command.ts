@@ -22,7 +22,7 @@ interface ReachedCommand {
 export function unknownCommand(reached: ReachedCommand, word: string): UsageError {
   const { names, program } = reached;
   const rest = restBehind(program.typed, names, word);
-  const other = otherName(word, rest.some(mayHoldKey) ? [] : rest);
+  const other = otherName(names, word, rest.some(mayHoldKey) ? [] : rest);
   if (other !== undefined) return new UsageError(`Unknown command "${word}"`, { hint: petstock`${other}` });
   const meant = meantCommand(reached, word);
   const takesRest = meant !== undefined && takes(program.outlines, meant, rest);

@@ -17,8 +17,24 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
   return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
 }
 
-/** Returns the words of the command that a habitual word stands for; undefined if there is none. */
-export function otherName(word: string, rest: readonly string[]): readonly string[] | undefined {
+/** Lines that do the job of a command that does not exist, by that command. */
+const otherLines: Readonly<Record<string, readonly string[]>> = {
+  'sandbox export': ['--env', 'sandbox', 'inventory', 'export'],
+  'sandbox backup': ['sandbox', 'info'],
+  'sandbox keys': ['sandbox', 'info'],
+};
+
+/**
+ * Returns the words of the command that does the job of an unknown one; undefined if there is none.
+ * @param names the words of the noun before `word`
+ */
+export function otherName(
+  names: readonly string[],
+  word: string,
+  rest: readonly string[],
+): readonly string[] | undefined {
+  const path = [...names, word].join(' ');
+  if (Object.hasOwn(otherLines, path)) return otherLines[path];
   return Object.hasOwn(otherNames, word) ? otherNames[word]?.(rest) : undefined;
 }
 

@@ -45,7 +45,6 @@ test.each([
   ['inventory count --to=', 'files --to=.csv'],
   ['inventory diff ', 'a-targets files .csv .json .ndjson .jsonl'],
   ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
-  ['help sandbox keys ', ['create', 'list', 'revoke']],
   ['help no such ', []],
   ['no such ', ['such']],
 ] as const)('completes the command line "petstock %s"', async (line, words) => {
