@@ -94,7 +94,7 @@ type Expects = 'right' | 'wrong' | undefined;
 const smallest = 1000;
 
 interface FaultyRow extends ShownRow {
-  readonly error: { readonly message: string } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
 }
 
 interface ExportedRow extends FaultyRow {
@@ -106,8 +106,7 @@ interface ExportedRow extends FaultyRow {
 /** Returns by how much a row may have changed the stock: two values if the history does not know whether it did. */
 function changesOf({ result, before, after, quantity, error }: FaultyRow): readonly number[] {
   if (result === 'applied') return [(quantity ?? Number.NaN) - (before ?? Number.NaN)];
-  const isOpen = /it is not known whether|written it since$|^the stock is -?\d+, not/.test(error?.message ?? '');
-  return result === 'conflict' && isOpen ? [0, after - (before ?? Number.NaN)] : [0];
+  return result === 'conflict' && error?.code === 'unclear' ? [0, after - (before ?? Number.NaN)] : [0];
 }
 
 /** A process to which at most one event happens. */
