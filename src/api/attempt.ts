@@ -59,14 +59,15 @@ export async function attempt<T>(
   try {
     const { method, url, headers, body } = request;
     options.interrupted?.throwIfAborted();
-    // From here on, only some errors prove that the request was not sent.
-    hasLeft = true;
+    const leaving = () => {
+      permit.beginSend();
+      hasLeft = true;
+    };
     const arriving = () => {
       hasArrived = true;
     };
-    return await exchange({ method, url, headers, body, leaving: permit.beginSend, arriving }, options, observe);
+    return await exchange({ method, url, headers, body, leaving, arriving }, options, observe);
   } catch (error) {
-    if (certainlyUnsent(error)) hasLeft = false;
     if (error instanceof PermitExpiredError) return { kind: 'expired', error };
     const isUpgrade = error instanceof NetworkFailure && error.isUpgrade;
     const facts = noted ? undefined : { notCarriedOut: !hasLeft, mayBeInFlight: hasLeft && !isUpgrade };
@@ -75,7 +76,7 @@ export async function attempt<T>(
     const asked = isGarbled ? garbledResponse : proxyRefusal(error);
     if (asked !== undefined) noted = permit.recordResponse(asked);
     const withFacts = (failure: PetstockError) => (facts ? failure.with(facts) : failure);
-    return resultOfFailure(error, request.url, { isGarbled, retryAfter: noted?.retryAfter, withFacts });
+    return resultOfFailure(error, request.url, { hasLeft, isGarbled, retryAfter: noted?.retryAfter, withFacts });
   } finally {
     await (noted?.persisted ?? (hasLeft ? permit.forfeit() : permit.release()));
   }
@@ -92,6 +93,8 @@ function proxyRefusal(error: unknown): ResponseHead | undefined {
 }
 
 interface FailedAttempt {
+  /** Whether some of the request may have left this machine. */
+  readonly hasLeft: boolean;
   /**
    * Whether a response began to arrive, but its head is incomplete or not valid. False for a response that is not HTTP
    * at all, or that switches to another protocol.
@@ -109,11 +112,11 @@ interface FailedAttempt {
 function resultOfFailure(
   error: unknown,
   url: string,
-  { isGarbled, retryAfter, withFacts }: FailedAttempt,
+  { hasLeft, isGarbled, retryAfter, withFacts }: FailedAttempt,
 ): AttemptResult<never> {
   if (!(error instanceof NetworkFailure)) throw error instanceof PetstockError ? withFacts(error) : error;
   if (error.isUntrusted) throw withFacts(certificateFailure(url, error));
-  const failure = withFacts(networkFailure(url, error, isGarbled));
+  const failure = withFacts(networkFailure(url, error, { hasLeft, isGarbled }));
   if (error.needsProxyPassword) throw failure;
   if (error.refusal?.status === 429) {
     const retryAfterSeconds = retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000);
@@ -123,11 +126,6 @@ function resultOfFailure(
     };
   }
   return { kind: 'failed', error: failure, retryAfter };
-}
-
-function certainlyUnsent(error: unknown): boolean {
-  if (error instanceof NetworkFailure) return error.isUnsent;
-  return error instanceof PermitExpiredError || (error instanceof FailureError && error.notCarriedOut);
 }
 
 async function resultOfResponse<T>(
@@ -144,16 +142,20 @@ async function resultOfResponse<T>(
   return { kind: 'failed', error, retryAfter };
 }
 
-function networkFailure(url: string, failure: NetworkFailure, isGarbled: boolean): UnavailableError {
+function networkFailure(
+  url: string,
+  failure: NetworkFailure,
+  { hasLeft, isGarbled }: Pick<FailedAttempt, 'hasLeft' | 'isGarbled'>,
+): UnavailableError {
   const Failure = failure.needsProxyPassword ? NonRetryableError : UnavailableError;
   const { origin } = new URL(url);
   const what = failure.hasHead
     ? `The response from the service at ${origin} can't be read completely`
     : isGarbled
       ? `The response header of the service at ${origin} can't be read`
-      : failure.isUnsent
-        ? `Can't reach the service at ${origin}`
-        : `The request to the service at ${origin} failed`;
+      : hasLeft
+        ? `The request to the service at ${origin} failed`
+        : `Can't reach the service at ${origin}`;
   return new Failure(`${what}: ${failure.message}`, { cause: failure });
 }
 

@@ -33,14 +33,6 @@ export class NetworkFailure extends Error {
     this.hasHead = hasHead;
   }
 
-  /** Whether certainly nothing was sent: there was no connection, or the certificate was not trusted. */
-  get isUnsent(): boolean {
-    const { syscall = 'connect' } = (this.cause ?? {}) as NodeJS.ErrnoException;
-    // An open connection may fail with the same codes after something was sent.
-    const isOpen = syscall === 'read' || syscall === 'write';
-    return (unconnectedCodes.has(this.code) && !isOpen) || this.isUntrusted;
-  }
-
   /** Whether the certificate of the service was rejected. */
   get isUntrusted(): boolean {
     return untrustedCodes.test(this.code);
@@ -76,15 +68,6 @@ export class NetworkFailure extends Error {
 
 export const upgradeCode = 'EUPGRADE';
 
-const unconnectedCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EPROXY',
-  'EPROXYAUTH',
-]);
 /** Matches the codes of certificate errors. They occur before anything is sent. */
 const untrustedCodes =
   /^(?:CERT_|ERR_TLS_CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;

@@ -249,8 +249,7 @@ export function failureText(error: unknown): string {
  */
 export function memoryShortage(thrown: unknown): FailureError | undefined {
   if (!(thrown instanceof RangeError) || !/out of memory|allocation failed/i.test(thrown.message)) return undefined;
-  // undici creates its response parser when a connection opens, before anything is sent.
-  return new FailureError(tooLittle, { notCarriedOut: thrown.message.startsWith('WebAssembly.'), cause: thrown });
+  return new FailureError(tooLittle, { cause: thrown });
 }
 
 /** undici's response parser in WebAssembly reserves 10 GB of address space in Node 22 and earlier. */

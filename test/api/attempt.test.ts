@@ -91,29 +91,23 @@ const authority = "petstock config set ca-file '<file with the certificate of it
 
 describe('one request that fails', () => {
   test.each<[string, Step, object, string[], ResponseHead[]]>([
-    [
-      'no connection',
-      fault({ code: 'ECONNREFUSED' }),
+    ...[
+      { code: 'ECONNREFUSED' },
+      { code: 'ENOTFOUND' },
+      { code: 'EPROTO' },
+      { code: 'EPERM', syscall: 'connect' },
+      { code: 'EADDRNOTAVAIL', syscall: 'connect' },
+      { code: 'EMFILE', syscall: 'socket' },
+      { code: 'ECONNRESET', syscall: 'read' },
+    ].map((details): [string, Step, object, string[], ResponseHead[]] => [
+      `${details.code} before there is a connection`,
+      fault(details, 'connecting'),
       { message: unreachable, name: 'UnavailableError', ...unsent },
-      ['begin', 'release'],
-      [],
-    ],
-    ['ENOTFOUND', fault({ code: 'ENOTFOUND' }, 'connecting'), { message: unreachable, ...unsent }, ['release'], []],
-    ['a reset', fault({ code: 'ECONNRESET' }), { message: failed, ...onItsWay }, ['begin', 'forfeit'], []],
-    ...['read', 'write'].map((syscall): [string, Step, object, string[], ResponseHead[]] => [
-      `EHOSTUNREACH of a ${syscall}`,
-      fault({ code: 'EHOSTUNREACH', syscall }),
-      onItsWay,
-      ['begin', 'forfeit'],
+      ['release'],
       [],
     ]),
-    [
-      'EHOSTUNREACH while connecting',
-      fault({ code: 'EHOSTUNREACH', syscall: 'connect' }),
-      unsent,
-      ['begin', 'release'],
-      [],
-    ],
+    ['ECONNREFUSED of an open connection', fault({ code: 'ECONNREFUSED' }), onItsWay, ['begin', 'forfeit'], []],
+    ['a reset', fault({ code: 'ECONNRESET' }), { message: failed, ...onItsWay }, ['begin', 'forfeit'], []],
     [
       'another protocol',
       fault({ code: 'EUPGRADE' }, 'arriving'),
@@ -261,7 +255,7 @@ describe('one request that fails', () => {
 describe('the facts about all attempts of a request', () => {
   const moved = answer(307, { location: '/v1/stock/7' });
   const refused = answer(429, { 'retry-after': '1' });
-  const lost = fault({ code: 'ECONNREFUSED' });
+  const lost = fault({ code: 'ECONNREFUSED' }, 'connecting');
   const reset = fault({ code: 'ECONNRESET' });
   const expired: Step = () => {
     throw new PermitExpiredError();

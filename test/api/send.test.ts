@@ -51,7 +51,7 @@ describe('failures of a gateway or the network', () => {
     const { server, list, clock } = await openClient([hang], {
       onSend: () => setImmediate(() => clock.expireDeadlines()),
     });
-    const message = `The request to the service at ${server.origin} failed: no response within 30 s`;
+    const message = `Can't reach the service at ${server.origin}: no response within 30 s`;
     await expect(list()).rejects.toMatchObject({ name: 'UnavailableError', message });
     expect(clock.sleeps).toEqual(backoff.slice(0, 4));
   });
