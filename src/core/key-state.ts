@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import { maxGate } from './waits.ts';
+import type { Window } from './window.ts';
+
+/** A request that was admitted and has no answer yet. */
+export interface InFlight {
+  /** When the request was admitted; it may be sent later. */
+  readonly sentAt: number;
+  /** When the reservation ends. The request is then assumed to have been counted. */
+  readonly expires: number;
+  /** Whether others wait for the answer of this request. */
+  readonly probe: boolean;
+  /** The value of `KeyState.over` when the request was admitted. */
+  readonly overBefore: number;
+}
+
+/**
+ * Why a request has to wait. `unavailable`: a 5xx asked for the wait. `refused`: any other reason, usually a 429 or an
+ * exhausted window.
+ */
+export type WaitReason = 'refused' | 'unavailable';
+
+/** A time before which nothing may be sent. */
+export interface Gate {
+  /** When the gate lifts; 0 if there is none. */
+  readonly at: number;
+  /** The length of the gate when it was closed, in milliseconds. */
+  readonly length: number;
+  readonly reason: WaitReason;
+}
+
+export const noGate: Gate = { at: 0, length: 0, reason: 'refused' };
+
+/** The kinds of windows. An answer does not name its window; the kind is recognized by how far away the end is. */
+export const windowKinds = ['minute', 'day'] as const;
+export type WindowKind = (typeof windowKinds)[number];
+
+/**
+ * Everything known about one key at one service. It depends only on the records, so all processes agree on it. All
+ * times but `Window.reset` are by the clock of the state, in milliseconds since the Unix epoch.
+ */
+export interface KeyState {
+  /** The name of the target that used the key last, for display. */
+  target: string;
+  /**
+   * How many milliseconds the service's clock is at least ahead, and when that was found; undefined while no answer had
+   * a `Date`.
+   */
+  offset: { readonly least: number; readonly at: number } | undefined;
+  windows: Partial<Record<WindowKind, Window>>;
+  inFlight: Map<string, InFlight>;
+  /** Number of requests that were in flight and no longer are. */
+  over: number;
+  gate: Gate;
+  /** Number of consecutive 429s; those of one burst count once. */
+  episodes: number;
+  /** Whether only one request at a time may be sent: after a gate, until an answer does not close it again. */
+  halfOpen: boolean;
+  /** Requests per second of other users of this key, as far as the last windows showed. */
+  foreignRate: number;
+  /** Smoothed time from sending to the answer, in milliseconds. */
+  roundTrip: number;
+}
+
+export function emptyState(): KeyState {
+  return {
+    ...{ target: '', offset: undefined, windows: {}, inFlight: new Map(), over: 0, gate: noGate },
+    ...{ episodes: 0, halfOpen: false, foreignRate: 0, roundTrip: 0 },
+  };
+}
+
+/**
+ * Returns a copy that can be folded into without changing the original: `fold` modifies only the state itself, its
+ * `windows` and `inFlight`, and replaces what is in them.
+ */
+export function copyOf(state: KeyState): KeyState {
+  return { ...state, windows: { ...state.windows }, inFlight: new Map(state.inFlight) };
+}
+
+/** Encodes the state as JSON. Requests that were admitted together are written once, with their ids. */
+export function encodeState({ inFlight, ...rest }: KeyState): string {
+  const groups: [InFlight, string[]][] = [];
+  for (const [id, request] of inFlight) {
+    const last = groups.at(-1);
+    if (last?.[0] === request) last[1].push(id);
+    else groups.push([request, [id]]);
+  }
+  return JSON.stringify({ ...rest, inFlight: groups });
+}
+
+/** Decodes the result of `encodeState`. @throws an error of any kind for anything else */
+export function decodeState(json: string): KeyState {
+  const { inFlight, ...rest } = JSON.parse(json) as Omit<KeyState, 'inFlight'> & { inFlight: [InFlight, string[]][] };
+  const requests = inFlight.flatMap(([request, ids]) => ids.map((id) => [id, request] as const));
+  const state = { ...emptyState(), ...rest, inFlight: new Map(requests) };
+  if (![state.gate.at, state.gate.length, state.episodes].every(Number.isFinite)) throw new Error('no state of a key');
+  return { ...state, gate: boundedGate(state.gate) };
+}
+
+/** Returns what a state of version 0.3.0 knows that still counts, in this version's form: the gate and its episodes. */
+export function stateOf030(json: string): string | undefined {
+  try {
+    const { gate, episodes, env } = JSON.parse(json) as {
+      readonly gate: { readonly wall: number; readonly length: number; readonly reason: WaitReason };
+      readonly episodes: number;
+      readonly env: string;
+    };
+    const { wall: at, length, reason } = gate;
+    const state = { ...emptyState(), target: env, gate: { at, length, reason }, episodes, halfOpen: true };
+    return at > 0 ? encodeState(decodeState(encodeState(state))) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the gate, shortened to the maximum length. */
+export function boundedGate(gate: Gate): Gate {
+  const excess = gate.length - maxGate;
+  return excess <= 0 ? gate : { ...gate, at: gate.at - excess, length: maxGate };
+}
+
+/** Returns the gate as it holds now: if the clock was set back meanwhile, it is never later than its length from now. */
+export function gateNow(gate: Gate, now: number): Gate {
+  return gate.at <= now + gate.length ? gate : { ...gate, at: now + gate.length };
+}
+
+export function laterGate(one: Gate, other: Gate): Gate {
+  return other.at > one.at ? other : one;
+}
+
+/**
+ * Returns the state by a clock that was set back since: as if no time had passed meanwhile.
+ * @param ms by how much the clock was set back, at least
+ */
+export function setBack(state: KeyState, ms: number): KeyState {
+  const { offset, windows, inFlight, gate } = state;
+  const moved = new Map<InFlight, InFlight>();
+  for (const request of inFlight.values()) {
+    moved.set(request, { ...request, sentAt: request.sentAt - ms, expires: request.expires - ms });
+  }
+  const earlier = ({ first, ...window }: Window): Window => ({
+    ...{ ...window, toldAt: window.toldAt - ms, first: { ...first, at: first.at - ms } },
+  });
+  return {
+    ...state,
+    offset: offset && { least: offset.least + ms, at: offset.at - ms },
+    windows: Object.fromEntries(Object.entries(windows).map(([kind, window]) => [kind, earlier(window)])),
+    inFlight: new Map(Array.from(inFlight, ([id, request]) => [id, moved.get(request) ?? request])),
+    gate: { ...gate, at: gate.at - ms },
+  };
+}
+
+/** Returns what is left when everything that the service has reported is forgotten: the requests in flight. */
+export function withoutReported({ target, inFlight, over }: KeyState): KeyState {
+  return { ...emptyState(), target, inFlight, over };
+}
+
+/** How far two clocks may drift apart, in milliseconds per millisecond: twice the drift of computer crystals. */
+const drift = 0.0002;
+
+/** Returns the earliest that the service's time can be; the state's time before the first `Date`. */
+export function serviceTime({ offset }: Pick<KeyState, 'offset'>, at: number): number {
+  return offset === undefined ? at : at + offset.least - Math.max(0, at - offset.at) * drift;
+}
+
+/** Returns the first time of the state's clock at which the service's clock has certainly reached `time`. */
+export function whenReached({ offset }: Pick<KeyState, 'offset'>, time: number): number {
+  if (offset === undefined) return time;
+  const at = time - offset.least;
+  return at + (Math.max(0, at - offset.at) * drift) / (1 - drift);
+}
+
+/** Reports whether a window has certainly ended. */
+export function hasEnded(state: Pick<KeyState, 'offset'>, window: Window, at: number): boolean {
+  return serviceTime(state, at) >= window.reset;
+}
+
+/** Returns a name for a key at a service: a hash, because the state must not contain the key itself. */
+export function scopeOf(service: string, key: string): string {
+  return hash('sha256', `${service}\n${key}`).slice(0, 32);
+}

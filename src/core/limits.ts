@@ -1,0 +1,493 @@
+import { randomBytes } from 'node:crypto';
+import { type Permit, PermitExpiredError, type SeenRateLimit } from '../rate-limit/permits.ts';
+import type { Clock } from '../shared/clock.ts';
+import { RateLimitedError, UnavailableError } from '../shared/errors.ts';
+import { fileErrorReason } from '../shared/file-error.ts';
+import { type AnswerRecord, closesGate, fold, type LimitRecord, recordOf } from './fold.ts';
+import type { GateFile } from './gate-file.ts';
+import { tooLongWait } from './headers.ts';
+import {
+  copyOf,
+  decodeState,
+  emptyState,
+  encodeState,
+  type Gate,
+  type KeyState,
+  laterGate,
+  noGate,
+  setBack,
+  type WaitReason,
+  withoutReported,
+} from './key-state.ts';
+import { decide, exhaustedDailyQuota } from './rules.ts';
+import { type Answer, number, type Statement, statement, text } from './statements.ts';
+import type { Moment, Store } from './store.ts';
+import { maxEpisodes, maxGate, pauses } from './waits.ts';
+
+/** Where the row of a key is: the state, or this process alone. */
+export type LimitsStore = Pick<Store, 'ask' | 'transact' | 'isFreshFor'>;
+
+export interface LimitsOptions {
+  readonly store: LimitsStore;
+  readonly gates: GateFile;
+  readonly clock: Clock;
+  /** The name of the key at its service, by `scopeOf`. */
+  readonly scope: string;
+  /** The name of the target, for display. */
+  readonly target: string;
+  /** How long a permit is valid, in milliseconds. */
+  readonly permitLifetime: number;
+  /** Whether to leave a small part of the limit to interactive commands. */
+  readonly isBulk: boolean;
+  /** The longest wait for the limit, in milliseconds. */
+  readonly maxWait: number;
+  /** Whether `maxWait` is for each wait, so that a bulk run may span many windows; otherwise it is for all together. */
+  readonly isBoundPerWait: boolean;
+  random(): number;
+  /** Called once for each wait, with its expected length. */
+  onWait(ms: number, reason: WaitReason): void;
+  /** Shows a warning, without a period at its end. */
+  warn(line: string): void;
+}
+
+/** What an admission has decided. `retryAt`: when to try again; undefined if a request in flight has to end first. */
+export interface Admission {
+  readonly permits: Permit[];
+  readonly retryAt: number | undefined;
+  readonly writes: readonly Statement[];
+}
+
+/** `min`: 2 for a read and the write that relies on it. A single permit is given if only a probe may be sent. */
+export interface PermitCount {
+  readonly min: 1 | 2;
+  readonly max: number;
+}
+
+/** The oldest knowledge of the row with which a request may leave, in milliseconds. */
+const maxAge = 1000;
+/** A clock that is behind the last change of the row by more than this was set back, in milliseconds. */
+const setBackBy = 1000;
+/** How long requests of others may hold up an admission before that is told, in milliseconds. */
+const toldAfter = 1000;
+
+const upsert = `INSERT INTO limits (scope, version, at, state) VALUES (?, ?, ?, ?) ON CONFLICT (scope) DO UPDATE
+  SET version = excluded.version, at = excluded.at, state = excluded.state`;
+
+/** Returns the statement that asks for the row of a key, without its state if that has this version. */
+function readingOf(scope: string, version: string): Statement {
+  const select =
+    'SELECT version, at, CASE version WHEN ? THEN NULL ELSE state END AS state FROM limits WHERE scope = ?';
+  return statement(select, version, scope);
+}
+
+function writingOf(scope: string, version: string, at: number, state: KeyState): Statement {
+  return statement(upsert, scope, version, at, encodeState(state));
+}
+
+/** Returns a new name for a change of a row. It is unique, because a change may be rolled back. */
+function newVersion(): string {
+  return randomBytes(9).toString('base64url');
+}
+
+/**
+ * The limits of one key: one row of the store, changed in one transaction by the rules of `fold` and `decide`, and the
+ * gate file. All times are by the store's clock. After a 429, nothing leaves before the later gate of row and file.
+ */
+export class Limits {
+  readonly #options: LimitsOptions;
+  readonly #name = randomBytes(6).toString('base64url');
+  #count = 0;
+  /** The row, as it was last read or written. */
+  #row: { readonly version: string; readonly state: KeyState } = { version: '', state: emptyState() };
+  /** What the row says now: by a clock that may have been set back, and with the later gate of row and file. */
+  #state = emptyState();
+  /** Whether the row has to be written although nothing has happened, because the clock was set back. */
+  #isMoved = false;
+  #moment: Moment;
+  /** What has happened since the row was written. */
+  #records: LimitRecord[] = [];
+  /** The last change: the row before it, and what was folded. It may be rolled back. */
+  #folded:
+    | {
+        readonly before: { readonly version: string; readonly state: KeyState };
+        readonly records: readonly LimitRecord[];
+      }
+    | undefined;
+  /** The latest gate that could be written to no file. */
+  #unwritten: Gate = noGate;
+  #refreshing: Promise<void> | undefined;
+  readonly #own = new Set<string>();
+  /** The time of all waits, in milliseconds. */
+  #waited = 0;
+  /** The time for which the current admission has been held up by requests of others, in milliseconds. */
+  #heldUp = 0;
+  #isTold = false;
+  #hasWarned = false;
+  #lastSeen: SeenRateLimit | undefined;
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#moment = { now: clock.now(), at: clock.monotonic() };
+  }
+
+  /** The rate limit in the last answer to this process that reported one. */
+  get lastSeen(): SeenRateLimit | undefined {
+    return this.#lastSeen;
+  }
+
+  /** What was last read or written, with the gate of the file. */
+  get state(): KeyState {
+    return this.#withFileGate(this.#state);
+  }
+
+  /** The store's time now. */
+  get now(): number {
+    return this.#moment.now + this.#options.clock.monotonic() - this.#moment.at;
+  }
+
+  /** Asks for the row, without its state if that is known. */
+  get reading(): Statement {
+    return readingOf(this.#options.scope, this.#row.version);
+  }
+
+  get hasRecords(): boolean {
+    return this.#records.length > 0;
+  }
+
+  /**
+   * Decides within a transaction how many requests may be sent now: at least `min`, or a single probe, or none.
+   * @param row the answer to `reading`
+   */
+  admit(row: Answer | undefined, moment: Moment, { min, max }: PermitCount): Admission {
+    const { permitLifetime, isBulk: bulk } = this.#options;
+    this.#take(row, moment);
+    const ids = Array.from({ length: max }, () => `${this.#name}-${++this.#count}`);
+    const at = moment.now;
+    const before = this.#foldIn(this.#records);
+    const wish = { bulk, minPermits: min };
+    const decision = decide(before, at, wish);
+    // An attempt in vain changes nothing.
+    if (!decision.admitted) return { permits: [], retryAt: decision.retryAt, writes: this.#write(before, moment) };
+    const state = this.#foldIn([...this.#records, { type: 'intent', ids, at, expires: at + permitLifetime, ...wish }]);
+    const writes = this.#write(state, moment, true);
+    const permits = ids.filter((id) => state.inFlight.has(id)).map((id) => this.#permit(id));
+    this.#heldUp = 0;
+    this.#isTold = false;
+    return { permits, writes, retryAt: undefined };
+  }
+
+  /** Folds what has happened into the row within a transaction. */
+  record(row: Answer | undefined, moment: Moment): readonly Statement[] {
+    this.#take(row, moment);
+    return this.#write(this.#foldIn(this.#records), moment);
+  }
+
+  #foldIn(records: readonly LimitRecord[]): KeyState {
+    const state = { ...copyOf(this.#state), target: this.#options.target };
+    for (const each of records) fold(state, each);
+    return state;
+  }
+
+  /** @param isChanged whether the state has more than the records */
+  #write(state: KeyState, { now }: Moment, isChanged = false): readonly Statement[] {
+    if (this.#records.length === 0 && !this.#isMoved && !isChanged) return [];
+    this.#folded = { before: this.#row, records: this.#records };
+    this.#records = [];
+    this.#isMoved = false;
+    this.#row = { version: newVersion(), state };
+    this.#state = state;
+    return [writingOf(this.#options.scope, this.#row.version, now, state)];
+  }
+
+  /** Writes what has happened. @param isDurable whether it must outlive a power cut */
+  async save(isDurable = false): Promise<void> {
+    try {
+      await this.#options.store.transact(
+        [this.reading],
+        ([rows], moment) => ({ writes: this.record(rows?.[0], moment), result: undefined }),
+        isDurable,
+      );
+    } catch (error) {
+      this.#restore();
+      throw error;
+    }
+  }
+
+  /** Takes the last change back, which was not written. */
+  #restore(): void {
+    if (this.#folded === undefined) return;
+    this.#row = this.#folded.before;
+    this.#records = [...this.#folded.records, ...this.#records];
+    this.#folded = undefined;
+  }
+
+  /** Reads the row again, unless that was done a moment ago. Call this before each request. */
+  async refresh(): Promise<void> {
+    const { clock, store } = this.#options;
+    if (clock.monotonic() - this.#moment.at < store.isFreshFor) return;
+    this.#refreshing ??= this.#read().finally(() => {
+      this.#refreshing = undefined;
+    });
+    await this.#refreshing;
+  }
+
+  async #read(): Promise<void> {
+    const { answers, moment } = await this.#options.store.ask([this.reading]);
+    this.#take(answers[0]?.[0], moment);
+  }
+
+  /**
+   * Admits one request that belongs to no turn; waits until that is possible.
+   * @throws RateLimitedError or UnavailableError if that takes longer than the command may wait; the signal's reason
+   */
+  async admitOne(signal: AbortSignal): Promise<Permit> {
+    for (;;) {
+      signal.throwIfAborted();
+      const { permits, retryAt } = await this.#options.store.transact([this.reading], ([rows], moment) => {
+        const admission = this.admit(rows?.[0], moment, { min: 1, max: 1 });
+        return { writes: admission.writes, result: admission };
+      });
+      const [permit] = permits;
+      if (permit !== undefined) return this.#savingAtOnce(permit);
+      await this.wait(retryAt, signal);
+    }
+  }
+
+  /** Others may wait for the answer of a request outside of a turn, so what becomes of it is written at once. */
+  #savingAtOnce({ recordResponse, forfeit, release, ...permit }: Permit): Permit {
+    const save = () => this.save().catch(() => {});
+    return {
+      ...permit,
+      recordResponse: (answer) => {
+        const { retryAfter, persisted } = recordResponse(answer);
+        return { retryAfter, persisted: persisted.then(save) };
+      },
+      forfeit: () => forfeit().then(save),
+      release: () => release().then(save),
+    };
+  }
+
+  /**
+   * Waits until another attempt may succeed. Hold nothing meanwhile.
+   * @param retryAt of the last attempt
+   * @throws RateLimitedError or UnavailableError if the command may not wait that long, or after too many 429s in a
+   * row; the signal's reason
+   */
+  async wait(retryAt: number | undefined, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    if (retryAt === undefined) {
+      await clock.sleep(pauses.inFlight, signal);
+      this.#heldUp += clock.monotonic() - began;
+      if (this.#heldUp > toldAfter && !this.#isTold) this.#announce(this.#lastExpiry() - this.now, 'refused');
+      return;
+    }
+    const jitter = this.#state.foreignRate > 0 ? this.#options.random() * pauses.beside : 0;
+    const ms = Math.max(1, Math.ceil(retryAt - this.now + jitter));
+    this.#requireWait(ms, retryAt);
+    if (!this.#isTold) this.#announce(ms, this.#isDown(retryAt) ? 'unavailable' : 'refused');
+    await clock.sleep(Math.min(ms, pauses.longest), signal);
+    this.#waited += clock.monotonic() - began;
+  }
+
+  #announce(ms: number, reason: WaitReason): void {
+    this.#isTold = true;
+    this.#options.onWait(Math.max(0, ms), reason);
+  }
+
+  /** When the last of the requests of others in flight is certainly over. */
+  #lastExpiry(): number {
+    const others = [...this.#state.inFlight].filter(([id]) => !this.#own.has(id));
+    return Math.max(this.now, ...others.map(([, { expires }]) => expires));
+  }
+
+  /** Whether the wait is for a gate that a 5xx asked for. */
+  #isDown(retryAt: number): boolean {
+    const { gate } = this.state;
+    return gate.reason === 'unavailable' && this.now < gate.at && retryAt <= gate.at;
+  }
+
+  #requireWait(ms: number, retryAt: number): void {
+    const { maxWait, isBoundPerWait, isBulk } = this.#options;
+    const retryAfterSeconds = Math.ceil(ms / 1000);
+    const isTooLong = ms + (isBoundPerWait ? 0 : this.#waited) > maxWait;
+    if (this.#isDown(retryAt)) {
+      if (!isTooLong) return;
+      const message = `The service is unavailable. Requests are possible again in ${retryAfterSeconds} s`;
+      throw new UnavailableError(message, { retryAfterSeconds, notCarriedOut: true });
+    }
+    if (!isTooLong && this.#state.episodes < maxEpisodes) return;
+    const day = exhaustedDailyQuota(this.#state, this.now, isBulk);
+    const message = day === undefined ? 'No request is allowed now' : dayText(day);
+    throw new RateLimitedError(message, { retryAfterSeconds, day, notCarriedOut: true });
+  }
+
+  /** Takes over what was read in this moment: the row, or only its version if the state is known. */
+  #take(row: Answer | undefined, moment: Moment): void {
+    this.#moment = moment;
+    const version = text(row?.version) ?? '';
+    if (this.#folded?.before.version === version) this.#restore();
+    this.#folded = undefined;
+    const state = text(row?.state);
+    // A row whose state was left out has not changed.
+    if (row === undefined) this.#row = { version, state: emptyState() };
+    else if (state !== undefined) this.#row = { version, state: decoded(state) };
+    const behind = (number(row?.at) ?? 0) - moment.now;
+    this.#isMoved = behind > setBackBy;
+    this.#state = this.#withFileGate(this.#isMoved ? setBack(this.#row.state, behind) : this.#row.state);
+  }
+
+  /** Returns the state with the later gate: its own, or that of the file. */
+  #withFileGate(state: KeyState): KeyState {
+    const { gates, scope, clock } = this.#options;
+    const gate = gates.gate(scope);
+    const ofFile = gate === noGate ? noGate : { ...gate, at: gate.at - clock.now() + this.now };
+    const latest = laterGate(laterGate(state.gate, ofFile), this.#unwritten);
+    return latest === state.gate ? state : { ...state, gate: latest, halfOpen: true };
+  }
+
+  #permit(id: string): Permit {
+    let leftAt: number | undefined;
+    this.#own.add(id);
+    const end = async (record: LimitRecord) => {
+      this.#own.delete(id);
+      this.#records.push(record);
+    };
+    return {
+      beginSend: () => {
+        const at = this.now;
+        const isFresh = this.#options.clock.monotonic() - this.#moment.at < maxAge;
+        const { gate, inFlight } = this.state;
+        if (!isFresh || at < gate.at || at >= (inFlight.get(id)?.expires ?? 0)) throw new PermitExpiredError();
+        leftAt = at;
+      },
+      recordResponse: (answer) => {
+        const record = recordOf(answer, {
+          id,
+          at: this.now,
+          leftAt,
+          state: this.#state,
+          random: this.#options.random(),
+        });
+        void end(record);
+        this.#note(record);
+        const retryAfter = record.retryAfter === undefined ? undefined : Math.min(record.retryAfter, maxGate);
+        // A record that can't be written stays; the gate is in the file.
+        return { retryAfter, persisted: closesGate(record) ? this.#close(record) : Promise.resolve() };
+      },
+      forfeit: () => end({ type: 'lost', id }),
+      release: () => end({ type: 'unsent', id }),
+    };
+  }
+
+  /** Writes the gate that an answer has closed: to the file before anything else happens, then to the row. */
+  #close(record: AnswerRecord): Promise<void> {
+    const { gates, scope, clock, warn } = this.#options;
+    const state = copyOf(this.#state);
+    fold(state, record);
+    const { gate } = state;
+    this.#state = { ...this.#state, gate, halfOpen: true };
+    const problem = gates.write(scope, { ...gate, at: gate.at - this.now + clock.now() });
+    if (problem !== undefined) this.#unwritten = laterGate(this.#unwritten, gate);
+    return this.save(true).catch(() => {
+      if (problem === undefined) return;
+      const seconds = Math.ceil((gate.at - this.now) / 1000);
+      warn(
+        `The service asked for a wait of ${seconds} s, but it can't be saved: ${fileErrorReason(problem)}. Start no other command with this key until it has passed`,
+      );
+    });
+  }
+
+  #note(record: AnswerRecord): void {
+    const { at, date, limit, remaining, reset, retryAfter = 0 } = record;
+    const warning = tooLongWait(retryAfter);
+    if (warning !== undefined && !this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#options.warn(warning);
+    }
+    if (limit === undefined || remaining === undefined || reset === undefined) return;
+    // The service's own clock counts, if it is known, because the local one may be wrong.
+    const resetAt = at + Math.max(0, reset - (date ?? at));
+    this.#lastSeen = { limit, remaining, reset, resetAt, asOf: at };
+  }
+}
+
+/** Returns a store for one row that ends with the process, for reads while the state is away. */
+export function limitsInMemory(clock: Clock): LimitsStore {
+  let row: Answer | undefined;
+  const read = () => ({
+    answers: [row === undefined ? [] : [row]],
+    moment: { now: clock.now(), at: clock.monotonic() },
+  });
+  return {
+    isFreshFor: 0,
+    ask: async () => read(),
+    transact: async (_questions, decide) => {
+      const { answers, moment } = read();
+      const { writes, result } = decide(answers, moment);
+      for (const { values } of writes) {
+        const [, version = null, at = null, state = null] = values;
+        row = { version, at, state };
+      }
+      return result;
+    },
+  };
+}
+
+/** A key that was used, with what is known about it. */
+export interface KnownKey {
+  readonly scope: string;
+  readonly state: KeyState;
+}
+
+/**
+ * Returns what is known about every key.
+ * @param store undefined if there is none; then the gates of the file are all that is known
+ */
+export async function knownKeys(store: LimitsStore | undefined, gates: GateFile, clock: Clock): Promise<KnownKey[]> {
+  const all = statement('SELECT scope, at, state FROM limits ORDER BY scope');
+  const { answers, moment } = (await store?.ask([all])) ?? { answers: [], moment: { now: clock.now() } };
+  const keys = new Map<string, KeyState>();
+  for (const { scope, at, state } of answers[0] ?? []) {
+    const known = decoded(String(state));
+    const behind = Number(at) - moment.now;
+    keys.set(String(scope), behind > setBackBy ? setBack(known, behind) : known);
+  }
+  for (const [scope, gate] of gates.gates()) {
+    const state = keys.get(scope) ?? emptyState();
+    const ofFile = { ...gate, at: gate.at - clock.now() + moment.now };
+    keys.set(scope, { ...state, gate: laterGate(state.gate, ofFile) });
+  }
+  return Array.from(keys, ([scope, state]) => ({ scope, state }));
+}
+
+/** Clears what the service has reported about a key. Requests in flight stay counted. */
+export async function clearLimits(store: LimitsStore | undefined, gates: GateFile, scope: string): Promise<void> {
+  gates.clear(scope);
+  await store?.transact(
+    [readingOf(scope, '')],
+    ([rows], { now }) => {
+      const state = text(rows?.[0]?.state);
+      if (state === undefined) return { writes: [], result: undefined };
+      const left = withoutReported(decoded(state));
+      return { writes: [writingOf(scope, newVersion(), now, left)], result: undefined };
+    },
+    true,
+  );
+}
+
+/** Limits that no version of petstock has written count as unknown. */
+function decoded(json: string): KeyState {
+  try {
+    return decodeState(json);
+  } catch {
+    return emptyState();
+  }
+}
+
+function dayText({ limit, left }: { readonly limit: number; readonly left: number }): string {
+  if (left === 0 && limit === 1) return "Today's only request is used up";
+  if (left === 0) return `Today's ${limit.toLocaleString('en-US')} requests are used up`;
+  return `Only ${left.toLocaleString('en-US')} of today's ${limit.toLocaleString('en-US')} requests ${left === 1 ? 'is' : 'are'} left, reserved for other commands`;
+}
