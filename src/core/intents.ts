@@ -19,10 +19,13 @@ export function countersOf([answer]: readonly Answer[] = []): { readonly last: n
   return { last: number(answer?.last_intent) ?? 0, removed: number(answer?.removed_intent) ?? 0 };
 }
 
-/** Asks which requests of other runs may still be under way to the service, to any pet: see `otherWriteOf`. */
+/**
+ * Asks for the writes of other runs whose requests may still be under way to the service, to any pet: those with an
+ * `inFlightUntil` that has not passed. See `otherWriteOf`.
+ */
 export function inFlightElsewhere({ service, run }: Writer): Statement {
   const select = `SELECT ${rowColumns}, runs.command FROM rows JOIN runs ON runs.run = rows.run
-    WHERE rows.service = ? AND rows.run <> ? AND rows.result IN ('sent', 'unknown')`;
+    WHERE rows.service = ? AND rows.run <> ? AND rows.in_flight_until IS NOT NULL`;
   return statement(select, service, run);
 }
 
@@ -91,7 +94,8 @@ const types = ['integer', 'text', 'bigint', 'double precision', 'bigint', 'text'
 
 /**
  * Returns the statements that record the results of rows. A row that another process has settled, or sent again, since
- * stays as it is. Final results get a number, in the order in which they become visible.
+ * stays as it is. Final results get a number, in the order in which they become visible. A row keeps its `inFlightUntil`,
+ * whatever its result: undefined if no request can be under way any more.
  */
 export function settle({ run }: Pick<Writer, 'run'>, rows: readonly Row[], { now }: Moment): Statement[] {
   if (rows.length === 0) return [];
@@ -100,7 +104,7 @@ export function settle({ run }: Pick<Writer, 'run'>, rows: readonly Row[], { now
     const isFinal = result !== 'pending' && result !== 'sent' && result !== 'unknown';
     if (isFinal) outcomes += 1;
     return [
-      ...[row, result, intent ?? 0, result === 'unknown' ? (inFlightUntil ?? 0) : null, quantity ?? null],
+      ...[row, result, intent ?? 0, inFlightUntil ?? null, quantity ?? null],
       ...[error === undefined ? null : JSON.stringify(error), before ?? null, after, isFinal ? outcomes : null],
     ];
   });

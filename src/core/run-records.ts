@@ -72,7 +72,10 @@ export interface Row extends Omit<PlannedRow, 'outcome'> {
   result: Result;
   /** The number of its last intent, in the order of all intents to its service. */
   intent: number | undefined;
-  /** When its last request can no longer be under way, by the store's clock. */
+  /**
+   * When none of its requests can be under way any more, by the store's clock; undefined if none can be now. A row can
+   * be `applied` while an earlier request of it is still under way.
+   */
   inFlightUntil: number | undefined;
   /** The stock that was found or written. */
   quantity: number | undefined;

@@ -74,7 +74,7 @@ CREATE TABLE rows (
 );
 CREATE INDEX rows_of_pet ON rows (service, pet_id, intent);
 CREATE INDEX rows_open ON rows (run) WHERE result IN ('pending', 'sent', 'unknown');
-CREATE INDEX rows_in_flight ON rows (service, pet_id) WHERE result IN ('sent', 'unknown');
+CREATE INDEX rows_in_flight ON rows (service, pet_id) WHERE in_flight_until IS NOT NULL;
 CREATE INDEX rows_by_outcome ON rows (outcome) WHERE outcome IS NOT NULL;
 CREATE INDEX rows_by_ref ON rows (ref, pet_id) WHERE ref IS NOT NULL;
 `;
