@@ -1,4 +1,4 @@
-import { type Parsed, parsed, problem, quoted } from '../shared/parsed.ts';
+import { type Parsed, parsed, problem, quoted, unseenIn, withoutUnseen } from '../shared/parsed.ts';
 
 /** The statuses of the specification, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -140,20 +140,38 @@ function integerRange(noun: 'quantity' | 'change'): string {
 
 const separated = /^[+-]?\d{1,3}(?:[.,'\u2019 \u00a0\u2009\u202f]\d{3})+$/;
 const wholeWithDecimals = /^([+-]?\d+)[.,]0+$/;
+/** Matches thousands with separators and decimals that are zero: `10,000.00`. */
+const separatedWithDecimals =
+  /^([+-]?\d{1,3}(?:([.'\u2019 \u00a0\u2009\u202f])\d{3})+),0+$|^([+-]?\d{1,3}(?:([,'\u2019 \u00a0\u2009\u202f])\d{3})+)\.0+$/;
 /** Maximum length of a text that a message repeats, in characters. */
 const maxRepeated = 40;
 
-function withoutSeparators(text: string, noun: Noun): string {
-  const digits = plain(text.replace(/[^\d+-]/g, ''), noun);
-  const meant = digits.length > maxRepeated ? 'that' : digits;
-  // 1.800 means 1800 in some countries and 1.8 in others.
-  return `${quoted(text)} is not a ${noun}: if ${meant} is meant, write it without a separator`;
+/**
+ * Returns the whole numbers that a text with separators or decimals may mean: `10.000` is ten in some countries, ten
+ * thousand in others.
+ */
+function possibleMeanings(text: string, noun: Noun): readonly string[] {
+  const [, whole] = wholeWithDecimals.exec(text) ?? [];
+  const [, pointed, , commaed] = separatedWithDecimals.exec(text) ?? [];
+  const all = [whole, pointed ?? commaed, separated.test(text) ? text : undefined];
+  return [...new Set(all.flatMap((one) => (one === undefined ? [] : plain(one.replace(/[^\d+-]/g, ''), noun))))];
 }
 
-/** Returns digits with a valid sign: a plus sign only in a change, and no minus sign before zero. */
+/** Returns digits without leading zeros and with a valid sign: a plus sign only in a change, none before zero. */
 function plain(digits: string, noun: Noun): string {
   const signed = noun === 'change' ? digits : digits.replace(/^\+/, '');
-  return signed.replace(/^-(?=0+$)/, '');
+  return signed.replace(/^([+-]?)0+(?=\d)/, '$1').replace(/^[+-](?=0$)/, '');
+}
+
+function meaningsText(text: string, [first = '', second]: readonly string[], noun: Noun): string {
+  const wrong = `${quoted(text)} is not a ${noun}`;
+  if (noun === 'pet id' && wholeWithDecimals.test(text) && BigInt(first) > BigInt(Number.MAX_SAFE_INTEGER)) {
+    return `${wrong}: as a decimal number it was probably rounded. Export the ids as text`;
+  }
+  if (text.length > maxRepeated) return `${wrong}: write it without separators and decimals`;
+  if (second !== undefined) return `${wrong}: it may mean ${first} or ${second}. Write one of these`;
+  if (separated.test(text)) return `${wrong}: if ${first} is meant, write it without a separator`;
+  return `${wrong}: write ${first}, without decimals`;
 }
 
 /** Explains why a text is not a whole number, with messages for the most likely mistakes; undefined if it is one. */
@@ -167,11 +185,12 @@ function integerProblem(text: string, noun: Noun): string | undefined {
     const rounded = /[eE]\+\d\d/.test(trimmed) ? 'a spreadsheet has probably rounded it; ' : '';
     return `${quoted(text)} is not a ${noun}: ${rounded}write out every digit (${examples[noun]})`;
   }
-  if (separated.test(trimmed)) return withoutSeparators(text, noun);
-  const [, whole] = wholeWithDecimals.exec(trimmed) ?? [];
-  if (whole !== undefined && noun !== 'pet id' && text.length <= maxRepeated) {
-    return `${quoted(text)} is not a ${noun}: write ${plain(whole, noun)}, without decimals`;
+  const unseen = unseenIn(trimmed);
+  if (unseen.length > 0 && integerProblem(withoutUnseen(trimmed), noun) === undefined) {
+    return `${quoted(text)} is not a ${noun}: remove ${unseen.join(' and ')}, which can't be seen`;
   }
+  const meanings = possibleMeanings(trimmed, noun);
+  if (meanings.length > 0) return meaningsText(trimmed, meanings, noun);
   if (/^\+\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the plus sign (${examples[noun]})`;
   if (/^[+-]?\d+$/.test(trimmed)) return `${quoted(text)} is not a ${noun}: leave out the white space around it`;
   if (/^[+-]?\p{Nd}+$/u.test(trimmed)) return `${quoted(text)} is not a ${noun}: use the digits 0 to 9`;

@@ -60,7 +60,7 @@ describe('readChanges of a header', () => {
     ['sep=,petId,quantity', `1 sep=: "sep=" is not a column that petstock knows: ${known}`],
     ['petId,qantity', `1 qantity: "qantity" is not a column that petstock knows: did you mean quantity?`],
     ['"a,b,c,d";petId;quantity', `1 a,b,c,d: "a,b,c,d" is not a column that petstock knows: ${known}`],
-    ['petId,quantity,\x1b[2J', `1 \ufffd[2J: "\ufffd[2J" is not a column that petstock knows: ${known}`],
+    ['petId,quantity,\x1b[2J', `1 <U+001B>[2J: "<U+001B>[2J" is not a column that petstock knows: ${known}`],
     ['\uff50,petId,quantity', `1 \uff50: "\uff50" is not a column that petstock knows: ${known}`],
     ['petId,quantity,petId', `1 petId: the column "petId" appears twice`],
     ['petId,quantity,Qty', `1 Qty: the columns "quantity" and "Qty" mean the same. Leave one out`],

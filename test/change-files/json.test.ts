@@ -70,7 +70,7 @@ describe('readChanges of JSON', () => {
     ['[{"petId" 1}]', `1: "1}" ${wrong}`],
     ['[{"petId":01}]', `1: "1}" ${wrong}`],
     ['[{"petId":+1}]', `1: "+1}" ${wrong}`],
-    ['[{"petId":1,"quantity":2,"reason":"a\tb"}]', `1: "a\ufffdb"}" ${wrong}`],
+    ['[{"petId":1,"quantity":2,"reason":"a\tb"}]', `1: "a<U+0009>b"}" ${wrong}`],
     ['[{"petId":1,"quantity":2,"quantity":3}]', `1: "quantity":3}" ${wrong}`],
     ['{"petId":1,"quantity":2}}', `1: "}" ${wrong}`],
     ['[{"petId":1,"quantity":true}]', `1 quantity: true or false is not allowed here: ${here}`],

@@ -36,7 +36,7 @@ const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
   ['parsePetId', '１', '"１" is not a pet id: use the digits 0 to 9'],
   ['parsePetId', '+7', `"+7" is not a pet id: leave out the plus sign (${number})`],
   ['parsePetId', ' 7', '" 7" is not a pet id: leave out the white space around it'],
-  ['parsePetId', '7\n', '"7\ufffd" is not a pet id: leave out the white space around it'],
+  ['parsePetId', '7\n', '"7<U+000A>" is not a pet id: leave out the white space around it'],
   ['parsePetId', '-0', '"-0" is not a pet id: zero has no sign, write 0'],
   ['parsePetId', '1e3', `"1e3" is not a pet id: write out every digit (${number})`],
   ...['1,234', '+1,234', '-1,234'].map((text) => {
@@ -47,6 +47,9 @@ const refusals: readonly (readonly [Parser, string, string | RegExp])[] = [
       `"${text}" is not a pet id: if ${meant} is meant, write it without a separator`,
     ] as const;
   }),
+  ['parsePetId', '4.0', '"4.0" is not a pet id: write 4, without decimals'],
+  ['parsePetId', '10.000', '"10.000" is not a pet id: it may mean 10 or 10000. Write one of these'],
+  ['parsePetId', '675127116845989888.0', /as a decimal number it was probably rounded/],
   ...['1.23E+18', '1,23E+18', '-1E+18'].map((text) => ['parsePetId', text, new RegExp(rounded)] as const),
   ['parsePetId', '12345678901234500000', new RegExp(`${range} \\(${rounded}\\)$`)],
   ['parsePetId', '12345678901234567890', new RegExp(`${range}$`)],
@@ -114,8 +117,12 @@ describe('parseQuantity, parseDelta and addDelta', () => {
 test.each([
   ['a', '"a"'],
   ['', '""'],
-  ['\x1b[31m\r\n', `"\ufffd[31m\ufffd\ufffd"`],
-  ['\u202egnp', `"\ufffdgnp"`],
+  ['\x1b[31m\r\n', '"<U+001B>[31m<U+000D><U+000A>"'],
+  ['\u202egnp', '"<U+202E>gnp"'],
+  ['4\u200b2', '"4<U+200B>2"'],
+  ['\ufeff1\u00a0\u00ad2', '"<U+FEFF>1<U+00A0><U+00AD>2"'],
+  ['👩‍👧 ❤️', '"👩‍👧 ❤️"'],
+  ['a\u200db', '"a<U+200D>b"'],
   ['x'.repeat(40), `"${'x'.repeat(40)}"`],
   ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
@@ -126,10 +133,15 @@ test.each([
   ['-1.200', 'if -1200 is meant, write it without a separator'],
   ['1 234 567', 'if 1234567 is meant, write it without a separator'],
   ['12.0', 'write 12, without decimals'],
+  ['10.000', 'it may mean 10 or 10000. Write one of these'],
+  ['-1,000', 'it may mean -1 or -1000. Write one of these'],
+  ['10,000.00', 'write 10000, without decimals'],
+  ['1.200,00', 'write 1200, without decimals'],
+  ['1\u200b2', "remove U+200B, which can't be seen"],
   ['12,00', 'write 12, without decimals'],
 ])('explains how to write a quantity or delta that has separators or decimals: %s', (text, advice) => {
-  expect(parseQuantity(text)).toEqual({ ok: false, problem: `"${text}" is not a quantity: ${advice}` });
-  expect(parseDelta(text)).toEqual({ ok: false, problem: `"${text}" is not a change: ${advice}` });
+  expect(parseQuantity(text)).toEqual({ ok: false, problem: `${quoted(text)} is not a quantity: ${advice}` });
+  expect(parseDelta(text)).toEqual({ ok: false, problem: `${quoted(text)} is not a change: ${advice}` });
 });
 
 const separators = [',', '.', ' ', "'", '\u202f'].flatMap((mark) => [`0${mark}000`, `12${mark}120${mark}999`]);

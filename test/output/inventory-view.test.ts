@@ -24,7 +24,7 @@ test.each([
   ['petId,petId', '"petId" is named twice'],
   ['', 'a field is empty'],
   ['petId,', 'a field is empty'],
-  ['\x1b[2J', '"\ufffd[2J" is not a field'],
+  ['\x1b[2J', '"<U+001B>[2J" is not a field'],
 ])('refuses --fields %j', (text, fault) => {
   const all = `${fault}: the fields are petId, quantity, status`;
   expect(parseFields([text], inventoryFields)).toEqual({ ok: false, problem: all });

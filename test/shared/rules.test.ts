@@ -137,7 +137,7 @@ test.each([
   ['x'.repeat(41), `"${'x'.repeat(39)}…"`],
   ['😀'.repeat(40), `"${'😀'.repeat(40)}"`],
   ['😀'.repeat(41), `"${'😀'.repeat(39)}…"`],
-  ['a\u202eb\n', '"a\ufffdb\ufffd"'],
+  ['a\u202eb\n', '"a<U+202E>b<U+000A>"'],
 ])('quotes %j as %s', (text, shown) => expect(quoted(text)).toBe(shown));
 
 test.each([
