@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
 import { type Batches, chunksOf, headed } from '../output/batches.ts';
-import { formula } from '../output/delimited.ts';
+import { guarded } from '../output/delimited.ts';
 
 /** One row of an export. Undefined values are left blank. */
 export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
@@ -11,10 +11,12 @@ export interface ExportRow extends Partial<Omit<Change, 'line' | 'petId'>> {
 
 export interface ExportOptions {
   /**
-   * Whether the file is for a spreadsheet. It then begins with a byte order mark, ids are formulas that return a text,
-   * and an apostrophe keeps text from running as a formula.
+   * Whether the file is for a spreadsheet. It then begins with a byte order mark, and ids are formulas that return a
+   * text.
    */
   readonly spreadsheet?: boolean;
+  /** Whether to write text that a spreadsheet would run as a formula as it is. Otherwise an apostrophe is in front. */
+  readonly raw?: boolean;
   readonly deltas?: boolean;
   /** Whether to write a column with the names of the pets. It is only for people to read. */
   readonly names?: boolean;
@@ -23,13 +25,13 @@ export interface ExportOptions {
 
 /**
  * Yields a change file as text, in pieces: CSV by RFC 4180 with LF line ends. `readChanges` reads the same rows from
- * it, whether it is for a spreadsheet or not.
+ * it, whether it is for a spreadsheet, raw or not.
  */
 export async function* changeFileText(
   batches: Batches<ExportRow>,
   options: ExportOptions = {},
 ): AsyncGenerator<string> {
-  const { spreadsheet = false, deltas = false, names = false, delimiter = ',' } = options;
+  const { spreadsheet = false, raw = false, deltas = false, names = false, delimiter = ',' } = options;
   const columns = [
     ...['petId', ...(names ? ['name'] : []), 'status', 'expected', 'quantity'],
     ...[...(deltas ? ['delta'] : []), 'reason', 'ref'],
@@ -38,10 +40,9 @@ export async function* changeFileText(
   // some readers trim unquoted text.
   const needsQuotes = new RegExp(String.raw`["\r\n${delimiter}]|^\s|\s$`);
   const cell = (text = ''): string => {
-    // The apostrophe turns a formula into text. `readChanges` removes one apostrophe.
-    const isGuarded = formula.test(text) && (spreadsheet || text.startsWith("'"));
-    const guarded = isGuarded ? `'${text}` : text;
-    return needsQuotes.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+    // `readChanges` removes one apostrophe, so a text that begins with one is guarded in any case.
+    const written = raw && !text.startsWith("'") ? text : guarded(text);
+    return needsQuotes.test(written) ? `"${written.replaceAll('"', '""')}"` : written;
   };
   const head = `${spreadsheet ? '\ufeff' : ''}${columns.join(delimiter)}\n`;
   const lines = chunksOf(batches, (row) => {

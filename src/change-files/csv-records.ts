@@ -14,6 +14,8 @@ export interface CsvRecord {
    * meaning is ambiguous.
    */
   readonly misquoted: number | undefined;
+  /** Whether the cells are plain TSV, as `list` writes it, and no text was guarded against formulas. */
+  readonly isPlainTsv: boolean;
 }
 
 /** Splits delimited text into records (RFC 4180, with any delimiter and any line end). */
@@ -23,9 +25,17 @@ export class CsvRecords {
   #at = 0;
   #line = 1;
   #delimiter: string | undefined;
+  #isPlainTsv = false;
 
-  /** @param knows reports whether a column name is known (this helps to detect the delimiter) */
-  constructor(private readonly knows: (name: string) => boolean) {}
+  /**
+   * @param knows reports whether a column name is known (this helps to detect the delimiter)
+   * @param isOfList reports whether the cells of the first line are of the TSV that `list` writes. In such a text a quote
+   * is a part of a name, and a backslash begins an escape
+   */
+  constructor(
+    private readonly knows: (name: string) => boolean,
+    private readonly isOfList: (cells: readonly string[]) => boolean = () => false,
+  ) {}
 
   /**
    * Yields the records that end in the text so far. The start of an incomplete record is kept and scanned again with
@@ -38,16 +48,18 @@ export class CsvRecords {
     this.#text = this.#text.slice(this.#at) + piece;
     this.#at = 0;
     for (let line = this.#nextLine(isLast); line !== undefined; line = this.#nextLine(isLast)) {
-      this.#delimiter ??= this.#delimiterOfHeader(isLast);
+      this.#delimiter ??= this.#plainTsv(line) ?? this.#delimiterOfHeader(isLast);
       const delimiter = this.#delimiter;
       if (delimiter === undefined) break;
-      const isPlain = !line.includes('"');
+      const isPlain = this.#isPlainTsv || !line.includes('"');
       const record = isPlain ? plainRecord(this.#at, line, delimiter) : scanRecord(this.#text, this.#at, delimiter);
       const { cells, end, misquoted, openQuote } = record;
       const ended = end < this.#text.length;
       if (!ended && !isLast) break;
       if (openQuote !== undefined) this.#unclosed(openQuote, 'never closed');
-      const found = { line: this.#line, cells, delimiter, ended, misquoted };
+      const isPlainTsv = this.#isPlainTsv;
+      const texts = isPlainTsv ? cells.map(unescaped) : cells;
+      const found = { line: this.#line, cells: texts, delimiter, ended, misquoted, isPlainTsv };
       this.#advance(end, isPlain ? 1 : 1 + countLineEnds(this.#text, this.#at, end));
       yield found;
     }
@@ -69,6 +81,12 @@ export class CsvRecords {
       this.#advance(end, 1);
     }
     return undefined;
+  }
+
+  /** Returns a tab if the first line is of the TSV that `list` writes. */
+  #plainTsv(line: string): string | undefined {
+    this.#isPlainTsv = line.includes('\t') && this.isOfList(line.split('\t'));
+    return this.#isPlainTsv ? '\t' : undefined;
   }
 
   /**
@@ -151,6 +169,13 @@ function scanRecord(text: string, start: number, delimiter: string): ScannedReco
     at += cell.length;
     if (text[at] !== delimiter) return { cells, end: at, misquoted };
   }
+}
+
+const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\' };
+
+/** Resolves the escapes of TSV, see `tsv` in the output. */
+function unescaped(cell: string): string {
+  return cell.includes('\\') ? cell.replace(/\\([tnr\\])/g, (_, letter: string) => escapes[letter] ?? letter) : cell;
 }
 
 function lineEnd(text: string, from: number): number {

@@ -1,8 +1,15 @@
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
-import { formula } from '../output/delimited.ts';
+import { unguarded } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
 import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
-import { type Field, type FieldNames, type FieldTexts, nearestField, type RawRow } from './field-names.ts';
+import {
+  type Field,
+  type FieldNames,
+  type FieldTexts,
+  looksLikeName,
+  nearestField,
+  type RawRow,
+} from './field-names.ts';
 import type { ProblemList } from './problems.ts';
 
 const guardedFields: ReadonlySet<Field> = new Set(['status', 'name', 'reason', 'ref']);
@@ -25,6 +32,8 @@ export class CsvRows {
   readonly #records: CsvRecords;
   /** Whether rows in a single column were already reported. */
   #isInOneColumn = false;
+  /** Whether each row so far has a cell for each column; undefined before the first. */
+  #areAllFull: boolean | undefined;
 
   /** @param isStockList whether the file is a stock list (it needs no header line) instead of a change file */
   constructor(
@@ -32,7 +41,9 @@ export class CsvRows {
     private readonly names: FieldNames,
     private readonly isStockList: boolean,
   ) {
-    this.#records = new CsvRecords(names.knows);
+    const isOfList = (cells: readonly string[]) =>
+      isListHeader(cells) || (isStockList && listColumns(cells) !== undefined);
+    this.#records = new CsvRecords(names.knows, isOfList);
   }
 
   *read(piece: string, isLast: boolean): Generator<RawRow> {
@@ -54,8 +65,11 @@ export class CsvRows {
   #rowOf(record: CsvRecord, columns: Columns): RawRow | undefined {
     const { line, cells } = record;
     const isInOneCell = columns.count > 1 && isInOneColumn(cells);
-    const problem = isInOneCell ? `${inOneColumn} from this line on: ${howToSplit}` : shapeProblem(record, columns);
-    if (problem === undefined) return { line, names: columns.names, cells: cellTexts(cells, columns) };
+    const problem = isInOneCell
+      ? `${inOneColumn} from this line on: ${howToSplit}`
+      : shapeProblem(record, columns, this.#areAllFull);
+    this.#areAllFull = this.#areAllFull !== false && cells.length >= columns.count;
+    if (problem === undefined) return { line, names: columns.names, cells: cellTexts(record, columns) };
     if (!(isInOneCell && this.#isInOneColumn)) this.faults.add({ line, message: problem });
     this.#isInOneColumn ||= isInOneCell;
     return undefined;
@@ -74,8 +88,9 @@ export class CsvRows {
     if (!names.some((name) => naming.knows(name) || nearestField(name) !== undefined)) {
       problem(this.isStockList ? noStockList : noChangeFile);
       // The file may be anything, such as a file of keys: only text that looks like column names is repeated.
-      if (names.length > 1 && names.every(looksLikeName)) {
-        for (const name of names) naming.faultOf(name);
+      const nameLike = names.filter(looksLikeName);
+      if (nameLike.length > 1 && nameLike.length > names.length / 2) {
+        for (const name of nameLike) naming.faultOf(name);
         problems.remedy = naming.remedy();
       }
       return undefined;
@@ -107,30 +122,35 @@ export class CsvRows {
         const unknown = this.names.faultOf(name);
         if (unknown !== undefined) problem(name, unknown);
       } else if (other === undefined) fields.push({ field, index });
-      else problem(name, duplicateText(names[other.index] ?? '', name));
+      else {
+        const repeated = this.names.faultOfRepeated(other.field, names[other.index] ?? '', name);
+        if (repeated !== undefined) problem(name, repeated);
+      }
     }
     const spelled = Object.fromEntries(fields.map(({ field, index }) => [field, names[index] ?? '']));
     return { count: names.length, fields, names: spelled, unnamed };
   }
 }
 
-function cellTexts(cells: readonly string[], { fields }: Columns): FieldTexts {
+function cellTexts({ cells, isPlainTsv }: CsvRecord, { fields }: Columns): FieldTexts {
   const texts: Partial<Record<Field, string>> = {};
   for (const { field, index } of fields) {
     const text = cells[index] ?? '';
-    const isGuarded = text.startsWith("'") && guardedFields.has(field) && formula.test(text);
-    texts[field] = isGuarded ? text.slice(1) : text;
+    texts[field] = guardedFields.has(field) && !isPlainTsv ? unguarded(text) : text;
   }
   return texts;
 }
 
 /**
  * Returns why the cells of a row can't be assigned to columns; undefined if they can. Missing cells at the end are
- * blank, because Excel omits them if a block of rows has nothing in them. In a last line without a line end, missing
- * cells are an error, because the file was cut off. A blank stock at the end of that line is an error, too, unless the
- * row has another stock. Blank cells beyond the header's columns are ignored.
+ * blank, because Excel omits them if a block of rows has nothing in them. If all rows before have all cells, and the
+ * last line has fewer and no line end, the file was cut off. Blank cells beyond the header's columns are ignored.
  */
-function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): string | undefined {
+function shapeProblem(
+  record: CsvRecord,
+  { count, unnamed }: Columns,
+  areOthersFull: boolean | undefined,
+): string | undefined {
   const { cells, delimiter, ended, misquoted } = record;
   if (misquoted !== undefined) {
     return `cell ${misquoted} continues after its closing quote: write a quote twice if it belongs to the text`;
@@ -139,14 +159,9 @@ function shapeProblem(record: CsvRecord, { count, fields, unnamed }: Columns): s
     const name = delimiterName(delimiter);
     return `the row has ${cells.length} cells, but the first row has ${count}: put quotes around a text with a ${name}, and write numbers without a ${name}`;
   }
-  if (cells.length < count && !ended) {
+  if (cells.length < count && !ended && areOthersFull === true) {
     const found = cells.length === 1 ? '1 cell' : `${cells.length} cells`;
     return `the file breaks off here: the last line has ${found}, but the first row has ${count}`;
-  }
-  const stocks = fields.filter(({ field }) => field === 'quantity' || field === 'delta');
-  const isCut = !ended && stocks.some(({ index }) => index === cells.length - 1);
-  if (isCut && stocks.every(({ index }) => isBlank(cells[index] ?? ''))) {
-    return 'the file breaks off here: the last line ends before its quantity or delta';
   }
   const stray = unnamed.find((index) => !isBlank(cells[index] ?? ''));
   return stray === undefined ? undefined : `cell ${stray + 1} is filled in, but its column has no name in the header`;
@@ -169,6 +184,13 @@ const noStockList =
 const inOneColumn = 'the file is all in one column';
 const howToSplit = 'in a spreadsheet split it into columns (Data, Text to columns) and save it as CSV again';
 
+const listFields = ['petId', 'quantity', 'status', 'name'] as const;
+
+/** Reports whether the cells are the header line that `list` writes. */
+function isListHeader(cells: readonly string[]): boolean {
+  return cells.includes('petId') && cells.every((cell) => listFields.some((field) => field === cell));
+}
+
 /**
  * Returns the columns of a list without a header line, as `list` writes it into a pipe: pet id, quantity, status, and
  * the name if there are names. Undefined for any other first line, because the meaning of two numbers is ambiguous.
@@ -176,8 +198,7 @@ const howToSplit = 'in a spreadsheet split it into columns (Data, Text to column
 function listColumns([petId = '', quantity = '', status = '', ...others]: readonly string[]): Columns | undefined {
   const isItem = others.length <= 1 && parsePetId(petId).ok && parseQuantity(quantity).ok;
   if (!isItem || !/^\p{L}/u.test(status)) return undefined;
-  const all = ['petId', 'quantity', 'status', 'name'] as const;
-  const fields = all.slice(0, 3 + others.length).map((field, index) => ({ field, index }));
+  const fields = listFields.slice(0, 3 + others.length).map((field, index) => ({ field, index }));
   return { count: fields.length, fields, names: {}, unnamed: [] };
 }
 
@@ -188,15 +209,4 @@ function isOneColumn(names: readonly string[], { knows }: FieldNames): boolean {
   if (only.split(/[\s,;|:]+/).filter(knows).length > 1) return true;
   const parts = only.split(/[,;|\t]/).map((part) => part.trim());
   return parts.length > 1 && parts.some(knows) && parts.every(looksLikeName);
-}
-
-/** Reports whether a name consists of words, and is neither a number nor a key. */
-function looksLikeName(name: string): boolean {
-  return name.length <= 24 && /^\p{L}[\p{L} _.()/#-]*\d{0,2}$/u.test(name);
-}
-
-function duplicateText(first: string, second: string): string {
-  return first === second
-    ? `the column ${quoted(first)} appears twice`
-    : `the columns ${quoted(first)} and ${quoted(second)} mean the same. Leave one out`;
 }

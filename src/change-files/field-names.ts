@@ -133,6 +133,19 @@ export class FieldNames {
   }
 
   /**
+   * Returns why a second name of a field is not allowed; undefined if it is ignored, as a second name or status may be,
+   * because both are only for readers.
+   */
+  faultOfRepeated(field: Field, first: string, name: string): string | undefined {
+    const isIgnorable = field === 'name' || field === 'status';
+    if (isIgnorable && this.#ignoresUnknown) return undefined;
+    if (isIgnorable && this.#unknown.size < maxUnknown) this.#unknown.add(name);
+    return first === name
+      ? `the ${this.kind} ${quoted(name)} appears twice`
+      : `the ${this.kind}s ${quoted(first)} and ${quoted(name)} mean the same. Leave one out`;
+  }
+
+  /**
    * Adds an error for each chosen column that the file does not have. If no column is missing, sets the remedy.
    * @param found the known fields of the file; in JSON, those found since the first unknown name
    */
@@ -157,12 +170,17 @@ export class FieldNames {
     const needsStock = !has.has('quantity') && !has.has('delta');
     const wanted = Number(!has.has('petId')) + Number(needsStock);
     if (more.length > 0 || others.length < wanted || !isAskable) return undefined;
-    const names = inWords(others);
-    const which = (meaning: string) => `Which ${this.kind} is the ${meaning}: ${names}?`;
+    const asked = [
+      ...(has.has('petId') ? [] : ['the pet id']),
+      ...(needsStock ? [`${has.has('petId') ? '' : 'which is '}the stock`] : []),
+    ];
+    const options = [
+      ...(has.has('petId') ? [] : ['`--column petId=<name>`']),
+      ...(needsStock ? ['`--column quantity=<name>`, or `--column delta=<name>` for a delivery'] : []),
+    ];
     const questions: string[] = [];
-    if (!has.has('petId')) questions.push(`${which('pet id')} \`--column petId=<name>\``);
-    if (needsStock) {
-      questions.push(`${which('stock')} \`--column quantity=<name>\`, or \`--column delta=<name>\` for a delivery`);
+    if (asked.length > 0) {
+      questions.push(`Which ${this.kind} is ${asked.join(', and ')}: ${inWords(others)}? ${options.join(' and ')}`);
     }
     if (precondition !== undefined) {
       const option = `--column ${shellWord(`expected=${precondition}`)}`;
@@ -174,18 +192,31 @@ export class FieldNames {
   }
 }
 
-const maxNamed = 8;
+/** Maximum number of names in a question. The exports of some shops have twenty columns, with the stock in the last. */
+const maxNamed = 30;
 
 /** Returns `a`, `a or b`, or `a, b or c`. If there are more names than `maxNamed`, the last word is `another`. */
 function inWords(names: readonly string[]): string {
-  const shown = names.slice(0, maxNamed);
+  const shown = names.slice(0, maxNamed).map((name) => (/^[\p{L}\p{N} _-]*$/u.test(name) ? name : `"${name}"`));
   const last = names.length > shown.length ? 'another' : shown.pop();
   return [shown.join(', '), last].filter(Boolean).join(' or ');
 }
 
 /** Reports whether a name can be typed as an argument. */
 function isTypeable(name: string): boolean {
-  return name.length <= 40 && /^[\p{L}\p{N}][\p{L}\p{N} _.()/#-]*$/u.test(name);
+  return name.length <= maxName && /^[\p{L}\p{N}][\p{L}\p{M}\p{N} _.()/#%&\u20ac:;,+*?[\]-]*$/u.test(name);
+}
+
+const maxName = 80;
+
+/**
+ * Reports whether a text may be the name of a column, and not a number or a key: its words are letters, with at most two
+ * digits at the end, or short numbers.
+ */
+export function looksLikeName(text: string): boolean {
+  if (!isTypeable(text) || !/\p{L}/u.test(text)) return false;
+  const words = text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '');
+  return words.every((word) => /^(?:[\p{L}\p{M}]{1,24}\d{0,2}|\d{1,4}\p{L}{0,2})$/u.test(word));
 }
 
 /** Reports whether a name, or a word of it, may be a misspelt `expected`. */

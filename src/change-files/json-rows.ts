@@ -67,7 +67,11 @@ export class JsonRows {
       }
       const problem = (message: string) => this.faults.add({ line, column: name, message });
       const other = names[field];
-      if (other !== undefined) problem(`the fields ${quoted(other)} and ${quoted(name)} mean the same. Leave one out`);
+      if (other !== undefined) {
+        const repeated = this.names.faultOfRepeated(field, other, name);
+        if (repeated !== undefined) problem(repeated);
+        continue;
+      }
       names[field] = name;
       const text = value === null ? '' : typeof value === 'string' ? value : numberText(value);
       cells[field] = text ?? '';

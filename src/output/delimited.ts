@@ -66,11 +66,16 @@ function cell(row: Row, field: string, quote: (text: string) => string): string 
 }
 
 /** Matches a formula of a spreadsheet, also in full width, and with any number of apostrophes in front. */
-export const formula = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+const formula = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 /** Adds an apostrophe in front of a formula, so that no spreadsheet runs it. `readChanges` removes it again. */
 export function guarded(text: string): string {
   return formula.test(text) ? `'${text}` : text;
+}
+
+/** Removes the apostrophe that `guarded` has added. */
+export function unguarded(text: string): string {
+  return text.startsWith("'") && formula.test(text) ? text.slice(1) : text;
 }
 
 function csvText(text: string): string {

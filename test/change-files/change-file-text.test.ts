@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { changeFileText, type ExportRow } from '../../src/change-files/change-file-text.ts';
+import { changeFileText, type ExportOptions, type ExportRow } from '../../src/change-files/change-file-text.ts';
 
-async function textOf(rows: readonly ExportRow[], spreadsheet: boolean): Promise<string> {
+async function textOf(rows: readonly ExportRow[], options: ExportOptions): Promise<string> {
   let text = '';
-  for await (const piece of changeFileText([rows], { spreadsheet })) text += piece;
+  for await (const piece of changeFileText([rows], options)) text += piece;
   return text;
 }
 
@@ -17,14 +17,14 @@ const header = 'petId,status,expected,quantity,reason,ref\n';
 const first = 'available,5,0,"a, ""b""\nc"," x"\n';
 
 test('exports CSV, or only a header if there are no rows', async () => {
-  const text = `${header}9007199254740993,${first}-1,=cmd(),,,''=1,@a\n2,-,,,,'tis\n`;
-  expect(await textOf(rows, false)).toBe(text);
-  expect(await textOf([], false)).toBe(header);
+  const text = `${header}9007199254740993,${first}-1,'=cmd(),,,''=1,'@a\n2,'-,,,,'tis\n`;
+  expect(await textOf(rows, {})).toBe(text);
+  expect(await textOf([], {})).toBe(header);
 });
 
 test('begins with a byte order mark and writes ids as formulas for a spreadsheet', async () => {
   const others = `"=""-1""",'=cmd(),,,''=1,'@a\n"=""2""",'-,,,,'tis\n`;
-  expect(await textOf(rows, true)).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
+  expect(await textOf(rows, { spreadsheet: true })).toBe(`\ufeff${header}"=""9007199254740993""",${first}${others}`);
 });
 
 test('exports rows in pieces, before all rows are read', async () => {
@@ -45,11 +45,11 @@ test('exports rows in pieces, before all rows are read', async () => {
 });
 
 test.each(['=1', '+1', '-1', '@a', '\t=1', '\r=1', '＝1', '＋1', '－1', '＠a'])(
-  'keeps a spreadsheet from running %j, and leaves it unchanged in plain CSV',
+  'keeps a spreadsheet from running %j, and leaves it unchanged if it is raw',
   async (reason) => {
     const rows = [{ petId: 1n, quantity: 2, reason }];
     const cellOf = (text: string) => text.split('\n').slice(1).join('\n').split(',')[4]?.replace(/^"|"$/g, '');
-    expect(cellOf(await textOf(rows, true))).toBe(`'${reason}`);
-    expect(cellOf(await textOf(rows, false))).toBe(reason);
+    expect(cellOf(await textOf(rows, {}))).toBe(`'${reason}`);
+    expect(cellOf(await textOf(rows, { raw: true }))).toBe(reason);
   },
 );

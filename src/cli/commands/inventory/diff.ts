@@ -139,7 +139,7 @@ function* counting(batches: Iterable<readonly Difference[]>, counts: Counts): Ge
   }
 }
 
-async function printChanges({ results }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
+async function printChanges({ results, globals }: Invocation, batches: Iterable<readonly Difference[]>): Promise<void> {
   const { changeFileText } = await import('../../../change-files/change-file-text.ts');
   const rows = function* (): Generator<readonly ExportRow[]> {
     for (const batch of batches) {
@@ -149,7 +149,7 @@ async function printChanges({ results }: Invocation, batches: Iterable<readonly 
       });
     }
   };
-  for await (const piece of changeFileText(rows())) await results.write(piece);
+  for await (const piece of changeFileText(rows(), { raw: globals.raw === true })) await results.write(piece);
 }
 
 /** Warns of differences that a change file can't express, because it only sets quantities of existing pets. */

@@ -50,7 +50,7 @@ export const defineExport = define({
     const text =
       format === 'json' || format === 'ndjson'
         ? (await import('../../../output/json.ts'))[format](view, globals)
-        : changeFileText(rows, { spreadsheet, delimiter, names: names !== undefined });
+        : changeFileText(rows, { spreadsheet, raw: globals.raw === true, delimiter, names: names !== undefined });
     const words = globals.env === undefined && globals.store === undefined ? [] : targetWords(target);
     const next = petstock`inventory apply ${file === '-' ? '<file>' : fileOperand(file)} ${words}`;
     const done = () =>

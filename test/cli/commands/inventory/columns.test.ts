@@ -57,8 +57,11 @@ describe('apply of a file with other column names', () => {
       `Which column is the stock: price or pieces? ${stock}. To ignore the others, add \`--ignore-columns\``,
     ],
     ['id,Stock\n4,12\n', `Which column is the stock: Stock? ${stock}\n`],
-    ['SKU;Count;Name\n4;12;Rex\n', 'Which column is the pet id: SKU or Count? `--column petId=<name>`. Which column'],
-    ['Artikel,Bestand\n4,12\n', 'Which column is the pet id: Artikel or Bestand?'],
+    [
+      'SKU;Count;Name\n4;12;Rex\n',
+      'Which column is the pet id, and which is the stock: SKU or Count? `--column petId=<name>` and `--column q',
+    ],
+    ['Artikel,Bestand\n4,12\n', 'Which column is the pet id, and which is the stock: Artikel or Bestand?'],
     ['petId,quantity,expcted\n4,12,39\n', 'Is "expcted" the stock that a row expects? `--column expected=expcted`\n'],
     ['[{"petId":4,"price":9,"pieces":12}]', 'Which field is the stock: price or pieces?'],
   ] as const)('asks which column is meant instead of guessing: %j', async ([text, question], { shop }) => {
