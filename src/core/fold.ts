@@ -13,7 +13,7 @@ import {
   windowKinds,
 } from './key-state.ts';
 import { type AdmissionRequest, decide } from './rules.ts';
-import { answerKindOf, maxGate, waitAfterRefusal, withJitter } from './waits.ts';
+import { maxGate, waitAfterRefusal, withJitter } from './waits.ts';
 import { countDown, foreignRate, observe, type Window } from './window.ts';
 
 /** Requests are to be sent. Folding the record puts the first of them in flight: as many as may be sent, perhaps none. */
@@ -69,7 +69,7 @@ export function recordOf(
   const date = parseDate(headers, at);
   // A wait until a date is counted from the earliest that the service's clock can be.
   const now = state.offset === undefined ? (date ?? at) : Math.min(date ?? at, serviceTime(state, at));
-  const retryAfter = answerKindOf(status) === 'success' ? undefined : parseRetryAfter(headers, now);
+  const retryAfter = status >= 200 && status <= 299 ? undefined : parseRetryAfter(headers, now);
   return { type: 'answer', ...receipt, status, date, ...parseRateLimit(headers), retryAfter };
 }
 

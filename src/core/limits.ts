@@ -99,11 +99,13 @@ export class Limits {
   #count = 0;
   /** The row, as it was last read or written. */
   #row: { readonly version: string; readonly state: KeyState } = { version: '', state: emptyState() };
-  /** What the row says now: by a clock that may have been set back, and with the later gate of row and file. */
+  /** What the row says now, by a clock that may have been set back, and the gate of the last answer. */
   #state = emptyState();
   /** Whether the row has to be written although nothing has happened, because the clock was set back. */
   #isMoved = false;
   #moment: Moment;
+  /** When the store's time was received, by the monotonic clock. */
+  #receivedAt: number;
   /** What has happened since the row was written. */
   #records: LimitRecord[] = [];
   /** The last change: the row before it, and what was folded. It may be rolled back. */
@@ -129,6 +131,7 @@ export class Limits {
     this.#options = options;
     const { clock } = options;
     this.#moment = { now: clock.now(), at: clock.monotonic() };
+    this.#receivedAt = this.#moment.at;
   }
 
   /** The rate limit in the last answer to this process that reported one. */
@@ -141,9 +144,9 @@ export class Limits {
     return this.#withFileGate(this.#state);
   }
 
-  /** The store's time now. */
+  /** The earliest that the store's time can be now: it was on its way for a while. */
   get now(): number {
-    return this.#moment.now + this.#options.clock.monotonic() - this.#moment.at;
+    return this.#moment.now + this.#options.clock.monotonic() - this.#receivedAt;
   }
 
   /** Asks for the row, without its state if that is known. */
@@ -164,12 +167,13 @@ export class Limits {
     this.#take(row, moment);
     const ids = Array.from({ length: max }, () => `${this.#name}-${++this.#count}`);
     const at = moment.now;
-    const before = this.#foldIn(this.#records);
+    const before = this.#withRecords();
     const wish = { bulk, minPermits: min };
     const decision = decide(before, at, wish);
     // An attempt in vain changes nothing.
     if (!decision.admitted) return { permits: [], retryAt: decision.retryAt, writes: this.#write(before, moment) };
-    const state = this.#foldIn([...this.#records, { type: 'intent', ids, at, expires: at + permitLifetime, ...wish }]);
+    const state = copyOf(before);
+    fold(state, { type: 'intent', ids, at, expires: at + permitLifetime, ...wish });
     const writes = this.#write(state, moment, true);
     const permits = ids.filter((id) => state.inFlight.has(id)).map((id) => this.#permit(id));
     this.#heldUp = 0;
@@ -180,13 +184,14 @@ export class Limits {
   /** Folds what has happened into the row within a transaction. */
   record(row: Answer | undefined, moment: Moment): readonly Statement[] {
     this.#take(row, moment);
-    return this.#write(this.#foldIn(this.#records), moment);
+    return this.#write(this.#withRecords(), moment);
   }
 
-  #foldIn(records: readonly LimitRecord[]): KeyState {
+  /** The file's gate comes last: it may be that of a record, which would then seem to be of an earlier episode. */
+  #withRecords(): KeyState {
     const state = { ...copyOf(this.#state), target: this.#options.target };
-    for (const each of records) fold(state, each);
-    return state;
+    for (const each of this.#records) fold(state, each);
+    return this.#withFileGate(state);
   }
 
   /** @param isChanged whether the state has more than the records */
@@ -202,6 +207,7 @@ export class Limits {
 
   /** Writes what has happened. @param isDurable whether it must outlive a power cut */
   async save(isDurable = false): Promise<void> {
+    if (!this.hasRecords) return;
     try {
       await this.#options.store.transact(
         [this.reading],
@@ -277,18 +283,27 @@ export class Limits {
   async wait(retryAt: number | undefined, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const began = clock.monotonic();
-    if (retryAt === undefined) {
-      await clock.sleep(pauses.inFlight, signal);
-      this.#heldUp += clock.monotonic() - began;
-      if (this.#heldUp > toldAfter && !this.#isTold) this.#announce(this.#lastExpiry() - this.now, 'refused');
-      return;
-    }
+    if (retryAt === undefined) return this.#waitForOthers(signal);
     const jitter = this.#state.foreignRate > 0 ? this.#options.random() * pauses.beside : 0;
     const ms = Math.max(1, Math.ceil(retryAt - this.now + jitter));
     this.#requireWait(ms, retryAt);
     if (!this.#isTold) this.#announce(ms, this.#isDown(retryAt) ? 'unavailable' : 'refused');
     await clock.sleep(Math.min(ms, pauses.longest), signal);
     this.#waited += clock.monotonic() - began;
+  }
+
+  /** Each pause is as long as the ones before together. */
+  async #waitForOthers(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const { first, longest } = pauses.inFlight;
+    const pause = Math.min(Math.max(first, this.#heldUp), longest);
+    if (this.#heldUp > toldAfter) {
+      this.#requireWait(pause, this.now);
+      if (!this.#isTold) this.#announce(this.#lastExpiry() - this.now, 'refused');
+      this.#waited += pause;
+    }
+    await clock.sleep(pause, signal);
+    this.#heldUp += pause;
   }
 
   #announce(ms: number, reason: WaitReason): void {
@@ -326,6 +341,7 @@ export class Limits {
   /** Takes over what was read in this moment: the row, or only its version if the state is known. */
   #take(row: Answer | undefined, moment: Moment): void {
     this.#moment = moment;
+    this.#receivedAt = this.#options.clock.monotonic();
     const version = text(row?.version) ?? '';
     if (this.#folded?.before.version === version) this.#restore();
     this.#folded = undefined;
@@ -335,7 +351,7 @@ export class Limits {
     else if (state !== undefined) this.#row = { version, state: decoded(state) };
     const behind = (number(row?.at) ?? 0) - moment.now;
     this.#isMoved = behind > setBackBy;
-    this.#state = this.#withFileGate(this.#isMoved ? setBack(this.#row.state, behind) : this.#row.state);
+    this.#state = this.#isMoved ? setBack(this.#row.state, behind) : this.#row.state;
   }
 
   /** Returns the state with the later gate: its own, or that of the file. */

@@ -16,11 +16,11 @@ export const maxEpisodes = 3;
 export const defaultMaxWait = 90_000;
 
 /**
- * `inFlight`: pause before looking again while requests of others are in flight. `longest`: the longest sleep, because
- * another process may get an answer that changes the wait. `beside`: the longest random delay after a wait, where other
- * users of the key may go on in the same moment.
+ * `inFlight`: the first and the longest pause before looking again while requests of others are in flight. `longest`:
+ * the longest sleep, because another process may get an answer that changes the wait. `beside`: the longest random
+ * delay after a wait, where other users of the key may go on in the same moment.
  */
-export const pauses = { inFlight: 25, longest: 5000, beside: 1000 };
+export const pauses = { inFlight: { first: 10, longest: 250 }, longest: 5000, beside: 1000 };
 
 /** Default number of retries, see `--retries`. */
 export const defaultRetries = 4;
@@ -58,6 +58,8 @@ export type AnswerKind =
   | 'redirect'
   /** 429. */
   | 'rateLimited'
+  /** 202, 408 or 499: whoever answered did not wait for the service. */
+  | 'undecided'
   /** 501 or 505: another attempt would get the same answer. */
   | 'unsupported'
   /** Any other status from 500 on. */
@@ -72,6 +74,7 @@ export type AnswerKind =
 /** Returns the kind of an answer with this status. */
 export function answerKindOf(status: number): Exclude<AnswerKind, 'unsent' | 'lost'> {
   if (status === 429) return 'rateLimited';
+  if (status === 202 || status === 408 || status === 499) return 'undecided';
   if (status === 501 || status === 505) return 'unsupported';
   if (status >= 500) return 'failed';
   if (status >= 400) return 'rejected';
@@ -101,6 +104,7 @@ const nextSteps: Readonly<Record<AnswerKind, Readonly<Record<RequestKind, NextSt
   success: { read: 'use', write: 'use', other: 'use' },
   redirect: { read: 'follow', write: 'follow', other: 'follow' },
   rejected: { read: 'use', write: 'use', other: 'use' },
+  undecided: { read: 'use', write: 'readBack', other: 'use' },
   rateLimited: { read: 'afterGate', write: 'afterGate', other: 'afterGate' },
   unsupported: { read: 'use', write: 'readBack', other: 'use' },
   failed: { read: 'again', write: 'readBack', other: 'use' },
