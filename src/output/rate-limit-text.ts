@@ -57,17 +57,17 @@ export function rateLimitLine(
 
 /** A window of a key, or only the key's gate if no window is known. */
 export type LimitRow = Partial<KnownLimit> & {
-  /** The target of the key; undefined if the key belongs to another or an earlier configuration. */
-  readonly target: Target | undefined;
-  /** The part of the key that may be shown. */
+  readonly target: Target;
+  /** The key, masked except for its last 4 characters; `#` and the start of its hash if a command prints it. */
   readonly key: string;
   /** When the gate lifts, in milliseconds since the Unix epoch. */
   readonly gate: number | undefined;
 };
 
 /**
- * Returns the view of `limits`. JSON is `[{"env","store","limit","remaining","resetAt","asOf","gate"}]`; a table has
- * local times, shows how full each window is, and leaves out keys without a known window.
+ * Returns the view of `limits`. JSON is
+ * `[{"env","store","key","window","limit","remaining","resetAt","asOf","gate"}]`; a table has local times, shows how full
+ * each window is, and leaves out keys without a known window.
  * @param now milliseconds since the Unix epoch
  */
 export function limitsView(rows: readonly LimitRow[], now: number): View {
@@ -81,22 +81,21 @@ export function limitsView(rows: readonly LimitRow[], now: number): View {
   };
 }
 
-const fields = ['env', 'store', 'limit', 'remaining', 'resetAt', 'asOf', 'gate'] as const;
+const fields = ['env', 'store', 'key', 'window', 'limit', 'remaining', 'resetAt', 'asOf', 'gate'] as const;
 
-function toRow({ target, limit, remaining, resetAt, asOf, gate, isOver }: LimitRow): Row {
+function toRow({ target, key, kind, limit, remaining, resetAt, asOf, gate, isOver }: LimitRow): Row {
   const times = { resetAt: timeOf(resetAt), asOf: timeOf(asOf), gate: timeOf(gate) };
-  const names = { env: target?.env ?? null, store: target?.store ?? null };
+  const names = { env: target.env, store: target.store ?? null, key, window: kind ?? null };
   return { ...names, limit: limit ?? null, remaining: isOver ? null : (remaining ?? null), ...times };
 }
 
 const timeOf = (time: number | undefined) => (time === undefined ? null : isoTime(time));
 
 function toTableRow(window: LimitRow, now: number): Row {
-  const { target, kind = null, key, resetAt = 0, asOf = 0, isOver } = window;
+  const { target, resetAt = 0, asOf = 0, isOver } = window;
   const reset = localTime(resetAt, now);
   const times = { resetAt: isOver ? `ended at ${reset}` : reset, asOf: localTime(asOf, now) };
-  const env = target === undefined ? '(unknown)' : targetName(target);
-  return { ...toRow(window), ...times, env, kind, key, share: isOver ? null : usedShare(window) };
+  return { ...toRow(window), ...times, env: targetName(target), share: isOver ? null : usedShare(window) };
 }
 
 const nearlyFull = 0.8;
@@ -104,7 +103,7 @@ const nearlyFull = 0.8;
 const tableColumns: readonly Column[] = [
   { field: 'env', title: 'Environment', whole: true },
   { field: 'key', title: 'Key', whole: true },
-  { field: 'kind', title: 'Window', whole: true },
+  { field: 'window', title: 'Window', whole: true },
   countColumn('limit', 'Limit'),
   countColumn('remaining', 'Left'),
   ...shareColumns('Used', ({ share }) =>

@@ -95,10 +95,10 @@ test('shows how full each window is, unless it has ended', async () => {
     window(21),
     window(20),
     window(0, { target: { env: 'production', store: 'north' } }),
-    window(-5, { target: undefined }),
+    window(-5, { kind: 'day' }),
     window(0, { limit: 0 }),
     window(50, { isOver: true }),
-    { ...key, gate: now + 60_000 },
+    { target: key.target, key: 'abcd', gate: now + 60_000 },
   ];
   const table = await render('table', limitsView(rows, now), { color: true, width: 120 });
   expect(visible(table).replace(/␛\[1m.*\n/, '')).toMatchInlineSnapshot(`
@@ -106,14 +106,14 @@ test('shows how full each window is, unless it has ended', async () => {
     staging           abcd  minute    100    21   79%  ␛[32m███████␛[39m␛[2m░░░␛[22m  07:01:00           07:00:19
     staging           abcd  minute    100    20   80%  ␛[33m████████␛[39m␛[2m░░␛[22m  07:01:00           07:00:19
     north/production  abcd  minute    100     0  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
-    (unknown)         abcd  minute    100    -5  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
+    staging           abcd  day       100    -5  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
     staging           abcd  minute      0     0  100%  ␛[31m██████████␛[39m  07:01:00           07:00:19
     staging           abcd  minute    100                          ended at 07:01:00  07:00:19
     "
   `);
   expect(await render('ndjson', limitsView(rows.slice(-2), now))).toMatchInlineSnapshot(`
-    "{"env":"staging","store":null,"limit":100,"remaining":null,"resetAt":"2026-01-15T12:01:00.000Z","asOf":"2026-01-15T12:00:19.000Z","gate":null}
-    {"env":"staging","store":null,"limit":null,"remaining":null,"resetAt":null,"asOf":null,"gate":"2026-01-15T12:01:20.000Z"}
+    "{"env":"staging","store":null,"key":"abcd","window":"minute","limit":100,"remaining":null,"resetAt":"2026-01-15T12:01:00.000Z","asOf":"2026-01-15T12:00:19.000Z","gate":null}
+    {"env":"staging","store":null,"key":"abcd","window":null,"limit":null,"remaining":null,"resetAt":null,"asOf":null,"gate":"2026-01-15T12:01:20.000Z"}
     "
   `);
 });

@@ -30,7 +30,7 @@ export const defineLimits: Define = (command, run) => {
 const limits = define({
   description:
     'Shows the known rate limits of each key, as of its last responses, and the time before which nothing may be sent with it. ' +
-    'Covers every key, unless --env, --store or their variables select some. Sends nothing, unless --refresh is given.',
+    'Covers every key of this configuration, unless --env, --store or their variables select some. Sends nothing, unless --refresh is given.',
   options: [['--refresh', 'ask the service first, for the chosen environment; sends one request'], fieldsOption],
   examples: [['petstock limits'], ['petstock limits --refresh --env production'], ['petstock limits clear']],
   action: async (invocation, { refresh }) => {
@@ -46,6 +46,7 @@ const limits = define({
     const now = context.clock.now();
     const rows = keys.flatMap((key): LimitRow[] => {
       const { target, shown } = key;
+      if (target === undefined) return [];
       const gate = currentGate(key.state, context.clock)?.until;
       const windows = knownLimits(key.state, context.clock);
       if (windows.length > 0) return windows.map((window) => ({ ...window, target, key: shown, gate }));
@@ -55,7 +56,8 @@ const limits = define({
       const why = refresh ? 'The service did not report any' : 'The service reports them with its next response';
       await messages.note(`No limits are known yet. ${why}.`);
     }
-    for (const { name, state } of keys) {
+    for (const { name, state, target } of keys) {
+      if (target === undefined) continue;
       const gate = currentGate(state, context.clock);
       if (gate !== undefined) await messages.note(`${name}: ${gateText(gate, now)}.`);
     }
