@@ -1,10 +1,13 @@
-import { ConflictError, NotFoundError } from '../shared/errors.ts';
-import { countersOf, inFlightElsewhere, lastIntent, otherWriteOf } from './intents.ts';
+import type { RowError } from '../inventory/change.ts';
+import { ConflictError } from '../shared/errors.ts';
+import { countersOf, inFlightElsewhere, lastIntent, otherWriteOf, settle } from './intents.ts';
+import { headOf, RecordedRuns } from './recorded-runs.ts';
+import { type PrunableRun, removableRuns } from './removable-runs.ts';
 import { rowColumns, rowOf } from './row-columns.ts';
-import type { OpenRun, PlannedRow, Row, RunHead } from './run-records.ts';
-import { isOpen } from './run-records.ts';
-import { type Answer, forEach, number, type Statement, statement, text } from './statements.ts';
-import type { Moment, Store } from './store.ts';
+import { noSuchRun, runIdAt } from './run-ids.ts';
+import { isOpen, type OpenRun, type PlannedRow, type Row, type RunHead, type RunRecord } from './run-records.ts';
+import { type Answer, among, forEach, number, type Statement, statement, text } from './statements.ts';
+import type { Lock, Moment, Store } from './store.ts';
 
 export interface HistoryOptions {
   readonly store: Store;
@@ -17,11 +20,16 @@ export interface HistoryOptions {
 /** Thrown if another run of the same content has begun since the check. */
 export class DuplicateRunError extends ConflictError {}
 
-/** The runs of a store: begins runs, and takes them over. */
-export class History {
+const discardedError: RowError = { code: 'discarded', message: 'not sent: the run was discarded' };
+/** Maximum number of old runs that one command removes when it ends. */
+const maxOld = 20;
+
+/** The runs of a store: begins runs, takes them over, discards and removes them. */
+export class History extends RecordedRuns {
   readonly #options: HistoryOptions;
 
   constructor(options: HistoryOptions) {
+    super(options.store);
     this.#options = options;
   }
 
@@ -40,8 +48,10 @@ export class History {
     const selectNewest = 'SELECT run FROM runs WHERE content_hash = ? AND service = ? ORDER BY number DESC LIMIT 1';
     const asked = [lastIntent(service), statement(selectNewest, contentHash ?? null, service)];
     try {
-      await this.#options.store.transact(asked, ([counters, newest = []], moment) => {
-        if (follows !== undefined && text(newest[0]?.run) !== follows.run) {
+      await this.store.transact(asked, ([counters, newest = []], moment) => {
+        const found = text(newest[0]?.run);
+        // The transaction runs again if the connection is lost while it is committed.
+        if (follows !== undefined && found !== follows.run && found !== run.run) {
           throw new DuplicateRunError('Another run of the same content has begun since');
         }
         run.began = countersOf(counters).last;
@@ -49,7 +59,7 @@ export class History {
       });
     } catch (error) {
       await run.lock.release();
-      this.#options.store.forgetRun(run.run);
+      this.store.forgetRun(run.run);
       throw error;
     }
     run.beginning = undefined;
@@ -58,9 +68,9 @@ export class History {
 
   /** Like `begin`, but the run is recorded by the first transaction of a turn: see `OpenRun.beginning`. */
   async beginLater(head: RunHead, planned: readonly PlannedRow[]): Promise<OpenRun> {
-    const { store, now, random } = this.#options;
+    const { now, random } = this.#options;
     const run = runIdAt(now(), random());
-    const lock = await store.lockRun(run);
+    const lock = await this.store.lockRun(run);
     if (lock === undefined) throw new ConflictError(`Run ${run} exists already`);
     const rows = planned.map(({ outcome, ...row }): Row => {
       const { result = 'pending', error } = outcome ?? {};
@@ -77,14 +87,13 @@ export class History {
    * @throws ConflictError if a process is writing the run; NotFoundError if there is no such run
    */
   async resume(run: string, by: Pick<RunHead, 'user' | 'host' | 'pid'>): Promise<OpenRun> {
-    const { store } = this.#options;
-    const lock = await store.lockRun(run);
+    const lock = await this.store.lockRun(run);
     if (lock === undefined) throw new ConflictError(`Run ${run} is being written by ${await this.writerOf(run)}`);
     try {
       const { head, began, rows } = await this.#load(run);
       for (const row of rows) if (row.result === 'sent') row.result = 'unknown';
       const update = statement('UPDATE runs SET host = ?, pid = ? WHERE run = ?', by.host, by.pid, run);
-      await store.transact([], () => ({ writes: [update], result: undefined }));
+      await this.store.transact([], () => ({ writes: [update], result: undefined }));
       return { ...head, ...by, run, began, rows, isResumed: true, lock, beginning: undefined };
     } catch (error) {
       await lock.release();
@@ -98,7 +107,7 @@ export class History {
    * @throws ConflictError if another process is writing the run
    */
   async retake(run: OpenRun): Promise<void> {
-    const lock = await this.#options.store.lockRun(run.run);
+    const lock = await this.store.lockRun(run.run);
     if (lock === undefined) throw new ConflictError(`Run ${run.run} was resumed by another process`);
     run.lock = lock;
     if (run.beginning !== undefined) return;
@@ -119,7 +128,7 @@ export class History {
    */
   async end(run: OpenRun): Promise<void> {
     await run.lock.release();
-    if (!run.rows.some(isOpen)) this.#options.store.forgetRun(run.run);
+    if (!run.rows.some(isOpen)) this.store.forgetRun(run.run);
   }
 
   /**
@@ -127,7 +136,7 @@ export class History {
    * planned with it. A request that is under way may arrive after the read, so the stock of its pet counts as older.
    */
   async readVersion(service: string): Promise<(petId: bigint) => number> {
-    const { answers, moment } = await this.#options.store.ask([
+    const { answers, moment } = await this.store.ask([
       // In this order: an intent between the two has a higher number than the last.
       lastIntent(service),
       inFlightElsewhere({ service, run: '' }),
@@ -145,19 +154,96 @@ export class History {
   async lastWriter(service: string): Promise<string> {
     const select = `SELECT runs.run, command, os_user, host, pid FROM rows JOIN runs ON runs.run = rows.run
       WHERE rows.service = ? AND result = 'sent' ORDER BY intent DESC LIMIT 1`;
-    const [[last] = []] = (await this.#options.store.ask([statement(select, service)])).answers;
+    const [[last] = []] = (await this.store.ask([statement(select, service)])).answers;
     return last === undefined ? 'another command' : `run ${last.run} (${writerText(last)})`;
   }
 
   /** Describes who has begun or resumed a run last, like `kim, pid 4711 on till1`. */
   async writerOf(run: string): Promise<string> {
     const select = statement('SELECT os_user, host, pid FROM runs WHERE run = ?', run);
-    const [[found] = []] = (await this.#options.store.ask([select])).answers;
+    const [[found] = []] = (await this.store.ask([select])).answers;
     return found === undefined ? 'another process' : writerText(found);
   }
 
+  /**
+   * Closes a run that will not be resumed. Rows that were not sent become failed; rows of unknown outcome stay unknown.
+   * @param run a whole id
+   * @throws ConflictError if a process is writing the run; NotFoundError if there is no such run
+   */
+  async discard(run: string, by: Pick<RunHead, 'user' | 'host' | 'pid'>): Promise<RunRecord> {
+    const open = await this.resume(run, by);
+    try {
+      const unsent = open.rows.filter(({ result }) => result === 'pending');
+      for (const row of unsent) Object.assign(row, { result: 'failed', error: discardedError });
+      await this.store.transact([], (_answers, moment) => ({
+        writes: [...settle(open, unsent, moment), statement('UPDATE runs SET discarded = 1 WHERE run = ?', run)],
+        result: undefined,
+      }));
+    } finally {
+      await open.lock.release();
+    }
+    this.store.forgetRun(run);
+    return this.run(run);
+  }
+
+  /**
+   * Returns which of the wanted runs may be removed: see `removableRuns`.
+   * @param all all runs of the history, in any order
+   */
+  async removable(all: readonly RunRecord[], wanted: ReadonlySet<string>): Promise<string[]> {
+    const select = statement('SELECT run, max(intent) AS last FROM rows GROUP BY run');
+    const { answers } = await this.store.ask([select]);
+    const last = new Map(answers[0]?.map((answer) => [String(answer.run), number(answer.last) ?? 0]));
+    return removableRuns(
+      all.map((run): PrunableRun => ({ ...run, lastIntent: last.get(run.run) ?? 0 })),
+      wanted,
+    );
+  }
+
+  /**
+   * Removes runs, and gives their space back to the system. A run stays if a process is writing it.
+   * @param runs what `removable` has returned
+   * @returns how many were removed
+   */
+  async remove(runs: readonly string[]): Promise<number> {
+    const openAmong = "SELECT DISTINCT run FROM rows WHERE run IN ?* AND result IN ('pending', 'sent', 'unknown')";
+    const locks = new Map<string, Lock | undefined>();
+    try {
+      for (const { run } of runs.length === 0 ? [] : (await this.store.ask(among(openAmong, runs))).answers.flat()) {
+        locks.set(String(run), await this.store.lockRun(String(run)));
+      }
+      const removed = runs.filter((run) => !locks.has(run) || locks.get(run) !== undefined);
+      const remember = `UPDATE services SET removed_intent = max_of.intent FROM (
+        SELECT service, max(intent) AS intent FROM rows WHERE run IN ?* GROUP BY service) AS max_of
+        WHERE services.service = max_of.service AND services.removed_intent < max_of.intent`;
+      const writes = [
+        ...among(remember, removed),
+        ...among('DELETE FROM rows WHERE run IN ?*', removed),
+        ...among('DELETE FROM runs WHERE run IN ?*', removed),
+      ];
+      await this.store.transact([], () => ({ writes, result: undefined }));
+      await this.store.reclaim();
+      return removed.length;
+    } finally {
+      for (const [run, lock] of locks) {
+        await lock?.release();
+        if (lock !== undefined) this.store.forgetRun(run);
+      }
+    }
+  }
+
+  /** Removes up to 20 finished or discarded runs that began before a time, the oldest first. */
+  async removeOld(before: number): Promise<void> {
+    const select = statement('SELECT run FROM runs WHERE at < ? ORDER BY number LIMIT 1', before);
+    if ((await this.store.ask([select])).answers[0]?.length === 0) return;
+    const all: RunRecord[] = [];
+    for await (const run of this.runs()) all.push(run);
+    const old = all.filter(({ at, state }) => state === 'done' && at < before).slice(-maxOld);
+    await this.remove(await this.removable(all, new Set(old.map(({ run }) => run))));
+  }
+
   async #load(run: string) {
-    const { answers } = await this.#options.store.ask([
+    const { answers } = await this.store.ask([
       statement('SELECT * FROM runs WHERE run = ?', run),
       statement(`SELECT ${rowColumns} FROM rows WHERE run = ? ORDER BY row`, run),
     ]);
@@ -169,30 +255,6 @@ export class History {
 
 function writerText({ os_user: user, host, pid }: Answer): string {
   return `${user === null ? '' : `${user}, `}pid ${pid} on ${host}`;
-}
-
-function noSuchRun(run: string): NotFoundError {
-  return new NotFoundError(`There is no run ${run} in the history`, { hint: 'petstock history list' });
-}
-
-/** Returns an id made of the time and four characters that distinguish runs of the same second. */
-function runIdAt(at: number, random: number): string {
-  const time = new Date(at).toISOString().replace(/[-+:]|\.\d+/g, '');
-  return `${time}-${Math.floor(random * 36 ** 4)
-    .toString(36)
-    .padStart(4, '0')}`;
-}
-
-function headOf(answer: Answer): RunHead {
-  return {
-    ...{ command: String(answer.command), env: String(answer.env), store: text(answer.store) },
-    ...{ baseUrl: String(answer.base_url), service: String(answer.service), scope: String(answer.scope) },
-    ...{ user: text(answer.os_user), host: String(answer.host), pid: Number(answer.pid) },
-    ...{ file: text(answer.file), contentHash: text(answer.content_hash) },
-    hasDeltas: answer.has_deltas === null ? undefined : Number(answer.has_deltas) === 1,
-    ...{ reason: text(answer.reason), undoes: text(answer.undoes), unchanged: Number(answer.head_unchanged) },
-    ...{ skipped: number(answer.head_skipped), notEdited: number(answer.head_not_edited) },
-  };
 }
 
 const maxShownPets = 20;

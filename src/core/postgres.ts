@@ -1,120 +1,252 @@
 import { hash } from 'node:crypto';
-import type { Client } from 'pg';
 import type { Clock } from '../shared/clock.ts';
-import { UnavailableError } from '../shared/errors.ts';
-import { schemaVersion, tables } from './schema.ts';
-import type { Answer, Answers, Statement } from './statements.ts';
-import { statement } from './statements.ts';
+import { type DatabaseAddress, parseDatabaseUrl } from '../shared/database-url.ts';
+import { FailureError, UnavailableError, UsageError } from '../shared/errors.ts';
+import { type Connected, connect, LockTimeout, type Session } from './postgres-session.ts';
+import { beat, bulkPause, locks, Place } from './postgres-turn.ts';
+import { laterVersion, olderVersion, schemaOf030, schemaVersion, tables } from './schema.ts';
+import { type Answer, type Answers, type Statement, statement } from './statements.ts';
 import {
-  type Decided,
+  type Decide,
   type Lock,
   LostConnectionError,
   type Moment,
   type Store,
+  type StoreDescription,
   type Transact,
+  type Turn,
   type TurnWait,
 } from './store.ts';
-
-/** The first number of an advisory lock: what it locks. */
-const locks = { transaction: 7001, turn: 7002, run: 7003 };
-/** How long to try to reach the server, in milliseconds. */
-const maxOutage = 15_000;
-
-const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
 
 export interface PostgresOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** The longest that a turn may go without a word of this process, in milliseconds; then the server ends it. */
-  readonly maxSilence: number;
+}
+
+/** How long to try to reach a server again that was lost, and the pause between, in milliseconds. */
+const outage = { until: 10_000, pause: 200 };
+/** How long an answer counts as fresh, in milliseconds: what a round trip costs, and a 429 elsewhere. */
+const freshFor = 250;
+
+const selectNow = statement('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now');
+
+/**
+ * Opens the state that several machines share, in the schema `petstock` of a database.
+ * @throws UnavailableError if the database can't be reached; FailureError if it can't be used, or has no state of this
+ * version; UsageError for an invalid URL
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const address = addressOf(options.url);
+  const store = new PostgresStore(address, options.clock);
+  await store.open();
+  return store;
 }
 
 /**
- * Opens a state in PostgreSQL. All locks belong to the session of one connection: they end with it, and a turn writes
- * over no other.
+ * Makes the tables of a shared state, or migrates those of 0.3.0.
+ * @returns what was there before
+ * @throws the errors of `openPostgres`
  */
-export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const connection = new Connection(options);
-  await connection.again(async () => {});
-  return {
-    isFreshFor: 250,
-    transact: connection.transact,
-    ask: (questions) =>
-      connection.again(async (session) => {
-        const at = options.clock.monotonic();
-        const [time, ...answers] = await session.ask([selectNow, ...questions]);
-        return { moment: { now: Number(time?.[0]?.now), at }, answers };
-      }),
-    takeTurn: (service, wait) => connection.takeTurn(numberOf(service), wait),
-    lockRun: (run) => connection.lockRun(numberOf(run)),
-    lockedAmong: async () => new Set(),
-    describe: async () => ({ engine: 'postgresql', location: '', schema: schemaVersion, bytes: 0, warnings: [] }),
-    check: async () => [],
-    reclaim: async () => {},
-    forgetRun: () => {},
-    close: () => connection.close(),
-  };
+export async function initPostgres({ url, clock }: PostgresOptions): Promise<'nothing' | 'state' | 'state of 0.3.0'> {
+  const address = addressOf(url);
+  const { session, schema } = await reached(address, connect(address));
+  try {
+    if (schema === schemaVersion) return 'state';
+    if (schema !== undefined) requireKnown(address, schema, schemaOf030);
+    const { migrateSchema } = await import('./state-of-030.ts');
+    const make = [
+      'CREATE SCHEMA IF NOT EXISTS petstock',
+      'CREATE TABLE petstock.meta (schema integer NOT NULL)',
+      `INSERT INTO petstock.meta VALUES (${schemaVersion})`,
+      ...statementsOf(tables),
+    ];
+    await session.ask([statement('BEGIN'), statement("SELECT set_config('statement_timeout', '0', true)")]);
+    if (schema === undefined) await session.ask([...make.map((sql) => statement(sql)), statement('COMMIT')], true);
+    else {
+      const run = async (sql: string, values: Statement['values'] = []) =>
+        (await session.ask([{ sql, values }], true))[0] ?? [];
+      await migrateSchema(run, clock.now());
+      await session.ask([statement('UPDATE petstock.meta SET schema = ?', schemaVersion), statement('COMMIT')]);
+    }
+    return schema === undefined ? 'nothing' : 'state of 0.3.0';
+  } catch (error) {
+    throw error instanceof LostConnectionError ? unreachable(address, error) : error;
+  } finally {
+    await session.end(clock);
+  }
 }
 
-/** One session of the database. */
-class Session {
-  readonly #client: Client;
-  isOver = false;
+function addressOf(url: string): DatabaseAddress {
+  const parsed = parseDatabaseUrl(url);
+  if (!parsed.ok) throw new UsageError(`The state URL can't be used: ${parsed.problem}`);
+  return parsed.value;
+}
 
-  constructor(client: Client) {
-    this.#client = client;
-    const end = () => (this.isOver = true);
-    client.on('error', end).on('end', end);
+function statementsOf(script: string): string[] {
+  return script.split(';').flatMap((sql) => (sql.trim() === '' ? [] : [sql.trim()]));
+}
+
+function requireKnown({ shown }: DatabaseAddress, found: number | undefined, wanted: number): void {
+  const state = `The shared state at ${shown}`;
+  if (found === wanted) return;
+  if (found === undefined) {
+    throw new FailureError(`There is no state at ${shown} yet. The owner of the database creates it`, {
+      hint: 'petstock state init',
+    });
+  }
+  if (found > schemaVersion) throw new FailureError(laterVersion(state, found));
+  if (found !== schemaOf030) throw new FailureError(olderVersion(state));
+  throw new FailureError(`${state} is that of petstock 0.3.0. Its owner migrates it when no machine uses 0.3.0`, {
+    hint: 'petstock state init',
+  });
+}
+
+function unreachable({ shown }: DatabaseAddress, { message, cause }: Error): UnavailableError {
+  return new UnavailableError(`The shared state at ${shown} can't be reached: ${message}`, {
+    hint: 'petstock config list',
+    cause,
+  });
+}
+
+async function reached(address: DatabaseAddress, connecting: Promise<Connected>): Promise<Connected> {
+  return connecting.catch((error) => {
+    throw error instanceof LostConnectionError ? unreachable(address, error) : error;
+  });
+}
+
+/**
+ * A state in PostgreSQL, over one connection at a time: all locks belong to its session, and a turn writes over no
+ * other. What is asked is answered in order.
+ */
+class PostgresStore implements Store {
+  readonly isFreshFor = freshFor;
+  readonly #address: DatabaseAddress;
+  readonly #clock: Clock;
+  #session: Session | undefined;
+  #line: Promise<unknown> = Promise.resolve();
+  /** The last attempt to reach the server again has failed: the next one is not repeated. */
+  #isAway = false;
+  /** The runs that this process has locked, because the database would give it such a lock again. */
+  readonly #lockedRuns = new Map<string, Session>();
+
+  constructor(address: DatabaseAddress, clock: Clock) {
+    this.#address = address;
+    this.#clock = clock;
   }
 
-  /** Sends statements in one round trip. */
-  async ask(statements: readonly Statement[]): Promise<Answers> {
+  async open(): Promise<void> {
+    this.#session = await this.#connect();
+  }
+
+  readonly transact: Transact = (questions, decide, isDurable) =>
+    this.#again((session) => this.#transact(session, questions, decide, isDurable));
+
+  ask(questions: readonly Statement[]): Promise<{ readonly answers: Answers; readonly moment: Moment }> {
+    return this.#again(async (session) => {
+      const at = this.#clock.monotonic();
+      const [time, ...answers] = await session.ask([selectNow, ...questions]);
+      return { moment: { now: Number(time?.[0]?.now), at }, answers };
+    });
+  }
+
+  async takeTurn(service: string, { isBulk, signal, onWait }: TurnWait): Promise<Turn> {
+    const place = new Place(numberOf(service), isBulk);
+    const began = this.#clock.monotonic();
+    let told = 1000;
     try {
-      const sent = statements.map(({ sql, values }) =>
-        this.#client.query<Answer>({ text: numbered(sql), values: [...values] }),
-      );
-      const settled = await Promise.allSettled(sent);
-      const failed = settled.find((one) => one.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
-      return settled.map((one) => (one.status === 'fulfilled' ? (one.value.rows ?? []) : []));
+      while (!place.hasTurn) {
+        signal.throwIfAborted();
+        await this.#again((session) => place.advance(session));
+        if (place.isPolling) await this.#clock.sleep(bulkPause, signal);
+        const waited = this.#clock.monotonic() - began;
+        if (waited < told || place.hasTurn) continue;
+        told = waited + 1000;
+        await onWait(waited);
+      }
+      return this.#turn(place, place.session as Session);
     } catch (error) {
-      // Classes 08 and 57 are about the connection and the server: everything else is an error of the statement.
-      const { code = '' } = error as { code?: string };
-      if (!this.isOver && /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)) throw error;
-      this.isOver = true;
-      this.#client.end().catch(() => {});
-      throw new LostConnectionError((error as Error).message, { cause: error });
+      this.#later(() => place.leave());
+      throw error;
     }
   }
 
-  end(): Promise<void> {
-    return this.#client.end().catch(() => {});
+  async lockRun(run: string): Promise<Lock | undefined> {
+    const number = numberOf(run);
+    const session = await this.#again(async (session) => {
+      if (this.#lockedRuns.get(run)?.isOver === false) return undefined;
+      const [[found] = []] = await session.ask([
+        statement(`SELECT pg_try_advisory_lock(${locks.run}, ${number})::text AS taken`),
+      ]);
+      return found?.taken === 'true' ? session : undefined;
+    });
+    if (session === undefined) return undefined;
+    const unlock = statement(`SELECT pg_advisory_unlock(${locks.run}, ${number})`);
+    this.#lockedRuns.set(run, session);
+    return {
+      get isLost() {
+        return session.isOver;
+      },
+      release: async () => {
+        if (this.#lockedRuns.get(run) !== session) return;
+        this.#lockedRuns.delete(run);
+        this.#later(async () => session.isOver || session.ask([unlock]));
+      },
+    };
   }
-}
 
-class Connection {
-  readonly #options: PostgresOptions;
-  #session: Session | undefined;
-  #line: Promise<unknown> = Promise.resolve();
-
-  constructor(options: PostgresOptions) {
-    this.#options = options;
+  async lockedAmong(among: readonly string[]): Promise<ReadonlySet<string>> {
+    const select = statement(
+      `SELECT objid::bigint AS number FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = ${locks.run} AND objsubid = 2
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    const [found = []] = (await this.ask([select])).answers;
+    const locked = new Set(found.map(({ number }) => Number(number)));
+    // The database shows the number without a sign.
+    return new Set(among.filter((run) => locked.has(numberOf(run) >>> 0)));
   }
 
-  /** Runs `work`, one at a time, and again over a new connection if it was lost. */
-  again<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
+  forgetRun(): void {}
+
+  async describe(): Promise<StoreDescription> {
+    const [found] = await this.#again((session) => session.ask([selectSettings], true));
+    const [row] = found ?? [];
+    return {
+      engine: `postgresql ${String(row?.version).split(' ')[0]}`,
+      location: this.#address.shown,
+      ...{ schema: schemaVersion, bytes: Number(row?.bytes), warnings: weaknesses(row) },
+    };
+  }
+
+  async check(): Promise<readonly string[]> {
+    return [];
+  }
+
+  /** Lets the database use the space of removed rows again. Only the owner of the tables may ask for that. */
+  async reclaim(): Promise<void> {
+    await this.#again((session) => session.ask([statement('VACUUM runs, rows')], true)).catch((error) => {
+      if (!(error instanceof FailureError)) throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#line;
+    await this.#session?.end(this.#clock);
+  }
+
+  /** Runs `work` after what was asked before, and again over a new connection if it was lost. */
+  #again<Result>(work: (session: Session) => Promise<Result>): Promise<Result> {
     return this.#inLine(async () => {
-      const { clock } = this.#options;
-      const until = clock.monotonic() + maxOutage;
+      const until = this.#clock.monotonic() + (this.#isAway ? 0 : outage.until);
       for (;;) {
         try {
-          this.#session = this.#session === undefined || this.#session.isOver ? await this.#connect() : this.#session;
-          return await work(this.#session);
+          const result = await work(await this.#connected());
+          this.#isAway = false;
+          return result;
         } catch (error) {
           if (!(error instanceof LostConnectionError)) throw error;
-          if (clock.monotonic() > until)
-            throw new UnavailableError(`The shared state can't be reached: ${error.message}`);
-          await clock.sleep(200);
+          this.#isAway = this.#clock.monotonic() >= until;
+          if (this.#isAway) throw unreachable(this.#address, error);
+          await this.#clock.sleep(outage.pause);
         }
       }
     });
@@ -126,145 +258,119 @@ class Connection {
     return turn;
   }
 
-  readonly transact: Transact = (questions, decide, durable) =>
-    this.again((session) => this.#transact(session, questions, decide, durable));
+  /** Asks without waiting: whatever is asked next is answered later. */
+  #later(ask: () => Promise<unknown>): void {
+    this.#inLine(ask).catch(() => {});
+  }
+
+  async #connected(): Promise<Session> {
+    if (this.#session === undefined || this.#session.isOver) this.#session = await this.#connect();
+    return this.#session;
+  }
+
+  async #connect(): Promise<Session> {
+    const { session, schema } = await connect(this.#address);
+    try {
+      requireKnown(this.#address, schema, schemaVersion);
+      return session;
+    } catch (error) {
+      await session.end(this.#clock);
+      throw error;
+    }
+  }
 
   async #transact<Result>(
     session: Session,
     questions: readonly Statement[],
-    decide: (answers: Answers, moment: Moment) => Decided<Result>,
-    durable = false,
+    decide: Decide<Result>,
+    isDurable = false,
   ): Promise<Result> {
-    const at = this.#options.clock.monotonic();
-    const begin = [
-      statement('BEGIN'),
-      statement(
-        `SELECT set_config('synchronous_commit', '${durable ? 'on' : 'off'}', true), set_config('lock_timeout', '5000', true)`,
-      ),
-      statement(`SELECT pg_advisory_xact_lock(${locks.transaction}, 0)`),
-      selectNow,
-    ];
-    const [, , , time, ...answers] = await session.ask([...begin, ...questions]);
+    const at = this.#clock.monotonic();
+    const [, , , time, ...answers] = await session
+      .ask([
+        statement('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'),
+        isDurable ? durably : quickly,
+        statement(`SELECT pg_advisory_xact_lock(${locks.transaction}, 0)`),
+        selectNow,
+        ...questions,
+      ])
+      .catch((error) => this.#rollBack(session, error));
     try {
       const { writes, result } = decide(answers, { now: Number(time?.[0]?.now), at });
       await session.ask([...writes, statement('COMMIT')]);
       return result;
     } catch (error) {
-      if (!session.isOver) await session.ask([statement('ROLLBACK')]);
-      throw error;
+      return this.#rollBack(session, error);
     }
   }
 
-  async takeTurn(service: number, { signal, onWait }: TurnWait) {
-    const began = this.#options.clock.monotonic();
-    const { maxSilence } = this.#options;
-    for (;;) {
-      signal.throwIfAborted();
-      // The server's own queue is fair. It is left about once a second, to tell the user, and because a lock that
-      // blocks the only connection would also keep outcomes from being recorded.
-      const session = await this.again(async (current) => {
-        await current.ask([
-          statement(`SELECT set_config('idle_session_timeout', '${maxSilence}', false)`),
-          statement(`SELECT pg_advisory_lock(${locks.turn}, ${service})`),
-        ]);
-        return current;
-      }).catch((error) => {
-        if ((error as { code?: string }).code !== '55P03') throw error;
-        return undefined;
-      });
-      if (session !== undefined) return this.#turn(session, service);
-      await onWait(this.#options.clock.monotonic() - began);
-    }
-  }
-
-  #turn(session: Session, service: number) {
-    const transact: Transact = (questions, decide, durable) =>
-      this.#inLine(() => {
-        if (session.isOver) throw new LostConnectionError('the turn has ended with its connection');
-        return this.#transact(session, questions, decide, durable);
-      });
-    const release = async () => {
-      // Not awaited: whatever is asked next is answered later.
-      const ending = [
-        statement(`SELECT pg_advisory_unlock(${locks.turn}, ${service})`),
-        statement(`SELECT set_config('idle_session_timeout', '0', false)`),
-      ];
-      void this.#inLine(async () => session.isOver || session.ask(ending)).catch(() => {});
-    };
-    return {
-      transact,
-      release,
-      get isLost() {
-        return session.isOver;
-      },
-    };
-  }
-
-  async lockRun(run: number): Promise<Lock | undefined> {
-    const tryLock = statement(`SELECT pg_try_advisory_lock(${locks.run}, ${run})::text AS taken`);
-    const { session, isTaken } = await this.again(async (session) => {
-      const [[row] = []] = await session.ask([tryLock]);
-      return { session, isTaken: row?.taken === 'true' };
+  async #rollBack(session: Session, error: unknown): Promise<never> {
+    if (!session.isOver) await session.ask([statement('ROLLBACK')]);
+    if (!(error instanceof LockTimeout)) throw error;
+    throw new UnavailableError(`The shared state at ${this.#address.shown} has been locked for too long`, {
+      hint: 'petstock state info',
+      cause: error,
     });
-    if (!isTaken) return undefined;
-    const unlock = statement(`SELECT pg_advisory_unlock(${locks.run}, ${run})`);
-    return {
-      get isLost() {
-        return session.isOver;
-      },
-      release: async () => void this.#inLine(async () => session.isOver || session.ask([unlock])).catch(() => {}),
+  }
+
+  /** The turn ends with its session. While it is held, the database hears of this process. */
+  #turn(place: Place, session: Session): Turn {
+    let isReleased = false;
+    const beAlive = () => {
+      if (isReleased || session.isOver) return;
+      this.#later(() => session.ask([statement('SELECT 1')]));
+      this.#clock.deadline(beat, beAlive).unref?.();
     };
-  }
-
-  async #connect(): Promise<Session> {
-    const { default: pg } = await import('pg');
-    const client = new pg.Client({
-      ...{ connectionString: this.#options.url, connectionTimeoutMillis: 5000, application_name: 'petstock' },
-      ...{ pipeline: true, types: { getTypeParser: () => String } },
-      // A lost machine must not hold a turn for hours, and a stopped process no transaction.
-      options:
-        '-c search_path=petstock_core -c lock_timeout=1000 -c idle_in_transaction_session_timeout=2000 -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c client_min_messages=warning',
-    } as object);
-    const session = new Session(client);
-    try {
-      await client.connect();
-    } catch (error) {
-      session.isOver = true;
-      throw new LostConnectionError((error as Error).message, { cause: error });
-    }
-    await this.#prepare(session);
-    return session;
-  }
-
-  async #prepare(session: Session): Promise<void> {
-    const [[schema] = []] = await session.ask([
-      statement("SELECT to_regclass('petstock_core.rows_in_flight')::text AS name"),
-    ]);
-    if (schema?.name !== null && schema?.name !== 'null' && schema?.name !== undefined) return;
-    const lock = statement(`SELECT pg_advisory_xact_lock(${locks.transaction}, 0)`);
-    const create = tables.split(';').filter((sql) => sql.trim() !== '');
-    await session.ask([
-      statement('BEGIN'),
-      lock,
-      statement('CREATE SCHEMA petstock_core'),
-      ...create.map((sql) => statement(sql)),
-      statement('COMMIT'),
-    ]);
-  }
-
-  async close(): Promise<void> {
-    await this.#line;
-    await this.#session?.end();
+    this.#clock.deadline(beat, beAlive).unref?.();
+    return {
+      transact: (questions, decide, isDurable) =>
+        this.#inLine(async () => {
+          if (session.isOver) throw new LostConnectionError('the turn has ended with its connection');
+          return this.#transact(session, questions, decide, isDurable);
+        }),
+      get isLost() {
+        return session.isOver && !isReleased;
+      },
+      release: async () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.#later(() => place.leave());
+      },
+    };
   }
 }
 
-/** Returns the second number of an advisory lock. */
+const quickly = statement(
+  "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '5000', true)",
+);
+/** Waits for the disk, and for a synchronous standby as the server is set up to. */
+const durably = statement(
+  `SELECT CASE WHEN current_setting('synchronous_commit') IN ('remote_apply', 'remote_write') THEN ''
+     ELSE set_config('synchronous_commit', 'on', true) END, set_config('lock_timeout', '5000', true)`,
+);
+
+/** Returns the second number of an advisory lock: 32 bits with a sign. */
 function numberOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 8), 16) | 0;
 }
 
-/** Replaces each `?` by `$1`, `$2` and so on. */
-function numbered(sql: string): string {
-  let count = 0;
-  return sql.replace(/\?/g, () => `$${++count}`);
+const selectSettings =
+  statement(`SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS pages, current_setting('synchronous_standby_names') AS awaited,
+  (SELECT count(*)::integer FROM pg_stat_replication WHERE NOT EXISTS (
+     SELECT 1 FROM pg_replication_slots WHERE active_pid = pid AND slot_type = 'logical')) AS standbys,
+  (SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0)::float8 FROM pg_class
+   JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'petstock' AND relkind = 'r') AS bytes`);
+
+/** Describes settings of the server under which a crash or a failover may lose or damage committed data. */
+function weaknesses(row: Answer | undefined): string[] {
+  const warnings: readonly [boolean, string][] = [
+    [row?.fsync === 'off', 'The server runs with fsync off: a crash may lose or damage written data'],
+    [row?.pages === 'off', 'The server runs with full_page_writes off: a crash may damage written data'],
+    [
+      row?.awaited === '' && Number(row.standbys) > 0,
+      'The server does not wait for its standby (synchronous_standby_names is empty): a failover may lose written data',
+    ],
+  ];
+  return warnings.filter(([isSo]) => isSo).map(([, words]) => words);
 }

@@ -79,5 +79,18 @@ CREATE INDEX rows_by_outcome ON rows (outcome) WHERE outcome IS NOT NULL;
 CREATE INDEX rows_by_ref ON rows (ref, pet_id) WHERE ref IS NOT NULL;
 `;
 
-/** The version of the tables. 0.3.0 had version 6. */
+/** The version of the tables. */
 export const schemaVersion = 7;
+
+/** The version of the tables of 0.3.0, the only other one that is migrated. */
+export const schemaOf030 = 6;
+
+/** @param state the state, for messages, like its path */
+export function laterVersion(state: string, version: number): string {
+  return `${state} was written by a later version of petstock (schema ${version}, not ${schemaVersion}). Use that version`;
+}
+
+/** @param state the state, for messages, like its path */
+export function olderVersion(state: string): string {
+  return `${state} was written by a version of petstock before 0.3.0. Run petstock 0.3.0 once: it migrates the state, and this version migrates that`;
+}

@@ -1,65 +1,139 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
 import type { Clock } from '../shared/clock.ts';
 import { isBusy, retryBusy, sqlite } from '../shared/sqlite-engine.ts';
-import { schemaVersion, tables } from './schema.ts';
+import { schemaVersion } from './schema.ts';
+import {
+  createPrivateFile,
+  type Database,
+  lockFile,
+  openStateFile,
+  type StateFileOptions,
+  sizeOf,
+  stateFile,
+  untilFree,
+} from './state-file.ts';
 import type { Answer, Answers, Statement, Value } from './statements.ts';
-import type { Moment, Store, Transact, TurnWait } from './store.ts';
+import type { Lock, Moment, Store, StoreDescription, Transact, Turn, TurnWait } from './store.ts';
 
 /** Pauses between two attempts to take a lock, in milliseconds. */
 const pause = { single: 3, bulk: 6 };
-/** How long a transaction waits for another one, in milliseconds. Each takes about one disk sync. */
-const busyTimeout = 10_000;
+/** Pauses before a run counts as written by another process, which may only be looking at its lock. */
+const runPauses = [1, 5, 10];
 
-export interface SqliteOptions {
-  readonly folder: string;
-  readonly clock: Clock;
+/** Opens the state in a folder; creates it if it is missing. Locks are files beside the database. */
+export async function openSqlite(options: StateFileOptions): Promise<Store> {
+  return new SqliteStore(await openStateFile(options), options);
 }
 
-/** Opens the state in a folder, which it creates. Locks are files beside the database. */
-export async function openSqlite({ folder, clock }: SqliteOptions): Promise<Store> {
-  mkdirSync(join(folder, 'locks'), { recursive: true });
-  const database = new Database(join(folder, 'core.db'), clock);
-  const fileOf = (name: string) => join(folder, 'locks', `${name}.lock`);
-  return {
-    isFreshFor: 0,
-    transact: database.transact,
-    ask: async (questions) => ({ moment: database.moment(), answers: database.run(questions) }),
-    takeTurn: async (service, wait) => {
-      const name = hash('sha256', service).slice(0, 16);
-      const turn = await takeInOrder((lock) => fileOf(`${lock}-${name}`), wait, clock);
-      return { transact: database.transact, isLost: false, release: async () => turn.close() };
-    },
-    lockRun: async (run) => {
-      const lock = new FileLock(fileOf(`run-${run}`));
-      const isTaken = await retryBusy(() => lock.take(), [1, 5, 10], clock.sleep, isBusy).then(
-        () => true,
-        (error) => {
-          lock.close();
-          if (!isBusy(error)) throw error;
-          return false;
-        },
+class SqliteStore implements Store {
+  readonly isFreshFor = 0;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #statements = new Map<string, ReturnType<Database['prepare']>>();
+  #isDurable: boolean | undefined;
+
+  constructor(database: Database, { folder, clock }: StateFileOptions) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#folder = folder;
+    this.#file = stateFile(folder);
+  }
+
+  readonly transact: Transact = (questions, decide, isDurable = false) =>
+    untilFree(this.#file, this.#clock, () => {
+      const database = this.#database;
+      // The pragma fails inside a transaction.
+      if (this.#isDurable !== isDurable) database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL' : 'NORMAL'}`);
+      this.#isDurable = isDurable;
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const { writes, result } = decide(this.#run(questions), this.#moment());
+        this.#run(writes);
+        database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+
+  ask(questions: readonly Statement[]): Promise<{ readonly answers: Answers; readonly moment: Moment }> {
+    return untilFree(this.#file, this.#clock, () => ({ moment: this.#moment(), answers: this.#run(questions) }));
+  }
+
+  async takeTurn(service: string, wait: TurnWait): Promise<Turn> {
+    const name = hash('sha256', service).slice(0, 16);
+    const turn = await takeInOrder((lock) => lockFile(this.#folder, `${lock}-${name}`), wait, this.#clock);
+    return { transact: this.transact, isLost: false, release: async () => turn.close() };
+  }
+
+  async lockRun(run: string): Promise<Lock | undefined> {
+    const lock = new FileLock(this.#lockOfRun(run));
+    try {
+      await retryBusy(
+        () => lock.take(),
+        runPauses,
+        (ms) => this.#clock.sleep(ms),
+        isBusy,
       );
-      return isTaken ? { isLost: false, release: async () => lock.close() } : undefined;
-    },
-    lockedAmong: async (runs) =>
-      new Set(
-        runs.filter((run) => {
-          const lock = new FileLock(fileOf(`run-${run}`));
-          try {
-            return !lock.tryTake();
-          } finally {
-            lock.close();
-          }
-        }),
-      ),
-    describe: async () => ({ engine: 'sqlite', location: folder, schema: schemaVersion, bytes: 0, warnings: [] }),
-    check: async () => [],
-    reclaim: async () => {},
-    forgetRun: (run) => rmSync(fileOf(`run-${run}`), { force: true }),
-    close: async () => database.close(),
-  };
+      return { isLost: false, release: async () => lock.close() };
+    } catch (error) {
+      lock.close();
+      if (!isBusy(error)) throw error;
+      return undefined;
+    }
+  }
+
+  async lockedAmong(runs: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(runs.filter((run) => isLocked(this.#lockOfRun(run))));
+  }
+
+  forgetRun(run: string): void {
+    rmSync(this.#lockOfRun(run), { force: true });
+  }
+
+  async describe(): Promise<StoreDescription> {
+    const location = this.#file;
+    return { engine: 'sqlite', location, schema: schemaVersion, bytes: sizeOf(location), warnings: [] };
+  }
+
+  async check(): Promise<readonly string[]> {
+    const [findings = []] = (await this.ask([{ sql: 'PRAGMA integrity_check', values: [] }])).answers;
+    return findings.map((finding) => String(Object.values(finding)[0])).filter((line) => line !== 'ok');
+  }
+
+  async reclaim(): Promise<void> {
+    // The first pragma returns a row per freed page, and frees only the pages whose rows are read.
+    const pragmas = ['incremental_vacuum', 'wal_checkpoint(TRUNCATE)'];
+    await this.ask(pragmas.map((pragma) => ({ sql: `PRAGMA ${pragma}`, values: [] })));
+  }
+
+  async close(): Promise<void> {
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #moment(): Moment {
+    return { now: this.#clock.now(), at: this.#clock.monotonic() };
+  }
+
+  #run(statements: readonly Statement[]): Answers {
+    return statements.map(({ sql, values }) => {
+      let prepared = this.#statements.get(sql);
+      if (prepared === undefined) {
+        prepared = this.#database.prepare(sql);
+        this.#statements.set(sql, prepared);
+      }
+      return prepared.all(...(values as Value[])) as Answer[];
+    });
+  }
+
+  #lockOfRun(run: string): string {
+    return lockFile(this.#folder, `run-${run}`);
+  }
 }
 
 /**
@@ -71,9 +145,8 @@ async function takeInOrder(
   { isBulk, signal, onWait }: TurnWait,
   clock: Clock,
 ): Promise<FileLock> {
-  const [line, next, turn] = [isBulk ? 'bulk' : undefined, 'next', 'turn'].map(
-    (name) => name && new FileLock(fileOf(name)),
-  ) as [FileLock | undefined, FileLock, FileLock];
+  const line = isBulk ? new FileLock(fileOf('bulk')) : undefined;
+  const [next, turn] = [new FileLock(fileOf('next')), new FileLock(fileOf('turn'))];
   const began = clock.monotonic();
   let told = 1000;
   const until = async (isTaken: () => boolean, ms: number) => {
@@ -92,9 +165,14 @@ async function takeInOrder(
     return isTaken;
   };
   try {
-    if (line !== undefined) await until(() => line.tryTake(), pause.bulk);
-    else await until(() => next.tryTake(), pause.single);
-    await (line !== undefined ? until(takeUnlessAwaited, pause.bulk) : until(() => turn.tryTake(), pause.single));
+    signal.throwIfAborted();
+    if (line === undefined) {
+      await until(() => next.tryTake(), pause.single);
+      await until(() => turn.tryTake(), pause.single);
+    } else {
+      await until(() => line.tryTake(), pause.bulk);
+      await until(takeUnlessAwaited, pause.bulk);
+    }
     return turn;
   } catch (error) {
     turn.close();
@@ -105,14 +183,27 @@ async function takeInOrder(
   }
 }
 
+/** Reports whether a process has the lock of a file. The file is not created. */
+function isLocked(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const lock = new FileLock(file);
+  try {
+    return !lock.tryTake();
+  } finally {
+    lock.close();
+  }
+}
+
 /** A lock of the operating system, which ends with the process. */
 class FileLock {
-  readonly #database;
+  readonly #database: Database;
 
   constructor(file: string) {
+    createPrivateFile(file);
     this.#database = new (sqlite().DatabaseSync)(file, { timeout: 0 });
   }
 
+  /** @throws an error of SQLite: `busy` if another process, or another lock of this one, has it */
   take(): void {
     // With a journal in memory, no file is made and removed for each lock.
     this.#database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -135,71 +226,5 @@ class FileLock {
   /** Releases the lock for good. May be called again. */
   close(): void {
     if (this.#database.isOpen) this.#database.close();
-  }
-}
-
-class Database {
-  readonly #clock: Clock;
-  readonly #database;
-  readonly #statements = new Map<string, { all(...values: Value[]): unknown }>();
-  #isDurable: boolean | undefined;
-
-  constructor(file: string, clock: Clock) {
-    this.#clock = clock;
-    this.#database = new (sqlite().DatabaseSync)(file, { timeout: busyTimeout });
-    const { user_version: version } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (version !== schemaVersion) this.#create();
-  }
-
-  #create(): void {
-    for (let attempts = 500; ; attempts -= 1) {
-      try {
-        this.#database.exec('PRAGMA journal_mode = WAL');
-        break;
-      } catch (error) {
-        // SQLite does not wait here.
-        if (!isBusy(error) || attempts === 0) throw error;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-      }
-    }
-    this.#database.exec('BEGIN IMMEDIATE');
-    const { user_version: version } = this.#database.prepare('PRAGMA user_version').get() as { user_version: number };
-    if (version !== schemaVersion) this.#database.exec(`${tables}; PRAGMA user_version = ${schemaVersion}`);
-    this.#database.exec('COMMIT');
-  }
-
-  moment(): Moment {
-    return { now: this.#clock.now(), at: this.#clock.monotonic() };
-  }
-
-  run(statements: readonly Statement[]): Answers {
-    return statements.map(({ sql, values }) => {
-      let prepared = this.#statements.get(sql);
-      if (prepared === undefined) {
-        prepared = this.#database.prepare(sql);
-        this.#statements.set(sql, prepared);
-      }
-      return prepared.all(...values) as Answer[];
-    });
-  }
-
-  readonly transact: Transact = async (questions, decide, durable = false) => {
-    if (this.#isDurable !== durable) this.#database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'NORMAL'}`);
-    this.#isDurable = durable;
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      const { writes, result } = decide(this.run(questions), this.moment());
-      this.run(writes);
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
-  };
-
-  close(): void {
-    this.#statements.clear();
-    this.#database.close();
   }
 }
