@@ -33,6 +33,7 @@ class SqliteStore implements Store {
   readonly #folder: string;
   readonly #file: string;
   readonly #statements = new Map<string, ReturnType<Database['prepare']>>();
+  readonly #locks = new Set<FileLock>();
   #isDurable: boolean | undefined;
 
   constructor(database: Database, { folder, clock }: StateFileOptions) {
@@ -67,7 +68,7 @@ class SqliteStore implements Store {
   async takeTurn(service: string, wait: TurnWait): Promise<Turn> {
     const name = hash('sha256', service).slice(0, 16);
     const turn = await takeInOrder((lock) => lockFile(this.#folder, `${lock}-${name}`), wait, this.#clock);
-    return { transact: this.transact, isLost: false, release: async () => turn.close() };
+    return { transact: this.transact, ...this.#held(turn) };
   }
 
   async lockRun(run: string): Promise<Lock | undefined> {
@@ -79,7 +80,7 @@ class SqliteStore implements Store {
         (ms) => this.#clock.sleep(ms),
         isBusy,
       );
-      return { isLost: false, release: async () => lock.close() };
+      return this.#held(lock);
     } catch (error) {
       lock.close();
       if (!isBusy(error)) throw error;
@@ -112,8 +113,20 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
+    for (const lock of this.#locks) lock.close();
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
+  }
+
+  #held(lock: FileLock): Lock {
+    this.#locks.add(lock);
+    return {
+      isLost: false,
+      release: async () => {
+        this.#locks.delete(lock);
+        lock.close();
+      },
+    };
   }
 
   #moment(): Moment {
