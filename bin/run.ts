@@ -40,7 +40,6 @@ export async function run(): Promise<number> {
     prompts: latePrompts(interrupted),
     ...{ interrupted, onSecondInterrupt, onHangup },
     random: Math.random,
-    licences: async () => (await import('./licences.ts')).readLicences(),
   };
   const code = await main(context);
   // A closed terminal interrupts the command, or makes a question fail.

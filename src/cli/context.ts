@@ -34,11 +34,6 @@ export interface Context {
   openPager(command: PagerCommand): Promise<Pager>;
   /** Returns a number in [0, 1), for jitter. */
   random(): number;
-  /**
-   * Returns the licences of petstock and everything that it bundles.
-   * @throws FailureError if their file is missing, as when petstock runs from its sources
-   */
-  licences(): Promise<string>;
 }
 
 export interface Input {

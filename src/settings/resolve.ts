@@ -102,7 +102,7 @@ export function requireKnownStore(
   const known = names.length === 0 ? 'No store has a name yet.' : `${are} ${names.join(', ')}.`;
   const near = nearest(store, names);
   throw new UsageError(`Unknown store "${store}" in ${source}.${didYouMean(store, names)} ${known}`, {
-    hint: near === undefined ? 'petstock config stores' : petstock`${withValue(argv, ['-s', '--store'], store, near)}`,
+    hint: near === undefined ? 'petstock config list' : petstock`${withValue(argv, ['-s', '--store'], store, near)}`,
   });
 }
 

@@ -17,6 +17,20 @@ export function petstock(texts: readonly string[], ...inserted: readonly Words[]
   return line;
 }
 
+/**
+ * Returns a command line that applies rows of pets and quantities or deltas:
+ * `printf 'petId,delta\n5,-3\n8,+4\n' | petstock inventory apply - --yes`.
+ * @param options the options of `apply` and of the program
+ */
+export function applyRows(
+  column: 'quantity' | 'delta',
+  rows: readonly (readonly string[])[],
+  options: readonly string[],
+): string {
+  const lines = [`petId,${column}`, ...rows.map((row) => row.join(','))];
+  return `printf '${lines.join('\\n')}\\n' | ${petstock`inventory apply - ${options}`}`;
+}
+
 /** Returns the options that select a target. */
 export function targetWords({ store, env }: Target): readonly string[] {
   return [...(store === undefined ? [] : ['--store', store]), '--env', env];

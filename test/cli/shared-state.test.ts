@@ -169,7 +169,7 @@ test('reports which privilege a role lacks, and runs once the privilege is grant
     withEnv(shop, { PETSTOCK_STATE_URL: server.url.replace('postgres@/postgres', `${user}@/pets`) });
   const refused = async (user: string, words: string) => {
     for (const command of ['inventory adjust 4 +1', 'inventory get 4']) {
-      const hint = 'Hint: petstock state grant --print <role>';
+      const hint = 'Hint: petstock config set state-url';
       const said = [words, /\(for "(SELECT schema FROM|CREATE SCHEMA)/, hint];
       expect((await as(user).exits(command, 1, said)).requests).toEqual([]);
     }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
 
 /** The files that JavaScript runtimes read from the current folder, each with a trap. */
 const trap = 'require("node:fs").writeFileSync("trapped", ""); console.log("trapped");';
@@ -36,15 +36,6 @@ test('reads no address, key or program from files in the current folder', async 
   const { env } = await serve();
   const get = await runProgram('inventory get 4', { through, env });
   expect(get).toMatchObject({ code: 0, stdout: '4\t39\tavailable\n' });
-});
-
-test('prints the licences of bundled packages', async () => {
-  const { through } = folderOfStranger();
-  const { code, stdout, stderr } = await runProgram('licenses', { through });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^petstock \d+\.\d+\.\d+\n\nMIT License\n/);
-  for (const name of ['commander', 'undici', 'chalk']) expect(stdout).toMatch(new RegExp(`^${name} \\d`, 'm'));
-  expect(/^bun \d/m.test(stdout)).toBe(!isScript);
 });
 
 test('refuses a relative state folder without sending a request', async () => {

@@ -166,8 +166,8 @@ function fifo(home: Home): string {
 describe.runIf(canMakeFifos)('a closed terminal', () => {
   test.each([
     ['while it waits for a response', 'get 1', true],
-    ['at a question', 'set 4=5 5=6', true],
-    ['at a question, and no signal comes', 'set 4=5 5=6', false],
+    ['at a question', 'set 4 -5', true],
+    ['at a question, and no signal comes', 'set 4 -5', false],
     // A count must not mistake a closed terminal for Ctrl-D.
     ['in a count, and no signal comes', 'count --yes', false],
   ])('ends with SIGHUP, and writes nothing, if its terminal is closed: %s', async (_when, command, passesOn) => {

@@ -98,7 +98,7 @@ test('asks on plain lines without escape sequences if TERM is dumb', async () =>
   const result = await counted.result;
   expect(result.code).toBe(0);
   expect(result.stdout).not.toContain('\x1b');
-  const set = startProgram('inventory set 4=5 8=6', { home, env, terminal: 80 });
+  const set = startProgram('inventory set 4 -5', { home, env, terminal: 80 });
   await set.until('stdout', '(y/N) ');
   set.type('\x03');
   expect((await set.result).code).toBe(130);

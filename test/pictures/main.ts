@@ -19,7 +19,7 @@ interface Scene {
   readonly commands: readonly string[];
 }
 
-const north = 'inventory set 1=1200 4=39 --reason "stock-take in the north store" --yes';
+const north = 'inventory set 1 1200 --reason "stock-take in the north store"';
 const scenes: Readonly<Record<string, Scene>> = {
   list: { title: 'petstock inventory list', columns: 80, commands: ['inventory list'] },
   apply: { title: 'petstock inventory apply', columns: 80, commands: ['inventory apply delivery.csv --yes'] },

@@ -86,8 +86,8 @@ test('names exactly the stored URLs and keys that a variable overrides', () => {
 });
 
 test.each([
-  [[], /^Unknown store "nort" in --store\. No store/, 'petstock config stores'],
-  [['south'], /in --store\. .*only .*south\.$/, 'petstock config stores'],
+  [[], /^Unknown store "nort" in --store\. No store/, 'petstock config list'],
+  [['south'], /in --store\. .*only .*south\.$/, 'petstock config list'],
   [['south', 'north'], /"north"\? .* are north, south\.$/, 'petstock inventory list -s north'],
 ])('lists the known stores if a store is unknown: %j', (names, end, hint) => {
   const file = { ...emptyConfig, stores: Object.fromEntries(names.map((name) => [name, {}])) } as unknown as ConfigFile;

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { optionVariables, readSharedOptions, sharedOptions } from '../../src/settings/shared-options.ts';
-import { errorJson, jsonLines, openShop, test } from '../support/shop.ts';
+import { changeFile, errorJson, jsonLines, openShop, test } from '../support/shop.ts';
 
 describe('the variable of an option that all commands share', () => {
   test('uses the variable of a shared option if the option is not given', async ({ shop }) => {
@@ -64,7 +64,9 @@ describe('the variable of an option that all commands share', () => {
 
   test('does not accept a variable such as PETSTOCK_YES as a confirmation', async ({ shop }) => {
     const env = { PETSTOCK_YES: '1', PETSTOCK_ASSUME_YES: '1' };
-    expect(await shop.refused('inventory set 4=1 5=2', { env })).toContain('add --yes');
+    expect(await shop.refused(`inventory apply ${changeFile(shop, 'petId,quantity\n4,1\n')}`, { env })).toContain(
+      'add --yes',
+    );
   });
 
   test('lists the variables of shared options in the help of options and environment', async ({ shop }) => {

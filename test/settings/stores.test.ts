@@ -55,7 +55,7 @@ describe('--store', () => {
       'petstock inventory get 4 --store north\n',
     );
     expect(await hintOf('inventory diff nort/staging sandbox')).toBe('petstock inventory diff north/staging sandbox\n');
-    expect(await hintOf('inventory set 4 12 --store elsewhere')).toBe('petstock config stores\n');
+    expect(await hintOf('inventory set 4 12 --store elsewhere')).toBe('petstock config list\n');
     expect(await hintOf('inventory list --env prod')).toBe('petstock inventory list --env production\n');
     const env = { PETSTOCK_NORTH_API_KEY_STAGING: shop.service.key };
     const reached = await shop.run('inventory list --store north', { env });
@@ -170,30 +170,4 @@ describe('--store', () => {
       }
     },
   );
-});
-
-describe('config stores', () => {
-  test('lists each store with a stored or variable URL or key, sorted by name', async ({ north, shop }) => {
-    const { url } = north.service;
-    await north.run('config set-url https://alpha.example/v1 --store alpha --env production');
-    const env = { PETSTOCK_SOUTH_SIDE_URL_STAGING: 'https://south.example/v1', PETSTOCK_SOUTH_API_KEY_STAGING: '' };
-    expect(await north.json('config stores --json', { env })).toEqual([
-      { store: null, env: 'staging', url, hasKey: true },
-      { store: 'alpha', env: 'production', url: 'https://alpha.example/v1', hasKey: false },
-      { store: 'north', env: 'staging', url, hasKey: true },
-      { store: 'south-side', env: 'staging', url: 'https://south.example/v1', hasKey: false },
-    ]);
-    const csv = await north.run('config stores -o csv --store north');
-    expect(csv.stdout).toBe(`store,env,url,hasKey\nnorth,staging,${url},true\n`);
-    expect((await shop.run('config stores -e production -o ndjson')).stdout).toBe('');
-  });
-
-  test('warns about an invalid variable, and lists the other stores', async ({ north }) => {
-    const answer = await north.run('config stores', { env: { PETSTOCK_URL_STAGING: 'http://far.example/v1' } });
-    expect(answer).toMatchObject({
-      code: 0,
-      stdout: `\tstaging\t\ttrue\nnorth\tstaging\t${north.service.url}\ttrue\n`,
-    });
-    expect(answer.stderr).toContain('PETSTOCK_URL_STAGING is not valid');
-  });
 });

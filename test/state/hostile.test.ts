@@ -1,6 +1,5 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { grantsFor } from '../../src/state/postgres/grants.ts';
 import { openExistingPostgres } from '../../src/state/postgres/open-postgres.ts';
 import { openWire } from '../../src/state/postgres/wire.ts';
 import type { State } from '../../src/state/state.ts';
@@ -120,45 +119,6 @@ test('does not use an operator, function or table that another role creates in p
   expect(await runSql(url, 'SELECT what FROM public.caught')).toEqual([]);
 });
 
-test('grants a till the right to write, but not to delete, create or forge anything', async () => {
-  const url = await temporaryDatabase();
-  await (await stateAt(url)).close();
-  const role = await roleOf(url, 'till');
-  const till = as(url, role);
-  await expect(stateAt(till)).rejects.toMatchObject({
-    kind: 'failure',
-    message: expect.stringContaining('permission denied for schema petstock'),
-    hint: expect.stringContaining('state grant'),
-  });
-  await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
-  await work(await stateAt(till));
-  // The till may not remove expired runs, but its own run still ends without an error.
-  const keeping = await stateAt(till, 3, { keepFor: -60_000 });
-  const log = await keeping.history.begin(headOf(), rowsFor(3n));
-  await log.end();
-  expect(await keeping.history.discard(log.run)).toMatchObject({ isDiscarded: true });
-  await keeping.close();
-  const state = await stateAt(till, 2);
-  await state.pets.lock(serviceName, 9n).tryAcquire();
-  expect(await state.presence.list()).toHaveLength(1);
-  for (const statement of [
-    'DROP TABLE petstock.rows',
-    'DELETE FROM petstock.rows',
-    'DELETE FROM petstock.runs',
-    'TRUNCATE petstock.runs',
-    "UPDATE petstock.runs SET os_user = 'ann'",
-    'UPDATE petstock.rows SET pet_id = 5',
-    'UPDATE petstock.pruned SET sequence = 0',
-    'CREATE TABLE petstock.more (x text)',
-    'ALTER TABLE petstock.rows ADD COLUMN x text',
-  ]) {
-    await expect(runSql(till, statement), statement).rejects.toThrow(/permission denied|must be owner/);
-  }
-  const message = expect.stringMatching(/permission denied for table \w+ \(for "/);
-  const runs = await collect(state.history.runs());
-  await expect(state.history.remove(runs)).rejects.toMatchObject({ kind: 'failure', message });
-});
-
 test("tells a role without rights that it can't create the missing state", async () => {
   const url = await temporaryDatabase();
   const role = await roleOf(url, 'clerk');
@@ -238,30 +198,4 @@ test('refuses an intent if a pooler has switched the connection between transact
   });
   // The state can be closed only on its own connection.
   backend -= 1;
-});
-
-const forgeries = ['null', '7', '"x"', '{}', '[7]'];
-test.each(forgeries)('keeps other clients running after a compromised till fills all rows with %j', async (forged) => {
-  const url = await temporaryDatabase();
-  const state = await stateAt(url);
-  await work(state);
-  await state.pets.lock(serviceName, 9n).tryAcquire();
-  const role = await roleOf(url, 'till');
-  await runSql(url, ...grantsFor(role).trimEnd().split('\n'));
-  await runSql(
-    as(url, role),
-    `UPDATE petstock.runs SET pets = '${forged}', undone_by = '${forged}', units = 'NaN'`,
-    `UPDATE petstock.rows SET error = '${forged}'`,
-    `UPDATE petstock.limits SET state = '${forged}', version = version + 1`,
-    `INSERT INTO petstock.presence (id, identity, os_user, command, since, boot, expires, lasts)
-     VALUES ('7', 'x${forged}', '${forged}', '${forged}', 0, 'other', 1e15, 15000)`,
-  );
-  const other = await stateAt(url, 2);
-  expect(other.limits.peek('key').gate.at).toBe(0);
-  expect(await other.presence.list()).toHaveLength(2);
-  const runs = await collect(other.history.runs());
-  expect(runs).toHaveLength(1);
-  expect(await collect(other.history.settled())).toHaveLength(2);
-  expect(await other.history.remove(runs)).toBe(1);
-  await work(other);
 });

@@ -58,8 +58,6 @@ export interface RunOptions {
   /** Wraps the transport: a stopped process waits here, and a killed process waits for ever. */
   around?(send: () => Promise<HttpResponse>): Promise<HttpResponse>;
   onSent?(request: RecordedRequest): void;
-  /** The licences packed with the program; default: none. */
-  readonly licences?: string | undefined;
   /** Returns a number in [0, 1); default 0.5. */
   random?(): number;
 }
@@ -114,7 +112,6 @@ export async function runMain(argv: readonly string[], options: RunOptions): Pro
     interrupted: options.interrupted ?? ctrlC.signal,
     onHangup: () => {},
     random: options.random ?? (() => 0.5),
-    licences: async () => options.licences ?? '',
   };
   const code = await main(context);
   return { code, stdout: stdout.text(), stderr: stderr.text(), requests };

@@ -25,7 +25,6 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'config get': { args: 'low-stock', refuses: noTable },
   'config list': { args: '' },
   'config path': { args: '', refuses: noTable },
-  'config stores': { args: '' },
   'config unset-key': { args: '-e production' },
   'config unset': { args: 'url -e production' },
   'inventory codes add': { args: '4006381333931 4 Rex' },
@@ -33,7 +32,7 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'inventory list': { args: '' },
   'inventory get': { args: '4 5' },
   'inventory set': { args: '4 12' },
-  'inventory adjust': { args: '4=+1 5=+2 --reason =cmd' },
+  'inventory adjust': { args: '4 +1 --reason =cmd' },
   'inventory apply': { args: 'FOLDER/changes.csv' },
   'inventory export': { args: '', refuses: noTable },
   'inventory diff': { args: 'staging FOLDER/stock.csv' },
@@ -54,7 +53,6 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'state check': { args: '' },
   // A state that is not shared has no tables to create.
   'state init': { args: '', code: 2 },
-  'state grant': { args: '--print till', refuses: text },
   'pets get': { args: '4' },
   'orders list': { args: '' },
   api: { args: 'GET /inventory', refuses: ['table', 'ndjson', 'csv', 'tsv'] },
@@ -65,7 +63,6 @@ export const everyCommand: Readonly<Record<string, TriedCommand>> = {
   'sandbox import': { args: 'FOLDER/stock.csv' },
   'sandbox openapi': { args: '', refuses: ['table', 'ndjson', 'csv', 'tsv'] },
   completion: { args: 'bash', refuses: text },
-  licenses: { args: '', refuses: ['table', 'csv', 'tsv'] },
   help: { args: 'exit-codes', refuses: text },
 };
 
@@ -105,7 +102,7 @@ export async function runEvery(
   file('codes.csv', 'code,petId,name\n111,4,Rex\n');
   file('stock.csv', 'petId,quantity,status\n1,2,available\n9223372036854775807,3,sold\n');
   const quietly = (command: string, stdin = '') => run([...command.split(' '), '--yes', '-q'], stdin);
-  const { run: undone } = JSON.parse((await quietly('inventory adjust 7=+1 8=+1 --json')).stdout);
+  const { run: undone } = JSON.parse((await quietly('inventory apply - --json', 'petId,delta\n7,1\n8,1\n')).stdout);
   const outputs: TriedOutput[] = [];
   for (const [name, { args, refuses = [], code = 0 }] of Object.entries(everyCommand)) {
     file('changes.csv', `petId,quantity,reason\n6,30,"a, ""b"""\n9,4,=cmd\n`);

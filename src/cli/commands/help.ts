@@ -190,7 +190,7 @@ export const topics = {
       'PETSTOCK_RUNTIME_DIR if that is set, otherwise in the first two usable folders of /tmp/petstock-<uid>, $XDG_RUNTIME_DIR/petstock, /run/user/<uid>/petstock and the ' +
       'temporary folder. petstock reads all of them, with or without a login session.',
     'Compiled code for a faster start is in $XDG_CACHE_HOME/petstock or ~/.cache/petstock on Linux; it may be removed ' +
-      '(PETSTOCK_NO_CACHE=1 disables it).',
+      '(PETSTOCK_NO_CACHE=1 disables it). The licences of everything in petstock are in LICENSES.txt beside the program.',
     'All files have mode 0600. Only the configuration and sandbox.key contain keys; other files contain a hash. The ' +
       'state folder must be on a local disk, because locks do not work on a network file system.',
     {

@@ -40,14 +40,12 @@ const state = () => import('./state.ts');
 const configKey = () => import('./config/set-key.ts');
 const configSet = () => import('./config/set.ts');
 const configShow = () => import('./config/show.ts');
-const configStores = () => import('./config/stores.ts');
 const payloads = () => import('./payloads.ts');
 const api = () => import('./api.ts');
 const serve = () => import('./sandbox/serve.ts');
 const sandboxInfo = () => import('./sandbox/info.ts');
 const sandboxImport = () => import('./sandbox/import.ts');
 const completion = () => import('./completion.ts');
-const licenses = () => import('./licenses.ts');
 
 /** All commands but `help`. `petstock --help` shows those of each group in this order. */
 export const commandOutlines: readonly Outline[] = [
@@ -60,13 +58,8 @@ export const commandOutlines: readonly Outline[] = [
     commands: [
       verb('list', 'list the stock levels of all pets', stockList, 'defineList'),
       verb('get [petId...]', 'show the stock level of one or more pets', stockGet, 'defineGet'),
-      verb('set <petId> [quantity...]', 'set the stock of one or more pets', stockWrite, 'defineSet'),
-      verb(
-        'adjust <petId> [delta...]',
-        'add to or subtract from the stock of one or more pets',
-        stockWrite,
-        'defineAdjust',
-      ),
+      verb('set <petId> [quantity...]', 'set the stock of one pet', stockWrite, 'defineSet'),
+      verb('adjust <petId> [delta...]', 'add to or subtract from the stock of one pet', stockWrite, 'defineAdjust'),
       verb('apply [file]', 'set the stock levels that are listed in a file', apply, 'defineApply'),
       verb('export [file]', 'write all stock levels to a file to edit and apply', stockExport, 'defineExport'),
       verb('count [session]', 'count the shop with a scanner, and set the stock to the result', count, 'defineCount'),
@@ -112,7 +105,6 @@ export const commandOutlines: readonly Outline[] = [
       verb('info', 'show where the state is, its size, and who uses it', state, 'defineStateInfo'),
       verb('check', 'check whether the state is damaged', state, 'defineStateCheck'),
       verb('init', 'create the tables of a shared state, as their owner', state, 'defineStateInit'),
-      verb('grant', 'print the rights that a role needs for a shared state', state, 'defineStateGrant'),
     ],
   },
   {
@@ -135,7 +127,6 @@ export const commandOutlines: readonly Outline[] = [
       verb('get <name>', 'print one value', configShow, 'defineGet'),
       verb('unset <name>', 'remove a setting or URL', configSet, 'defineUnset'),
       verb('list', 'show all settings and their sources', configShow, 'defineList'),
-      verb('stores', 'show the address of each store, and whether it has a key', configStores, 'defineStores'),
       verb('path', 'print the path of the configuration file', configShow, 'definePath'),
     ],
   },
@@ -171,7 +162,6 @@ export const commandOutlines: readonly Outline[] = [
     ],
   },
   verb('completion <shell>', 'print a shell completion script', completion, 'defineCompletion', 'Tools'),
-  verb('licenses', 'show licenses', licenses, 'defineLicenses', 'Tools'),
 ];
 
 export function helpOutline(options: HelpOptions): VerbOutline {

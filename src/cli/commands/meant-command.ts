@@ -34,6 +34,8 @@ export function unknownCommand(reached: ReachedCommand, word: string): UsageErro
 
 /** Returns the error for an unknown option. Its hint is the typed line with the probable option, or help. */
 export function unknownOption({ names, options, program }: ReachedCommand, flag: string): UsageError {
+  const other = otherName(names, flag, []);
+  if (other !== undefined) return new UsageError(`Unknown option "${flag}"`, { hint: petstock`${other}` });
   const meant = meantOption(options, flag);
   const line = meant === undefined ? undefined : withWords(program.typed, [flag], meant.split(' '));
   return new UsageError(`Unknown option "${flag}"${suggestion(meant)}`, { hint: lineOrHelp(line, names) });

@@ -17,16 +17,27 @@ function signed([petId, units, ...others]: readonly string[], sign: string): rea
   return [petId, `${sign}${isNumber ? units?.replace(/^[+-]/, '') : 1}`, ...rest];
 }
 
-/** Lines that do the job of a command that does not exist, by that command. */
+/** The options of `apply` that single writes don't take. */
+const bulkOptions = ['changed', 'concurrency', 'exit-code', 'fail-fast', 'max-changes', 'max-zero'];
+
+/** Lines that do the job of a command or option that does not exist, by that command, or command and option. */
 const otherLines: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(
+    ['set', 'adjust'].flatMap((verb) =>
+      bulkOptions.map((name) => [`inventory ${verb} --${name}`, ['inventory', 'apply', '--help']]),
+    ),
+  ),
+  'config stores': ['config', 'list'],
+  licenses: ['help', 'files'],
+  'state grant': ['state', 'init', '--help'],
   'sandbox export': ['--env', 'sandbox', 'inventory', 'export'],
   'sandbox backup': ['sandbox', 'info'],
   'sandbox keys': ['sandbox', 'info'],
 };
 
 /**
- * Returns the words of the command that does the job of an unknown one; undefined if there is none.
- * @param names the words of the noun before `word`
+ * Returns the words of the command that does the job of an unknown command or option; undefined if there is none.
+ * @param names the words of the command before `word`
  */
 export function otherName(
   names: readonly string[],

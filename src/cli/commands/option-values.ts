@@ -134,12 +134,6 @@ export const bulkOptions = optionRows(
 );
 export type BulkFlags = OptionsOf<typeof bulkOptions>;
 
-/** Reports whether an option is given that applies to a plan, but not to a single write. */
-export function needsPlan(flags: BulkFlags): boolean {
-  const { dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed } = flags;
-  return [dryRun, exitCode, failFast, concurrency, maxChanges, maxZero, changed].some((flag) => flag !== undefined);
-}
-
 export type ParsedBulkFlags = Omit<PlanOptions, 'keepFailed'>;
 
 /**

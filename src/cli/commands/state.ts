@@ -131,8 +131,8 @@ function checkView(problems: readonly string[]): View {
 
 export const defineStateInit = define({
   description:
-    'Creates the tables of the shared state (PETSTOCK_STATE_URL or the setting state-url), if they are missing. The role that runs this command owns them; ' +
-    '`petstock state grant` then prints the rights that other roles need. Sends nothing.',
+    'Creates the tables of the shared state (PETSTOCK_STATE_URL or the setting state-url), if they are missing. The role that runs this command ' +
+    'owns them. Sends nothing.',
   examples: [['PETSTOCK_STATE_URL="$OWNER_URL" petstock state init']],
   action: async (invocation) => {
     if (sharedStateOf(invocation) === undefined) {
@@ -153,21 +153,5 @@ export const defineStateInit = define({
     } finally {
       await state.close();
     }
-  },
-});
-
-export const defineStateGrant = define({
-  formats: [],
-  description:
-    'Prints the SQL that gives a PostgreSQL role exactly the rights that petstock needs for a shared state. Run it as the owner of the tables: ' +
-    'the role that created them. Sends nothing.',
-  options: [['--print <role>', 'the role that commands of other machines connect as']],
-  examples: [['petstock state grant --print till1 | psql "$OWNER_URL"']],
-  action: async (invocation, { print: role }) => {
-    if (role === undefined || role === '') {
-      throw new UsageError('The option --print <role> is missing', { hint: 'petstock state grant --print till1' });
-    }
-    const { grantsFor } = await import('../../state/postgres/grants.ts');
-    await invocation.results.write(grantsFor(role));
   },
 });

@@ -16,43 +16,20 @@ export const defineStatus = define({
   description:
     'Shows the environment, its address, where its key comes from, and whether the service responds and accepts the ' +
     'key. Sends one request.',
-  options: [
-    ['--offline', 'send nothing'],
-    ['--verbose', 'also show what a bug report needs: program, folders, state, clock, TLS, terminal (no secrets)'],
-  ],
-  examples: [
-    ['petstock status'],
-    ['petstock status --env production --json'],
-    ['petstock status --verbose', 'for a bug report'],
-  ],
-  action: async (invocation, { offline, verbose }) => {
+  options: [['--offline', 'send nothing']],
+  examples: [['petstock status'], ['petstock status --env production --json']],
+  action: async (invocation, { offline }) => {
     for (const line of describeShadows(invocation.context.env, invocation.config)) await invocation.messages.warn(line);
-    // With `--verbose`, a state that can't be opened is part of the report.
-    const rateLimit = await rememberedLimits(invocation).catch((failure: unknown) => {
-      if (verbose) return null;
-      throw failure;
-    });
+    const rateLimit = await rememberedLimits(invocation);
     const report = { ...describeSettings(invocation), reachable: null, keyAccepted: null, rateLimit };
-    const print = async (found: StatusReport) => {
-      const details = verbose ? await detailsOf(invocation, offline) : undefined;
-      await invocation.results.print(statusView(found, details, invocation.context.clock.now()));
-    };
+    const print = (found: StatusReport) => invocation.results.print(statusView(found, invocation.context.clock.now()));
     if (offline) return print(report);
     const { findings, error } = await probe(invocation);
     await print({ ...report, ...findings });
-    if (error !== undefined) throw withHint(error, invocation, report, verbose);
+    if (error !== undefined) throw withHint(error, invocation, report);
     invocation.connections.hasShownRateLimit = invocation.context.stdout.isTerminal;
   },
 });
-
-/** Returns the details for `--verbose`. The module is loaded late, because few users need it. */
-async function detailsOf(invocation: Invocation, offline: boolean | undefined) {
-  const { diagnose } = await import('./diagnose.ts');
-  const connection = offline ? undefined : await invocation.connections.connect().catch(() => undefined);
-  return diagnose(invocation, connection?.latestDate());
-}
-
-type Details = Awaited<ReturnType<typeof detailsOf>>;
 
 /** A null value is not known or not set. If `proxy` is null, the connection is direct. */
 interface StatusReport extends ReturnType<typeof describeSettings> {
@@ -133,14 +110,12 @@ async function probe(invocation: Invocation): Promise<{ findings: Partial<Status
 
 /**
  * Adds a hint to an error about the connection or the address, unless the error has one or is about the sandbox. The
- * hint of other commands is `petstock status`; `status` itself suggests first `--verbose`, then how to check or change
- * the address.
+ * hint of other commands is `petstock status`; `status` itself suggests how to check or change the address.
  */
-function withHint(error: PetstockError, { target }: Invocation, report: StatusReport, verbose = false): PetstockError {
+function withHint(error: PetstockError, { target }: Invocation, report: StatusReport): PetstockError {
   const isOfAddress = error instanceof UnavailableError || error.status === 404;
   if (error.hint !== undefined || target.env === 'sandbox' || !isOfAddress) return error;
   const options = targetWords(target);
-  if (!verbose) return error.with({ hint: petstock`status --verbose ${options}` });
   const isStored = report.urlSource === 'config file';
   const hint = isStored ? petstock`config set-url 'https://<your-store>/v1' ${options}` : 'petstock config list';
   return error.with({ hint });
@@ -155,10 +130,9 @@ function judge(error: PetstockError): Pick<StatusReport, 'reachable' | 'keyAccep
 }
 
 /**
- * Returns a view with one value per line in a table, one row in CSV and TSV unless details are requested, and one
- * object in JSON.
+ * Returns a view with one value per line in a table, one row in CSV and TSV, and one object in JSON.
  */
-function statusView(report: StatusReport, details: Details | undefined, now: number): View {
+function statusView(report: StatusReport, now: number): View {
   const { rateLimit } = report;
   const rowsWith = (limits: string | null) => [
     ...(report.store === null ? [] : [row('store', report.store, report.storeSource)]),
@@ -169,7 +143,6 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
     row('reachable', yesNo(report.reachable)),
     row('key accepted', yesNo(report.keyAccepted)),
     row('rate limit', limits ?? 'not known'),
-    ...(details?.rows ?? []).map((each) => row(...each)),
   ];
   // A person reads local times.
   const forPeople =
@@ -178,9 +151,7 @@ function statusView(report: StatusReport, details: Details | undefined, now: num
   const { rateLimit: _, ...facts } = report;
   const known = { ...facts, accepted: report.keyAccepted };
   const flat: Row = { ...known, ...(rateLimit ?? { limit: null, remaining: null, resetAt: null }) };
-  const json = { ...known, rateLimit, ...(details !== undefined && { details: details.json }) };
-  const view = factsView(flat, rowsWith(forPeople), json);
-  return details === undefined ? view : { ...view, ...view.table };
+  return factsView(flat, rowsWith(forPeople), { ...known, rateLimit });
 }
 
 function row(name: string, value: string, source: string | null = null): Row {

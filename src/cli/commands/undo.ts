@@ -11,7 +11,7 @@ import {
 } from '../../runs/plan-undo.ts';
 import { userOf } from '../../shared/account.ts';
 import { ConflictError, NotFoundError, PetstockError, UsageError } from '../../shared/errors.ts';
-import { commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
+import { applyRows, commandLine, petstock, targetWords, withWords } from '../../shared/hint.ts';
 import { isPlainName } from '../../shared/sanitize.ts';
 import { type Target, targetName } from '../../shared/target.ts';
 import type { State } from '../../state/state.ts';
@@ -170,8 +170,8 @@ async function undo(access: RunAccess, run: RunRecord, command: readonly string[
 }
 
 /**
- * Adds a hint to the error of an undo: `inventory adjust` with the deltas of the rows that became conflicts, because
- * another run has changed their pets since. There is no hint if other rows were not written, or if there are more than
+ * Adds a hint to the error of an undo: `inventory adjust`, or `apply`, with the deltas of the rows that became conflicts,
+ * because another run has changed their pets since. There is no hint if other rows were not written, or if there are more than
  * `maxNamed` such rows.
  */
 function withAdjustHint(error: unknown, rows: readonly BulkRow[], target: Target): unknown {
@@ -180,6 +180,9 @@ function withAdjustHint(error: unknown, rows: readonly BulkRow[], target: Target
   });
   const isOpen = rows.some(({ result }) => result === 'notAttempted' || result === 'unknown' || result === 'failed');
   if (!(error instanceof PetstockError) || isOpen || left.length === 0 || left.length > maxNamed) return error;
-  const words = left.length === 1 ? left.flat() : left.map((pair) => pair.join('='));
-  return error.with({ hint: petstock`inventory adjust ${words} ${targetWords(target)}` });
+  const words = targetWords(target);
+  const isOne = left.length === 1;
+  return error.with({
+    hint: isOne ? petstock`inventory adjust ${left.flat()} ${words}` : applyRows('delta', left, ['--yes', ...words]),
+  });
 }

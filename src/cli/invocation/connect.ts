@@ -25,7 +25,7 @@ import type { Context } from '../context.ts';
 import { withoutKeys } from '../typed-keys.ts';
 import { type GlobalOptions, type ResolvedTarget, targetOf } from './globals.ts';
 import type { Messages } from './messages.ts';
-import { debugTransport, networkFor, type ResponseDate, watchAnswers } from './network.ts';
+import { debugTransport, networkFor, watchAnswers } from './network.ts';
 import { stateOptions } from './state-access.ts';
 
 export interface ConnectionUse {
@@ -48,8 +48,6 @@ export interface ServiceConnection extends RunContext {
   readonly store: string | undefined;
   /** The key, masked except for its last 4 characters. */
   readonly maskedKey: string;
-  /** Returns the `Date` of the latest response that had one; undefined if none had. */
-  latestDate(): ResponseDate | undefined;
   /** Reports whether a request other than a GET was sent, so that something may have changed. */
   hasSentWrite(): boolean;
   /**

@@ -47,35 +47,21 @@ async function requireCertificateCheck({ context, messages, writes }: NetworkUse
 const slowAfter = 1000;
 
 /**
- * The `Date` of a response, and this machine's wall clock before and after it, in milliseconds since the Unix epoch.
- */
-export interface ResponseDate {
-  readonly date: string;
-  readonly sentAt: number;
-  readonly receivedAt: number;
-}
-
-/**
- * Wraps a transport so that it remembers the latest `Date` header, and whether a request other than a GET was sent.
+ * Wraps a transport so that it remembers whether a request other than a GET was sent.
  * @param onSlow receives a message if a response takes longer than a second
  */
 export function watchAnswers(transport: Transport, clock: Clock, onSlow: (line: string) => void) {
-  let seen: ResponseDate | undefined;
   let hasSentWrite = false;
   const watched: Transport = async (request) => {
     hasSentWrite ||= request.method !== 'GET';
     const deadline = clock.deadline(slowAfter, () => onSlow(waitingText(request)));
-    const sentAt = clock.now();
     try {
-      const answer = await transport(request);
-      const { date } = answer.headers;
-      if (typeof date === 'string') seen = { date, sentAt, receivedAt: clock.now() };
-      return answer;
+      return await transport(request);
     } finally {
       deadline.clear();
     }
   };
-  return { transport: watched, latestDate: () => seen, hasSentWrite: () => hasSentWrite };
+  return { transport: watched, hasSentWrite: () => hasSentWrite };
 }
 
 function waitingText({ method, url }: HttpRequest): string {

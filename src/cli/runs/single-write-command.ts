@@ -18,8 +18,6 @@ import { noteUndoOf, type RunAccess } from './run-access.ts';
 export interface SingleOptions {
   /** Whether to read the stock first. With a delta or an expected stock, it is read anyway. */
   readonly readsFirst: boolean;
-  /** Whether to print the report of the run instead of the item. */
-  readonly printsRun: boolean;
   /** Called with the item before it is shown. */
   check(item: InventoryItem): Promise<void>;
 }
@@ -48,11 +46,7 @@ export async function writeSingle(invocation: Invocation, write: SingleWrite, op
     throw error.status === undefined ? rewordNoPet(invocation, write, error) : error;
   });
   const error = end.error && rewordNoPet(invocation, write, end.error);
-  if (options.printsRun) {
-    const { printReportBefore } = await import('./print-report.ts');
-    const viewed = { changedOnly: false, names: await invocation.petNames() };
-    await printReportBefore(error, invocation, end.report, viewed);
-  } else await printItem(invocation, end, seen, options, error);
+  await printItem(invocation, end, seen, options, error);
   const [row] = end.report.rows;
   const isWritten = row !== undefined && ['applied', 'differs', 'unknown'].includes(row.result);
   const hasAnswer = row?.result === 'applied' || row?.result === 'unchanged';

@@ -1,5 +1,4 @@
 import { FailureError, PetstockError, UnavailableError } from '../../shared/errors.ts';
-import { petstock } from '../../shared/hint.ts';
 
 /** SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const lostStates = /^(08|57P0[123]|25006|25P03)/;
@@ -52,9 +51,7 @@ export function toPetstockError(error: unknown, shown: string): unknown {
   if (isLost(error)) return unavailable(`can't be reached: ${reasonOf(error)}`, 'petstock config list');
   if (busyStates.test(state)) return unavailable(`is too busy: ${error.message}`, 'petstock state info');
   const isRefused = state === '42501';
-  const hint = isRefused
-    ? 'petstock state grant --print <role>'
-    : petstock`${/^(28|3D)/.test(state) ? 'config set state-url' : 'state check'}`;
+  const hint = `petstock ${isRefused || /^(28|3D)/.test(state) ? 'config set state-url' : 'state check'}`;
   const { statement } = error as { readonly statement?: string };
   const asked = isRefused && statement ? ` (for "${statement.replace(/\s+/g, ' ').slice(0, 60)}")` : '';
   return new FailureError(`The shared state at ${shown} can't be used: ${error.message}${asked}`, {

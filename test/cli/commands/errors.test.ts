@@ -59,7 +59,7 @@ test.for(['inventory list', 'inventory get 4', 'inventory adjust 4 +1', 'invento
 );
 
 describe('a 429 with a longer wait than the command may take', () => {
-  const commands = ['inventory set 1 5', 'inventory adjust 1 5', 'inventory set 1=5 2=6 --yes'];
+  const commands = ['inventory set 1 5', 'inventory adjust 1 5'];
   const body = '{"code":"slow","message":"Slow down.","status":429}';
   const own = { code: 'slow', message: 'Slow down.' };
 
@@ -113,7 +113,7 @@ const refusals: readonly (readonly [command: string | readonly string[], said: s
   ['inventory list --production', '(Did you mean --env production?)'],
   ['inventory list --jsn', '"--jsn" (Did you mean --json?)'],
   ['help exit-code', 'The topics are exit-codes,'],
-  ['inventory set', 'The petId is missing: the pet, by its id or name;'],
+  ['inventory set', 'The petId is missing: the pet, by its id or name.'],
   ['history show', 'The run is missing: the run, as history list shows it.'],
   ['inventory set 4', 'The quantity is missing. Give the number of units in stock.'],
   ['inventory set 4 +5', 'To add to the stock, use petstock inventory adjust.'],
@@ -228,17 +228,16 @@ test('does not report "Nothing was sent" if limits clear or history prune is not
   expect((await shop.run('history prune --before 2030-01-01')).stderr).not.toContain('Nothing was sent');
 });
 
-test("suggests status, then status --verbose, then config if the service can't be reached", async ({ shop, till }) => {
+test("suggests status, then config if the service can't be reached", async ({ shop, till }) => {
   till.service.always('GET', answers(503, {}, ''));
   await till.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
   const away = withEnv(shop, down);
   await away.exits('inventory list', 5, 'Hint: petstock status --env staging\n');
-  await away.exits('status', 5, 'Hint: petstock status --verbose --env staging');
-  await away.exits('status --verbose', 5, 'Hint: petstock config list\n');
+  await away.exits('status', 5, 'Hint: petstock config list\n');
   await shop.run(['config', 'set-url', down.PETSTOCK_URL_STAGING]);
   const stored = { env: { PETSTOCK_URL_STAGING: undefined } };
   const hint = "Hint: petstock config set-url 'https://<your-store>/v1' --env staging\n";
-  await shop.exits('status --verbose', 5, hint, stored);
+  await shop.exits('status', 5, hint, stored);
 });
 
 test("suggests a command that works without the shared state if that can't be reached", async ({ shop }) => {
@@ -258,7 +257,6 @@ describe.each([
   test.for([
     ['GET', 'inventory list', 400, 'Error: The service (?:refused it|returned 400)\\.'],
     ['PATCH', 'inventory set 1 3', 400, 'Error: The service (?:refused it|returned 400)\\.'],
-    ['PATCH', 'inventory set 1=3 2=3 --yes', 400, 'Error: Nothing was written(?:: The service returned 400)?\\.'],
     [
       'PATCH',
       'inventory adjust 1 1 --retries 0',
@@ -335,7 +333,9 @@ test.each(cases)('exits with the code for %s: %s (fault "%s")', async (exit, com
 
 test('prints the report of a partial run on stdout, and an error with its run id on stderr', async () => {
   const shop = await openShop({ faults: ['PATCH /inventory/5:status=400'] });
-  const { stdout, stderr } = await shop.exits('inventory set 4=1 5=2 --yes -q --json', exitCodes.partial);
+  const { stdout, stderr } = await shop.exits('inventory apply - --yes -q --json', exitCodes.partial, [], {
+    stdin: 'petId,quantity\n4,1\n5,2\n',
+  });
   const { run, counts } = JSON.parse(stdout);
   expect(counts).toMatchObject({ applied: 1, failed: 1 });
   expect(JSON.parse(stderr)).toMatchObject({ error: { kind: 'partial', exitCode: exitCodes.partial, run } });

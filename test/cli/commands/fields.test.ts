@@ -93,7 +93,8 @@ test.for([
 test('prints ids as strings in reports and the history with --string-ids, and apply reads both forms', async ({
   shop,
 }) => {
-  const report = await shop.run(`inventory set 4=12 ${largest}=9 --yes --json --string-ids`);
+  const stdin = `petId,quantity\n4,12\n${largest},9\n`;
+  const report = await shop.run('inventory apply - --yes --json --string-ids', { stdin });
   expect(idsIn(report.stdout)).toEqual(['"4"', `"${largest}"`]);
   for (const command of ['history list --json', 'history list -o ndjson']) {
     expect((await shop.run(`${command} --string-ids`)).stdout).toContain(`"pets":["4","${largest}"]`);

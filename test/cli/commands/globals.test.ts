@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { jsonLines, openShop, test } from '../../support/shop.ts';
+import { changeFile, jsonLines, openShop, test } from '../../support/shop.ts';
 
 const nothing = { PETSTOCK_URL_STAGING: undefined, PETSTOCK_API_KEY_STAGING: undefined };
 
@@ -25,10 +25,10 @@ describe('--debug', () => {
     expect(stderr).not.toContain(shop.service.key);
   });
 
-  const bulk = [...'1234567'].map((petId) => `${petId}=9`).join(' ');
+  const bulk = `petId,quantity\n${[...'1234567'].map((petId) => `${petId},9\n`).join('')}`;
   test.for([
     ['inventory set 4 12', 0, ['note', 'request', 'response', 'note']],
-    [`inventory set ${bulk} --yes`, 0, ['note', 'request', 'response']],
+    ['inventory apply FILE --yes', 0, ['note', 'request', 'response']],
     ['inventory adjust 4 +1 --expect 1', 7, ['request', 'response', 'note', 'error']],
     ['pets get 4', 0, ['warning']],
     ['inventory get 999 --json', 9, ['error']],
@@ -36,7 +36,9 @@ describe('--debug', () => {
     ['inventory list --timeout x', 2, ['error']],
   ] as const)('prints all of stderr as JSON with --debug=json: %s', async ([command, code, events], { shop }) => {
     for (const terminal of [undefined, 60]) {
-      const { stderr } = await shop.exits(`${command} --debug=json`, code, [], { terminal });
+      const { stderr } = await shop.exits(`${command.replace('FILE', changeFile(shop, bulk))} --debug=json`, code, [], {
+        terminal,
+      });
       const lines = jsonLines(stderr);
       expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining([...events]));
       for (const { at, event, message, error } of lines) {
@@ -56,7 +58,7 @@ test('prints a warning even with --quiet', async ({ shop }) => {
 
 test('accepts a --reason that looks like an option', async ({ shop }) => {
   // -yak must not be read as -y, which would answer the question.
-  await shop.refused('inventory set 4=7 5=8 --reason -yak');
+  await shop.refused(`inventory apply ${changeFile(shop, 'petId,quantity\n4,7\n')} --reason -yak`);
   const reasons = ['-quick', '--yes', '-5', '-yak'];
   for (const reason of reasons)
     await shop.exits(`inventory -q adjust -q 4 -1 --reason${reason === '--yes' ? '=' : ' '}${reason}`, 0);
@@ -76,7 +78,7 @@ test.for(['--env=production', '--dry-run', '--yes'])(
 
 test.each([0, 2])('resends a write as often as --retries %i allows if it fails with 503', async (retries) => {
   const shop = await openShop({ faults: ['PATCH /inventory/*:status=503'] });
-  for (const write of ['set 4 12', 'adjust 5 +1', 'set 6=1 --yes']) {
+  for (const write of ['set 4 12', 'adjust 5 +1']) {
     const { requests } = await shop.run(`inventory ${write} --retries ${retries}`);
     expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(retries + 1);
   }

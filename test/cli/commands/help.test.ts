@@ -77,7 +77,7 @@ test('prints the same help however it is requested, and wraps it to the width', 
       const texts = await Promise.all(lines.map((line) => shop.run(line, { terminal: width, env: { NO_COLOR: '1' } })));
       const [first] = texts;
       const example = new RegExp(`Commands:|Examples:[^]*petstock ${path}`);
-      if (!['', 'help', 'licenses'].includes(path)) expect(first?.stdout).toMatch(example);
+      if (!['', 'help'].includes(path)) expect(first?.stdout).toMatch(example);
       expect(first?.stdout).toMatch(new RegExp(`^Usage: petstock ${path === '' ? '<command>' : path}( |\n)`, 'm'));
       for (const { code, stdout, stderr } of texts)
         expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: first?.stdout, stderr: '' });
@@ -133,10 +133,4 @@ test('prints only the version with --version, but accepts -V as a value of --rea
   expect(await shop.run('--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   await shop.exits('inventory set 4 7 --reason -V', 0, '▸ staging');
   expect(await shop.run('inventory list -V')).toMatchObject({ code: 0, requests: [] });
-});
-
-test('prints the licence texts unchanged, and with --json as one string', async ({ shop }) => {
-  const licences = 'petstock 1.0.0\n\nMIT License\n\n---\n\nundici 7.0.0\n\nMIT License\n';
-  expect(await shop.run('licenses', { licences })).toMatchObject({ code: 0, stdout: licences, stderr: '' });
-  expect(await shop.json('licenses --json', { licences })).toEqual({ text: licences });
 });

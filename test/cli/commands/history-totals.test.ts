@@ -15,7 +15,7 @@ const totalsOf = (shop: Shop, words = '') => shop.json(`history totals --json${w
 test('adds up units in, out and counted in history totals, without a request', async ({ shop }) => {
   await shop.run(['config', 'set', 'codes', changeFile(shop, 'code,petId,name\n55,5,Rex\n', 'codes.csv')]);
   await shop.run('inventory adjust 4 +5');
-  await shop.run('inventory adjust 4=-2 5=+3 --yes');
+  await shop.run('inventory apply - --yes', { stdin: 'petId,delta\n4,-2\n5,3\n' });
   await shop.run('inventory count --add --yes', { stdin: '55 x4\ndone\n' });
   await shop.run('inventory count --take --yes', { stdin: '5\ndone\n' });
   await shop.run('inventory count --yes', { stdin: '4 x40\n5 x9\ndone\n' });

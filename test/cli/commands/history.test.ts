@@ -24,14 +24,15 @@ describe('history list', () => {
   test('history list shows units, user and reference of each run, and environments only if they differ', async () => {
     const shop = await openShop();
     const env = { NO_COLOR: '1', USER: 'kim' };
-    await shop.exits('inventory adjust 4=+9 5=+4 8=-1 --ref D-1009 --yes', 0, [], { env });
+    const stdin = 'petId,delta\n4,9\n5,4\n8,-1\n';
+    await shop.exits('inventory apply - --ref D-1009 --yes', 0, [], { env, stdin });
     const lines = async (width = 100) =>
       linesOf((await shop.run('history list', { terminal: width, env })).stdout).map((line) =>
         line.trim().split(/ {2,}/),
       );
     expect(await lines()).toEqual([
       ['At', 'Change', 'Command', 'Result', 'Run', 'By', 'Ref'],
-      [expect.anything(), '3 pets: +13 −1', 'adjust', '3 applied', expect.stringMatching(/^\w{4}$/), 'kim', 'D-1009'],
+      [expect.anything(), '3 pets: +13 −1', 'apply', '3 applied', expect.stringMatching(/^\w{4}$/), 'kim', 'D-1009'],
     ]);
     expect((await lines(60))[1]).toEqual(expect.arrayContaining(['3 pets: +13 −1', 'kim']));
     const production = { PETSTOCK_URL_PRODUCTION: shop.service.url, PETSTOCK_API_KEY_PRODUCTION: shop.service.key };
@@ -412,6 +413,6 @@ describe('state', () => {
     expect(JSON.parse(check.stdout)).toMatchObject({ sound: false });
     const said = /^Error: (Nothing was written: )?The state in \S+ is damaged \([^)]*\)\.( Nothing was written\.)?$/m;
     expect((await shop.exits('inventory adjust 4 1', 1, [said, /^Hint: mv /m])).stdout).toBe('');
-    await shop.exits('inventory adjust 4=+1 5=+1 --yes', 1, said);
+    await shop.exits('inventory apply - --yes', 1, said, { stdin: 'petId,delta\n4,1\n5,1\n' });
   });
 });

@@ -18,7 +18,7 @@ async function proposed(line: string, knowledge = known): Promise<readonly strin
 }
 
 test.each([
-  ['config ', ['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'stores', 'path']],
+  ['config ', ['set-key', 'unset-key', 'set-url', 'set', 'get', 'unset', 'list', 'path']],
   ['--env ', ['staging', 'production', 'sandbox']],
   ['inventory list -e ', ['staging', 'production', 'sandbox']],
   ['inventory list -qe ', ['staging', 'production', 'sandbox']],
@@ -68,7 +68,7 @@ const unknown =
   '--address-limit --admin-host --admin-port --admin-token --after --ban-seconds --ban-strikes --before --code --command ' +
   '--concurrency --cors --data --database --delimiter --drain --expect --fault --fields --for --header --host --interval ' +
   '--keep --keep-alive --key --label --limit --limit-day --limit-minute --max-changes --max-quantity --max-wait --max-zero ' +
-  '--metrics-token --min-quantity --min-rows --name --pet --pets --port --print --reason --ref --retries --seed --since --timeout ' +
+  '--metrics-token --min-quantity --min-rows --name --pet --pets --port --reason --ref --retries --seed --since --timeout ' +
   '--trust-proxy --until --url --user --window-seconds';
 
 test('completes the values of every option, except free-form ones', () => {

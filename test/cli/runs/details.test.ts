@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tenEach } from '../../support/scripted-service.ts';
-import { changeFile, confirming, errorJson, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
+import { changeFile, confirming, openShop, type Shop, stockOf, test } from '../../support/shop.ts';
 import { openTill } from '../../support/till.ts';
 
 /** Returns options of a terminal at which every question gets this answer, and the questions. */
@@ -18,7 +18,7 @@ describe('unedited rows', () => {
   test('does not send unedited rows, even if their stock has changed since', async ({ shop }) => {
     const { stdout } = await shop.run('inventory export -');
     const file = changeFile(shop, stdout.replace('4,available,39,39', '4,available,39,20'), 'export.csv');
-    await shop.run('inventory set 1=3 6=2 --yes');
+    await shop.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,3\n6,2\n' });
     const result = await shop.run(`inventory apply ${file} --yes --json`);
     expect(result).toMatchObject({ code: 0, sent: ['GET /v1/inventory', 'PATCH /v1/inventory/4 {"quantity":20}'] });
     const { counts, rows } = JSON.parse(result.stdout);
@@ -151,25 +151,9 @@ describe('set', () => {
       expect(asked).toEqual([question]);
     },
   );
-
-  test('set with one petId=quantity checks --expect', async ({ shop }) => {
-    const refused = await shop.run('inventory set 4=12 --expect 38 --json');
-    expect(refused).toMatchObject({ code: 7, stdout: '' });
-    expect(errorJson(refused.stderr).error).toMatchObject({ kind: 'conflict', exitCode: 7 });
-  });
 });
 
 describe('adjust', () => {
-  test('adjusts several pets in one run, and refuses a pet that is given twice', async ({ shop }) => {
-    const result = await shop.exits('inventory adjust 4=+1 6=-2 --yes --json --reason moved', 0);
-    expect(JSON.parse(result.stdout).rows).toEqual([
-      { line: 1, petId: 4, before: 39, after: 40, result: 'applied' },
-      { line: 2, petId: 6, before: 14, after: 12, result: 'applied' },
-    ]);
-    expect((await shop.run('inventory adjust 4=+1 6=-2')).stderr).toContain('adjust 4=+1 6=-2 --env staging --dry-run');
-    expect((await shop.run('inventory adjust 4=+1 4=-2 --yes')).stderr).toContain('Pet 4 appears twice');
-  });
-
   test('adjust obeys --dry-run and --expect', async ({ shop }) => {
     const { stdout, sent } = await shop.run('inventory adjust 4 +1 --dry-run --json');
     const rows = [{ before: 39, after: 40, result: 'planned' }];

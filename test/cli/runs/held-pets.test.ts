@@ -11,7 +11,6 @@ test.for<[string, readonly string[], number | undefined, Action | undefined]>([
   ['whose read is retried', ['adjust 1 +1'], 2, drop],
   ['whose read is refused', ['adjust 1 +1'], undefined, answers(429, { 'Retry-After': '30' })],
   ['that waits for another command', ['adjust 1 +1', 'adjust 1 +1', 'adjust 1 +1'], 3, undefined],
-  ['of several pets', ['adjust 1=+1 2=+1 3=+1 4=+1 --yes'], 2, undefined],
 ])('releases pet locks and leases while a command %s waits for the limit', async ([_what, commands, left, onRead]) => {
   const till = await openTill({ stock: tenEach(4), limit: { limit: 4, seconds: 60, ...(left && { left }) } });
   if (onRead !== undefined) till.service.next('GET', onRead);

@@ -186,17 +186,16 @@ describe("a change whose report can't be shown", () => {
   };
   test.for([
     ['set 1 5', 'Pet 1 in staging: ? → 5 was written, but that could not be shown: the disk is full'],
-    ['set 1=5', 'The run was carried out, but its report could not be shown: the disk is full'],
-    ['set 1=5 2=6 --yes', 'The run was carried out, but its report could not be shown: the disk is full'],
+    ['apply - --yes', 'The run was carried out, but its report could not be shown: the disk is full'],
   ] as const)(
     "reports on stderr what was written if the report can't be printed: inventory %s",
     async ([command, told], { till }) => {
-      await till.exits('inventory set 1=10 2=10 --yes', 1, 'Nothing was written, and the report', { onStdout });
-      await till.exits(`inventory ${command}`, 1, told, { onStdout });
+      const options = (quantity: number) => ({ onStdout, stdin: `petId,quantity\n1,${quantity}\n2,6\n` });
+      const unchanged = { onStdout, stdin: 'petId,quantity\n1,10\n2,10\n' };
+      await till.exits('inventory apply - --yes', 1, 'Nothing was written, and the report', unchanged);
+      await till.exits(`inventory ${command}`, 1, told, options(5));
       till.service.always('PATCH', storeInstead(12));
-      await till.exits(`inventory ${command.replaceAll('=5', '=7').replace(' 5', ' 7')}`, 8, 'to 12, not to 7', {
-        onStdout,
-      });
+      await till.exits(`inventory ${command.replace(' 5', ' 7')}`, 8, 'to 12, not to 7', options(7));
     },
   );
 });

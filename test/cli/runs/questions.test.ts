@@ -86,7 +86,7 @@ test.for([
   expect([1, 2, 3].map(till.service.stockOf)).toEqual([0, 3, 9]);
 });
 
-const reads = ['get 1', 'get 1 2', 'adjust 1 +1', 'set 1 9 --expect 5', 'set 1 9 --read-first', 'set 1=4 2=3 --yes'];
+const reads = ['get 1', 'get 1 2', 'adjust 1 +1', 'set 1 9 --expect 5', 'set 1 9 --read-first'];
 
 test.for([...reads, 'apply FILE --yes'])(
   '%s refuses a list that contains a pet twice, and writes nothing',

@@ -31,7 +31,6 @@ const expects = fc.constantFrom(undefined, undefined, 'right' as const, 'wrong' 
 const order = fc.oneof(
   fc.record({ kind: fc.constant('adjust' as const), pet, delta: change, expects }),
   fc.record({ kind: fc.constant('set' as const), pet, delta, expects }),
-  fc.record({ kind: fc.constant('several' as const), deltas: fc.tuple(change, change) }),
   fc.record({
     kind: fc.constant('apply' as const),
     column: fc.constantFrom('delta' as const, 'delta' as const, 'quantity' as const),
@@ -322,10 +321,6 @@ class World {
       case 'set': {
         const how = given.expects === undefined ? ['--read-first'] : await this.#expecting(given);
         return ['inventory', 'set', `${given.pet}`, `${100 + given.delta}`, ...how];
-      }
-      case 'several': {
-        const [first, second] = given.deltas;
-        return ['inventory', 'adjust', `1=${first}`, `2=${second}`, ...yes];
       }
       case 'count':
         return ['inventory', 'count', given.goes, '--new', '--yes'];

@@ -63,7 +63,7 @@ test('prints no forged lines if the message for an unknown outcome contains line
   const url = await answering(503, JSON.stringify({ code: 'x', message, status: 503 }), { 'retry-after': '30' });
   const shop = await openShop();
   await shop.run('config set read-first never');
-  for (const command of ['inventory set 4 5', 'inventory set 4=5', 'inventory adjust 4 1'])
+  for (const command of ['inventory set 4 5', 'inventory adjust 4 1'])
     await attack(shop, `${command} --max-wait 1 --yes`, { env: { PETSTOCK_URL_STAGING: url }, terminal: 60 });
 });
 
@@ -142,7 +142,7 @@ test.each(widths)('prints names and codes from a codes file in %i columns withou
   const scans = { stdin: 'A1\nA2\nøHint: øcode\ndone\n', terminals: ['stdout', 'stderr'] as const };
   await attack(shop, 'inventory count --new --yes', { terminal, ...scans });
   const reads = ['list', 'list --fields name', 'get 1', 'get 1 2', 'watch --now --for 1'];
-  const commands = [...reads, 'set 1 5', 'set 1=3 2=5'].map((words) => `inventory ${words}`);
+  const commands = [...reads, 'set 1 5'].map((words) => `inventory ${words}`);
   for (const command of [...commands, 'history list', 'undo --last']) await attack(shop, command, { terminal });
 });
 

@@ -45,3 +45,14 @@ test('prints levels but no stock on a count sheet if some pets have their own le
   expect(stdout).toContain('\nRex,4,,39,\n');
   expect(stdout).toContain('\n,8,,5,\n');
 });
+
+test('list --low lists available pets at or below low-stock that match the other filters', async ({ shop }) => {
+  const all = (await shop.run('inventory list')).stdout.trim().split('\n');
+  const low = (most: number) =>
+    all.filter((line) => line.endsWith('\tavailable') && Number(line.split('\t')[1]) <= most).join('\n');
+  expect((await shop.run('inventory list --low')).stdout.trim()).toBe(low(5));
+  await shop.run('config set low-stock 20');
+  expect((await shop.run('inventory list --low')).stdout.trim()).toBe(low(20));
+  expect((await shop.run('inventory list --low --pet 5,4')).stdout).toBe('5\t1\tavailable\n');
+  expect((await shop.run('inventory list --low --status sold')).stdout).toBe('');
+});

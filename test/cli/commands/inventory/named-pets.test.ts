@@ -40,15 +40,15 @@ test.for([
   const set = await shop.exits(['inventory', 'set', typed, '7', '--json'], 0, `is pet ${petId} `);
   expect(set.stdout).toContain(`{"petId":${petId},"quantity":7,`);
   expect(set.sent).toEqual([`PATCH /v1/inventory/${petId} {"quantity":7}`]);
-  const adjust = await shop.run(['inventory', 'adjust', `${typed}=+1`, '--yes', '--json']);
-  expect(adjust.stdout).toContain(`"petId":${petId},"before":7,"after":8,"result":"applied"`);
+  const adjust = await shop.run(['inventory', 'adjust', typed, '+1', '--json']);
+  expect(adjust.stdout).toContain(`{"petId":${petId},"quantity":8,`);
 });
 
 test('lists the pets that an ambiguous name may mean, and sends nothing', async () => {
   const shop = await namedShop();
   for (const words of [
     'set hamster 5',
-    'adjust hamster=+5',
+    'adjust hamster +5',
     'get hamster',
     'get 4 hamster nosuch',
     'list --pet 4,hamster',
@@ -79,7 +79,7 @@ test('suggests the nearest name for an unknown name', async () => {
   expect(await nearest('inventory set rabit 4 --reason sold')).toBe(
     'Error: No pet has "rabit" in its name. Did you mean 1 Rabbit?\nHint: petstock inventory set 1 4 --reason sold',
   );
-  expect(await nearest('inventory adjust 4=+1 bleu=-2')).toMatch(/Did you mean 8 Blue hamster\?\nHint: .* 4=\+1 8=-2$/);
+  expect(await nearest('inventory adjust bleu -2')).toMatch(/Did you mean 8 Blue hamster\?\nHint: .* adjust 8 -2$/);
   expect(await nearest('inventory get hamstr', 9)).toMatch(
     /mean one of these\?\n│ 5 Red {2}hamster\n│ 8 Blue hamster$/,
   );
@@ -136,7 +136,7 @@ test('suggests the quoted name if a name of several words is typed without quote
 
 test('selects pets by name in list, watch, history list and history export', async () => {
   const shop = await namedShop();
-  await shop.run('inventory set 1=3 4=4 5=5 --yes');
+  await shop.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,3\n4,4\n5,5\n' });
   await shop.run('inventory set 8 8');
   const pets = async (words: string) => (await shop.run(`${words} -o ndjson`)).stdout.match(/(?<="petId":)\d+/g);
   expect(await pets('inventory list --pet rabbit,5')).toEqual(['1', '5']);

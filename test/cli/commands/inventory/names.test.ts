@@ -110,8 +110,10 @@ test('truncates pet names instead of the out-of-stock mark in a narrow list', as
   await shop.run('inventory set 5 0');
   const list = await shop.run('inventory list --pet 5,9223372036854775807', terminal);
   expect(list.stdout).toMatch(/ 5 +0 {2}out of stock {2}Lady Chat.*…\n/);
-  const set = await shop.run('inventory set 5=3 7=8 --yes', terminal);
-  expect(set.stdout).toMatch(/Result +Name\n +5 +0 +3 +applied +Lady .*\n +7 +5 +8 +applied\n/);
+  const set = changeFile(shop, 'petId,quantity\n5,3\n7,8\n', 'set.csv');
+  expect((await shop.run(`inventory apply ${set} --yes`, terminal)).stdout).toMatch(
+    /Result +Name\n +5 +0 +3 +applied +Lady .*\n +7 +5 +8 +applied\n/,
+  );
   const file = changeFile(shop, 'petId,delta\n5,1\n4,1\n', 'delivery.csv');
   expect((await shop.run(`inventory apply ${file} --yes`, terminal)).stdout).toMatch(/applied +Lady/);
   expect((await shop.run(`inventory apply ${file} --yes --again -o csv`)).stdout).not.toContain('Lady');
@@ -148,7 +150,7 @@ test.for(['12" aquarium', '10% off', '„Nacht“', 'Cat’s food', 'Food: dry, 
     await shop.run(['config', 'set', 'codes', codes]);
     const { asked, prompts } = confirming(true);
     const terminal = { terminal: 120, prompts, env: { NO_COLOR: '1' } };
-    const plan = await shop.run('inventory set 4=1 5=2 --dry-run', terminal);
+    const plan = await shop.run('inventory set 5 2 --dry-run', terminal);
     const question = await shop.run('undo --last', { ...terminal, ...(await shop.run('inventory adjust 5 +1')) });
     const counted = await shop.run('inventory count --new', { ...terminal, stdin: '55\n55\ndone\n' });
     const history = await shop.run('history list', terminal);

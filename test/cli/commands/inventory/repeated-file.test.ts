@@ -71,7 +71,7 @@ test('recognizes a file that 0.2.0 applied', async () => {
 
 test('reports a conflict that names the earlier run if an edited export is applied again', async () => {
   const file = changeFile(shop, 'petId,expected,quantity\n1,12,30\n2,1,7\n', 'stock.csv');
-  await shop.run('inventory set 1=12 2=1 --yes');
+  await shop.run('inventory apply - --yes', { stdin: 'petId,quantity\n1,12\n2,1\n' });
   const { run } = await shop.json(`inventory apply ${file} --yes --json`);
   const again = await shop.run(`inventory apply ${file} --yes`);
   const told = /conflicts\. \S+stock\.csv was applied at .* by run \w{4}\.\nHint: (.*)\n/;

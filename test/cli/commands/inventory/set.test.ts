@@ -152,3 +152,31 @@ test('sends nothing if the state is full when the run is recorded', async ({ sho
   );
   expect(requests).toEqual([]);
 });
+
+test.for([
+  ['set 4=12', 'petstock inventory set 4 12'],
+  ['set 4=12 --expect 39 -e staging', 'petstock inventory set 4 12 --expect 39 -e staging'],
+  ['adjust rabbit=-2', 'petstock inventory adjust rabbit -2'],
+  [
+    'set 4=12 9007199254740993=9 --ref R-1',
+    "printf 'petId,quantity\\n4,12\\n9007199254740993,9\\n' | petstock inventory apply - --yes --ref R-1 --env staging",
+  ],
+  ['adjust 4=+1 5=-2', "printf 'petId,delta\\n4,+1\\n5,-2\\n' | petstock inventory apply - --yes --env staging"],
+  ['set 4=', 'petstock inventory set --help'],
+  ['set 4=12 5', 'petstock inventory set --help'],
+  ['set 4 12 5', 'petstock inventory set --help'],
+  ['set 4 0 --max-zero 1', 'petstock inventory apply --help'],
+  ['adjust 4 +1 --exit-code', 'petstock inventory apply --help'],
+] as const)('refuses %s, sends nothing, and hints at what does the job', async ([words, hint], { shop }) => {
+  expect(await shop.refused(`inventory ${words}`)).toContain(`\nHint: ${hint}\n`);
+});
+
+test('shows what set would write with --dry-run, whatever the guards of bulk runs are', async ({ shop }) => {
+  await shop.run('config set max-zero 0');
+  const { sent, stderr } = await shop.exits('inventory set 4 0 --dry-run', 0, '4   39 → 0  (-39)');
+  expect({ sent, stderr }).toMatchObject({
+    sent: ['GET /v1/inventory'],
+    stderr: expect.not.stringContaining('max-zero'),
+  });
+  await shop.exits('inventory adjust 777 +1 --dry-run', 9, 'There is no pet 777 in staging');
+});
