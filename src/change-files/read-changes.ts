@@ -1,6 +1,6 @@
 import type { Change } from '../inventory/change.ts';
 import { ItemColumns } from '../inventory/item-columns.ts';
-import { parseDelta, parseQuantity } from '../inventory/items.ts';
+import { addDelta, parseDelta, parseQuantity } from '../inventory/items.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
@@ -16,25 +16,64 @@ import { type ReadOptions, type RowSink, readRows } from './read-rows.ts';
 export async function readChanges(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ChangeFile> {
   const collector = new ChangeCollector();
   await readRows(source, options, collector);
-  const { problems, changes, forReader } = collector;
-  return problems.or({ changes, forReader, unit: problems.unit });
+  const { problems, changes, addedUp, forReader, rowCount } = collector;
+  return problems.or({ changes, addedUp, forReader, rowCount, unit: problems.unit });
+}
+
+/** Lines of one pet in a file of deltas. Their deltas are added up, since each is a part of what has come in or out. */
+export interface AddedUp {
+  readonly petId: bigint;
+  readonly lines: readonly number[];
+  readonly deltas: readonly number[];
 }
 
 /** The cells of a row that are only for its reader. A blank cell is empty. */
 export interface ReaderCells {
   readonly line: number;
+  readonly petId: bigint;
   readonly status: string;
   readonly name: string;
 }
 
-export type ChangeFile =
-  | {
-      readonly ok: true;
-      readonly changes: readonly Change[];
-      readonly forReader: ReadonlyMap<bigint, ReaderCells>;
-      readonly unit: PlaceUnit;
-    }
-  | ({ readonly ok: false } & FileProblems);
+/** The content of a change file. */
+export interface ReadRows {
+  /** At most one change for each pet. */
+  readonly changes: readonly Change[];
+  readonly addedUp: readonly AddedUp[];
+  /** The rows with a status or a name, in the order of the file. */
+  readonly forReader: readonly ReaderCells[];
+  readonly rowCount: number;
+  readonly unit: PlaceUnit;
+}
+
+export type ChangeFile = ({ readonly ok: true } & ReadRows) | ({ readonly ok: false } & FileProblems);
+
+/**
+ * Returns two deltas of one pet as one change, with the reasons and refs of both; otherwise why they can't be added up,
+ * as the end of a message.
+ */
+function sumOf(first: Change, second: Change): Change | string {
+  if (first.delta === undefined || second.delta === undefined) return '';
+  const [one, other] = [first.expected, second.expected];
+  if (one !== undefined && other !== undefined && one !== other) return ', with another expected stock';
+  const sum = addDelta(first.delta, second.delta);
+  if (!sum.ok) return ', and their sum is out of range';
+  const [reason, ref] = [joined(first.reason, second.reason), joined(first.ref, second.ref)];
+  return { ...first, delta: sum.value, expected: one ?? other, reason, ref };
+}
+
+/** Joins two texts, in an order that doesn't depend on that of the rows. Keeps one of them if both would be too long. */
+function joined(first: string | undefined, second: string | undefined): string | undefined {
+  const texts = [first, second].flatMap((text) => text?.split(separator) ?? []);
+  const text = [...new Set(texts)].toSorted().join(separator);
+  return text.length > maxText ? first : text || undefined;
+}
+
+const separator = ', ';
+
+function repeatedText(petId: bigint, line: number, unit: PlaceUnit): string {
+  return `pet ${petId} is already ${unit === 'line' ? 'on line' : 'in item'} ${line}`;
+}
 
 export class SeenPetLines {
   readonly #lines = new Map<bigint, number>();
@@ -45,10 +84,7 @@ export class SeenPetLines {
   add(petId: bigint, line: number): void {
     const first = this.#lines.get(petId);
     if (first === undefined) this.#lines.set(petId, line);
-    else {
-      const where = this.problems.unit === 'line' ? 'on line' : 'in item';
-      this.problems.add({ line, message: `pet ${petId} is already ${where} ${first}` });
-    }
+    else this.problems.add({ line, message: repeatedText(petId, first, this.problems.unit) });
   }
 }
 
@@ -68,8 +104,11 @@ function isTotal(cell: string): boolean {
 class ChangeCollector implements RowSink {
   readonly problems = new ProblemList();
   readonly changes: Change[] = [];
-  readonly forReader = new Map<bigint, ReaderCells>();
-  readonly #seen = new SeenPetLines(this.problems);
+  readonly forReader: ReaderCells[] = [];
+  rowCount = 0;
+  /** The index of the change of each pet. */
+  readonly #places = new Map<bigint, number>();
+  readonly #parts = new Map<bigint, Change[]>();
   // Most files give all rows the same reason, so one text is shared instead of keeping a piece of the file for each.
   #lastReason: string | undefined;
   #lastRef: string | undefined;
@@ -91,11 +130,36 @@ class ChangeCollector implements RowSink {
     if (reason !== (this.#lastReason ?? '')) this.#lastReason = this.#text(row, 'reason', reason);
     if (ref !== (this.#lastRef ?? '')) this.#lastRef = this.#text(row, 'ref', ref);
     if (petId === undefined) return;
-    this.#seen.add(petId, line);
-    if (this.problems.total > 0) return;
+    this.rowCount += 1;
     if (status !== '' || name !== '')
-      this.forReader.set(petId, { line, status: ownCopy(status.trim()), name: ownCopy(name.trim()) });
-    this.changes.push({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
+      this.forReader.push({ line, petId, status: ownCopy(status.trim()), name: ownCopy(name.trim()) });
+    this.#add({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
+  }
+
+  /** Adds a change. Deltas of one pet are added up; any other second row of a pet is an error that names both lines. */
+  #add(change: Change): void {
+    const { petId, line } = change;
+    const place = this.#places.get(petId);
+    const first = place === undefined ? undefined : this.changes[place];
+    if (place === undefined || first === undefined) {
+      this.#places.set(petId, this.changes.push(change) - 1);
+      return;
+    }
+    const sum = sumOf(first, change);
+    if (typeof sum === 'string') {
+      this.problems.add({ line, message: repeatedText(petId, first.line, this.problems.unit) + sum });
+      return;
+    }
+    this.changes[place] = sum;
+    this.#parts.set(petId, [...(this.#parts.get(petId) ?? [first]), change]);
+  }
+
+  get addedUp(): readonly AddedUp[] {
+    return Array.from(this.#parts, ([petId, parts]) => ({
+      petId,
+      lines: parts.map(({ line }) => line),
+      deltas: parts.map(({ delta = 0 }) => delta),
+    }));
   }
 
   #petId(row: RawRow): bigint | undefined {

@@ -38,13 +38,21 @@ export class StockReader {
   readonly #context: RunContext;
   readonly #onItem: (item: InventoryItem) => void;
   readonly #isBegun: boolean;
+  readonly #onListed: ((item: InventoryItem) => void) | undefined;
 
   /**
    * @param onItem called with each requested item
    * @param isBegun whether the run has already begun. The service then had the run's pets, so an empty list is
    * an error
+   * @param onListed called with each item of the list, also with those that were not requested
    */
-  constructor(context: RunContext, onItem: (item: InventoryItem) => void = () => {}, isBegun = false) {
+  constructor(
+    context: RunContext,
+    onItem: (item: InventoryItem) => void = () => {},
+    isBegun = false,
+    onListed?: (item: InventoryItem) => void,
+  ) {
+    this.#onListed = onListed;
     this.#context = context;
     this.#onItem = onItem;
     this.#isBegun = isBegun;
@@ -121,7 +129,7 @@ export class StockReader {
       seen.items += 1;
       if (petIds.has(item.petId)) quantities.unreadable.set(item.petId, item);
     };
-    const batches = counting(this.#context.client.scanInventory({ ...read, onUnreadable }), seen);
+    const batches = counting(this.#context.client.scanInventory({ ...read, onUnreadable }), seen, this.#onListed);
     await eachPicked(batches, petIds, (item) => {
       quantities.set(item.petId, item.quantity);
       this.#onItem(item);
@@ -138,9 +146,14 @@ export class StockReader {
   }
 }
 
-async function* counting(batches: AsyncIterable<ItemColumns>, seen: { items: number }): AsyncGenerator<ItemColumns> {
+async function* counting(
+  batches: AsyncIterable<ItemColumns>,
+  seen: { items: number },
+  onListed: ((item: InventoryItem) => void) | undefined,
+): AsyncGenerator<ItemColumns> {
   for await (const batch of batches) {
     seen.items += batch.length;
+    if (onListed !== undefined) for (let at = 0; at < batch.length; at += 1) onListed(batch.itemAt(at));
     yield batch;
   }
 }

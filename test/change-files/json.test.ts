@@ -42,7 +42,7 @@ describe('readChanges of JSON', () => {
   });
 
   it('finds no changes in an empty array', async () => {
-    expect(await read(' [ ] ')).toEqual({ ok: true, changes: [], forReader: new Map(), unit: 'line' });
+    expect(await read(' [ ] ')).toMatchObject({ ok: true, changes: [], rowCount: 0 });
   });
 
   it('reports an empty file', async () => {

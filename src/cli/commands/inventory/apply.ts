@@ -1,6 +1,8 @@
+import type { ReadRows } from '../../../change-files/read-changes.ts';
+import { formatOfName } from '../../../change-files/read-rows.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { counted, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
-import { planChanges } from '../../../inventory/plan.ts';
+import { counted, fifteenDigitsThenZeros, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
+import { type PlanProblem, planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
@@ -23,7 +25,7 @@ import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
 import { openPlanOut } from './plan-out.ts';
-import { ReaderCellCheck } from './reader-cells.ts';
+import { RowEvidence } from './row-evidence.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -32,6 +34,7 @@ const applyOptions = optionRows(
   ['--column <field=name>', 'the column of a field, such as petId=SKU; may be given several times', collect],
   ['--ignore-columns', 'ignore unknown columns, except those that look like `expected`'],
   ['--min-rows <n>', 'refuse a file with fewer rows, for example an incomplete download'],
+  ['--ignore-names', 'apply rows although their name is that of another pet'],
   ['--skip-unknown', 'skip pets that the service does not have, instead of refusing the file'],
   ['--failed-out <file>', 'save the rows that were not written, as a file for apply'],
   [
@@ -54,7 +57,7 @@ export const defineApply = define({
     'and asks for confirmation. Each change is in the history before it is sent, so that the run can be resumed after a crash, ' +
     'and undone. Sends one request, plus one per row that changes.\n\n' +
     'The columns are petId (or id), and quantity (or qty) or delta (or adjust), in any order. Optional columns are ' +
-    'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns if they differ from the current ones. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
+    'expected, reason, ref, status and name. Status and name are for you to read: apply does not write them, and warns if they differ from the current ones. A row with the name of another pet is refused. Deltas of one pet are added up. A blank quantity changes nothing. A row whose stock is not the `expected` one is a ' +
     `conflict and is not written.\n\n${experimental}`,
   options: applyOptions,
   examples: [
@@ -78,8 +81,8 @@ export const defineApply = define({
 });
 
 async function resume(invocation: Invocation, run: string, options: ApplyOptions, file: string | undefined) {
-  const { format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref } = options;
-  const ofFile = [file, format, column, ignoreColumns, minRows, skipUnknown, planOut, again, reason, ref];
+  const { format, column, ignoreColumns, ignoreNames, minRows, skipUnknown, planOut, again, reason, ref } = options;
+  const ofFile = [file, format, column, ignoreColumns, ignoreNames, minRows, skipUnknown, planOut, again, reason, ref];
   if (ofFile.some((given) => given !== undefined)) {
     const { store, env } = invocation.globals;
     throw new UsageError(
@@ -117,7 +120,7 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
   const keepPlan = await openPlanOut(invocation, planOut, { dryRun, force: replacing.force, input: file });
   invocation.questions.stdinIsTaken = file === '-';
   await withContinueHint(applyCommand(invocation, file), async () => {
-    const { access, job, guard } = await planFile(invocation, file, options, failedOut);
+    const { access, job, guard } = await planFile(invocation, file, options);
     try {
       const onBegun = failedOut?.isInput ? undefined : failedOut?.empty;
       const keeping = { keepFailed: failedOut?.keep, keepPlan };
@@ -129,47 +132,34 @@ async function runFile(invocation: Invocation, file: string, given: ApplyOptions
 }
 
 /** Reads and plans a file. This is a separate function, so that the content of the file is released before the run. */
-async function planFile(
-  invocation: Invocation,
-  file: string,
-  options: FileOptions,
-  failedOut: Awaited<ReturnType<typeof openFailedOut>>,
-) {
+async function planFile(invocation: Invocation, file: string, options: FileOptions) {
   const { target, questions } = invocation;
   const command = applyCommand(invocation, file);
-  const isKept = options.dryRun || failedOut?.isInput;
-  const { changes, forReader, unit } = await readChangeFile(invocation, file, options).finally(
-    () => isKept || failedOut?.empty(),
-  );
+  const read = await readChangeFile(invocation, file, options);
+  const { changes, forReader } = read;
   if (!options.dryRun) questions.requireAnswer({ previewCommand: petstock`${command} --dry-run` });
   const access = { invocation, connection: await invocation.connections.connect({ bulk: true, writes: true }) };
   const petIds = new Set(changes.map(({ petId }) => petId));
   const hasDeltas = changes.some(({ delta }) => delta !== undefined);
   const [contentHash, earlierHash] = [contentHashOf(changes), earlierHashOf(changes)];
-  const { again = false, skipUnknown = false, reason, ref } = options;
+  const { again = false, ignoreNames = false, skipUnknown = false, reason, ref } = options;
   const guard = new DuplicateFileGuard(access, { file, contentHash, earlierHash, hasDeltas, again });
   const earlier = options.dryRun ? undefined : await guard.check();
   await invocation.connections.announce();
-  const cells = new ReaderCellCheck(forReader, unit);
-  const reader = new StockReader(access.connection, cells.see);
+  const hasNames = !ignoreNames && forReader.some(({ name }) => name !== '');
+  const evidence = new RowEvidence(read, hasNames ? (await invocation.shopCodes())?.names : undefined);
+  const reader = new StockReader(access.connection, undefined, false, evidence.see);
   const { quantities, readVersion, readAt } = await reader.readAfterInFlight(petIds);
-  await cells.warn(invocation);
   const noted =
     reason === undefined && ref === undefined
       ? changes
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const { rows, problems } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
-  if (problems.length > 0) {
-    const absent = skipUnknown ? [] : absentPets(changes, quantities);
-    const code = absent.find(mayBeBarCode);
-    const codes = invocation.hasCodes ? [] : ['--codes', '<codes.csv>'];
-    const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
-    const hint = code !== undefined ? count : absent.length > 0 ? petstock`${command} --skip-unknown` : undefined;
-    const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
-    throw faultyFile(file, { problems, total: problems.length, unit }, `nothing was written${why}`, hint);
-  }
+  const absent = skipUnknown ? [] : absentPets(changes, quantities);
+  requireMeant(invocation, { file, command, read, hasDeltas }, problems, absent, evidence);
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
-  const intention = { verb: 'Write' as const, earlier, facts: await warnOfOpenRun(access, subject, rows) };
+  const facts = [...(await evidence.tell(invocation, rows)), ...(await warnOfOpenRun(access, subject, rows))];
+  const intention = { verb: 'Write' as const, earlier, facts };
   // Another process may have applied the file since the first check.
   const requireNotDuplicate = async () => {
     await guard.check();
@@ -180,6 +170,58 @@ async function planFile(
     job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
     guard,
   };
+}
+
+interface PlannedFile {
+  readonly file: string;
+  readonly command: readonly string[];
+  readonly read: ReadRows;
+  readonly hasDeltas: boolean;
+}
+
+/**
+ * Checks that each row means a pet that the service has, and the one whose name it has. A person at a terminal is asked
+ * about names instead.
+ * @throws UsageError with every error of the plan
+ */
+function requireMeant(
+  invocation: Invocation,
+  { file, command, read: { unit }, hasDeltas }: PlannedFile,
+  problems: readonly PlanProblem[],
+  absent: readonly Change[],
+  evidence: RowEvidence,
+): void {
+  const misnamed = invocation.questions.willAsk() ? [] : evidence.misnamed;
+  const faults = [...problems, ...misnamed].toSorted((one, other) => one.line - other.line);
+  if (faults.length === 0) return;
+  const roundings = new Map(
+    absent.flatMap(({ line, petId }) => {
+      const rounding = evidence.roundingOf(petId);
+      return rounding === undefined ? [] : [[line, rounding] as const];
+    }),
+  );
+  const told = faults.map((fault) => {
+    const rounding = misnamed.includes(fault) ? undefined : roundings.get(fault.line);
+    return rounding === undefined ? fault : { ...fault, message: `${fault.message}: ${rounding}` };
+  });
+  const code = absent.map(({ petId }) => petId).find(mayBeBarCode);
+  const isRounded = roundings.size > 0 || absent.some(({ petId }) => fifteenDigitsThenZeros.test(`${petId}`));
+  const codes = invocation.hasCodes ? [] : ['--codes', '<codes.csv>'];
+  const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(invocation.target)}`;
+  const isJson = ['json', 'ndjson'].includes(formatOfName(file) ?? '');
+  const asText = isJson ? ['-o', 'json', '--string-ids'] : ['--spreadsheet'];
+  const exact = petstock`inventory export ${'<file>'} ${asText} ${targetWords(invocation.target)}`;
+  const hint = isRounded
+    ? exact
+    : code !== undefined
+      ? count
+      : absent.length > 0
+        ? petstock`${command} --skip-unknown`
+        : misnamed.length > 0
+          ? petstock`${command} --ignore-names`
+          : undefined;
+  const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
+  throw faultyFile(file, { problems: told, total: told.length, unit }, `nothing was written${why}`, hint);
 }
 
 /**
@@ -202,9 +244,9 @@ async function warnOfOpenRun(
 }
 
 /**
- * Returns the pets that the service does not have. This is a separate function, because a closure in `planFile` would
+ * Returns the changes of pets that the service does not have. This is a separate function, because a closure in `planFile` would
  * keep the stock in memory during the run.
  */
-function absentPets(changes: readonly Change[], quantities: Quantities): bigint[] {
-  return changes.flatMap(({ petId }) => (isAbsent(quantities, petId) ? petId : []));
+function absentPets(changes: readonly Change[], quantities: Quantities): Change[] {
+  return changes.filter(({ petId }) => isAbsent(quantities, petId));
 }

@@ -31,9 +31,8 @@ export async function readChangeFile(invocation: Invocation, file: string, optio
   const bytes = readNamedFile(file, invocation.context);
   const result = await readChanges(bytes, { name, format: wanted, columns, ignoreColumns });
   if (result.ok) {
-    const changes = [...result.changes];
-    if (changes.length >= minRows) return { unit: result.unit, changes, forReader: result.forReader };
-    const found = `${file === '-' ? 'stdin' : file} has ${counted(changes.length, 'row')}`;
+    if (result.rowCount >= minRows) return result;
+    const found = `${file === '-' ? 'stdin' : file} has ${counted(result.rowCount, 'row')}`;
     throw new UsageError(`${found}, fewer than --min-rows ${minRows}. Nothing was sent`);
   }
   const { remedy } = result;

@@ -1,0 +1,68 @@
+/** Number of digits that a spreadsheet keeps. */
+const spreadsheetDigits = 15;
+const smallestRounded = 10n ** BigInt(spreadsheetDigits);
+
+/**
+ * Returns what programs make of an id that has more digits than they keep: the nearest double as JavaScript, jq and C
+ * print it, and 15 digits with zeros, cut off or rounded, as in a spreadsheet. Includes the id itself if one of them
+ * keeps it.
+ */
+export function roundedForms(petId: bigint): ReadonlySet<bigint> {
+  const length = `${petId}`.replace('-', '').length;
+  if (length <= spreadsheetDigits) return new Set();
+  const double = Number(petId);
+  const unit = 10n ** BigInt(length - spreadsheetDigits);
+  const rest = petId % unit;
+  const cut = petId - rest;
+  const isUp = (rest < 0n ? -rest : rest) * 2n >= unit;
+  const up = petId < 0n ? cut - unit : cut + unit;
+  return new Set([BigInt(double), BigInt(`${double}`), withSeventeenDigits(double), cut, isUp ? up : cut]);
+}
+
+/** Returns a whole double as C prints it with 17 digits. */
+function withSeventeenDigits(double: number): bigint {
+  const [digits = '', exponent] = double.toPrecision(17).split('e');
+  if (exponent === undefined) return BigInt(double);
+  return BigInt(digits.replace('.', '')) * 10n ** BigInt(Number(exponent) - 16);
+}
+
+function isShort(petId: bigint): boolean {
+  return petId < smallestRounded && petId > -smallestRounded;
+}
+
+/** Reports whether an id may be a rounded form. This is faster than `roundedForms`, for files with many long ids. */
+function mayBeRounded(petId: bigint): boolean {
+  return !isShort(petId) && (petId % 10n === 0n || BigInt(Number(petId)) === petId);
+}
+
+/** Finds the pets whose ids a program may have rounded to the ids in a file. */
+export class RoundedIds {
+  readonly #suspects: ReadonlySet<bigint>;
+  /** The doubles of the suspects. A pet with another double can only have been cut to 15 digits. */
+  readonly #doubles: ReadonlySet<number>;
+  readonly #areCut: boolean;
+  readonly #exact = new Map<bigint, bigint[]>();
+
+  /** @param petIds the ids in the file */
+  constructor(petIds: Iterable<bigint>) {
+    const suspects = [...petIds].filter((petId) => mayBeRounded(petId) && roundedForms(petId).has(petId));
+    this.#suspects = new Set(suspects);
+    this.#doubles = new Set(suspects.map(Number));
+    this.#areCut = suspects.some((petId) => petId % 10n === 0n);
+  }
+
+  /** Compares a pet of the service with the ids in the file. It is bound, so that it can be passed as a callback. */
+  readonly see = ({ petId }: { readonly petId: bigint }): void => {
+    if (this.#suspects.size === 0 || isShort(petId)) return;
+    if (!this.#areCut && !this.#doubles.has(Number(petId))) return;
+    for (const form of roundedForms(petId)) {
+      if (form === petId || !this.#suspects.has(form)) continue;
+      this.#exact.set(form, [...(this.#exact.get(form) ?? []), petId]);
+    }
+  };
+
+  /** Returns the pets that round to an id in the file. */
+  exactOf(petId: bigint): readonly bigint[] {
+    return this.#exact.get(petId) ?? [];
+  }
+}

@@ -1,0 +1,210 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { changeFile, confirming, openShop, type Shop, stockOf, test } from '../../../support/shop.ts';
+
+async function named(names: Readonly<Record<string, string>>, options: Parameters<typeof openShop>[0] = {}) {
+  const shop = await openShop(options);
+  const rows = Object.entries(names).map(([petId, name]) => `,${petId},${name}\n`);
+  await shop.run(['config', 'set', 'codes', changeFile(shop, `code,petId,name\n${rows.join('')}`, 'codes.csv')]);
+  return shop;
+}
+
+const writes = ({ sent }: { readonly sent: readonly string[] }) => sent.filter((each) => each.startsWith('PATCH'));
+
+describe('a row with the name of another pet', () => {
+  const rows = 'petId,name,quantity\n4,Rex,11\n5,Puppy,7\n';
+  const names = { 4: 'Rex', 5: 'Gecko', 8: 'puppy' };
+
+  test('is a fault with --yes, and nothing is written', async () => {
+    const shop = await named(names);
+    const file = changeFile(shop, rows);
+    const said = 'line 3: pet 5 is "Gecko", but the name here is "Puppy", which is pet 8';
+    for (const words of ['--yes', '--yes --json', '--dry-run']) {
+      const refused = await shop.exits(`inventory apply ${file} ${words}`, 2, words.includes('json') ? [] : said);
+      expect(writes(refused)).toEqual([]);
+    }
+    const { stderr } = await shop.run(`inventory apply ${file} --yes`);
+    expect(stderr).toContain(`Hint: petstock inventory apply ${file} --yes --env staging --ignore-names`);
+    const applied = await shop.exits(`inventory apply ${file} --yes -q --ignore-names`, 0);
+    expect(applied.stderr).toBe('');
+    expect(writes(applied)).toHaveLength(2);
+    expect(await shop.refused('inventory apply --resume latest --ignore-names')).toContain('--resume takes the rows');
+  });
+
+  test('is shown with both names at a question', async () => {
+    const shop = await named(names);
+    const { asked, prompts } = confirming(false);
+    const { stderr } = await shop.exits(`inventory apply ${changeFile(shop, rows)}`, 2, [], { terminal: 200, prompts });
+    expect(stderr).toContain('pet 5 is "Gecko", but the name here is "Puppy", which is pet 8');
+    expect(asked[0]).toContain('with the name of another pet in 1 row');
+  });
+
+  test('is accepted if the pet has that name, too, and warned of if no pet has it', async () => {
+    const shop = await named({ 4: 'Goldfish', 5: 'Goldfish' });
+    const { stderr } = await shop.exits('inventory apply - --yes -q', 0, [], {
+      stdin: 'petId,name,quantity\n4,GOLDFISH ,1\n5,Goldfish,2\n8,Leo,1\n',
+    });
+    expect(stderr).toBe("Warning: The name on line 4 differs from the shop's, and apply does not change it.\n");
+  });
+
+  test('is found on each line of a pet whose deltas are added up', async () => {
+    const shop = await named(names);
+    const stdin = 'petId,name,delta\n4,Rex,1\n4,Gecko,1\n';
+    expect((await shop.exits('inventory apply - --yes', 2, 'line 3: pet 4', { stdin })).sent).toHaveLength(1);
+  });
+});
+
+describe('an id that a program rounded', () => {
+  /** Opens a shop with two pets whose ids JavaScript makes equal, and one of 18 digits. */
+  async function bigShop(ids: readonly string[]): Promise<Shop> {
+    const shop = await openShop({ pets: 3 });
+    const file = changeFile(
+      shop,
+      `petId,quantity,status\n${ids.map((id) => `${id},5,available\n`).join('')}`,
+      'big.csv',
+    );
+    await shop.exits(`sandbox import ${file} --yes`, 0);
+    return shop;
+  }
+
+  test.for([
+    ['by jq', '675127116845989888', '675127116845989900'],
+    ['by JavaScript', '9007199254740993', '9007199254740992'],
+    ['by a spreadsheet', '9007199254740993', '9007199254740990'],
+    ['by a spreadsheet, as a large one', '1234567890123456789', '1234567890123460000'],
+    ['by C', '1234567890123456789', '1234567890123456800'],
+  ])('is refused as probably rounded %s, with the pet that rounds to it', async ([, exact, rounded]) => {
+    const shop = await bigShop(['4', `${exact}`]);
+    for (const [text, name, hint] of [
+      [`petId,quantity\n${rounded},3\n`, 'a.csv', 'export .*--spreadsheet'],
+      [`[{"petId":${rounded},"quantity":3}]`, 'a.json', 'export .*--string-ids'],
+    ] as const) {
+      const command = `inventory apply ${changeFile(shop, text, name)} --yes -e sandbox`;
+      const { stderr, requests } = await shop.exits(
+        command,
+        2,
+        `no pet ${rounded} in sandbox: the id was probably rounded`,
+      );
+      expect(stderr).toContain(`pet ${exact} rounds to it`);
+      expect(stderr).toMatch(new RegExp(`Hint: petstock inventory ${hint}`));
+      expect(stderr).not.toContain('--skip-unknown');
+      expect(requests).toHaveLength(1);
+    }
+    const skipped = `inventory apply ${join(shop.folders.state, '../a.csv')} --yes -e sandbox --skip-unknown`;
+    await shop.exits(
+      skipped,
+      0,
+      `pet ${rounded} is left out, but the id was probably rounded: pet ${exact} rounds to it`,
+    );
+  });
+
+  test('is warned of if both pets exist, but not if the file has both', async () => {
+    const shop = await bigShop(['9007199254740992', '9007199254740993']);
+    const run = (rows: string) =>
+      shop.exits('inventory apply - --yes -q -e sandbox', 0, [], { stdin: `petId,quantity\n${rows}` });
+    expect((await run('9007199254740992,3\n')).stderr).toBe(
+      'Warning: Line 2: pet 9007199254740992 may have been meant as pet 9007199254740993, whose id a program rounds to this one.\n',
+    );
+    expect((await run('9007199254740992,4\n9007199254740993,4\n')).stderr).toBe('');
+    expect((await run('9007199254740993,6\n')).stderr).toBe('');
+  });
+
+  test('is no reason to warn about an unknown id that nothing rounds to', async () => {
+    const shop = await bigShop(['4', '9007199254740993']);
+    const { stderr } = await shop.exits('inventory apply - --yes -e sandbox', 2, '--skip-unknown', {
+      stdin: 'petId,quantity\n1007199254740992,3\n',
+    });
+    expect(stderr).not.toContain('rounded');
+  });
+});
+
+describe('two lines of one pet', () => {
+  test('are added up in a file of deltas, and shown', async ({ shop }) => {
+    const stdin = 'petId,delta,ref\n4,5,box 1\n5,1,box 1\n4,7,box 2\n';
+    const before = await stockOf(shop);
+    const applied = await shop.exits('inventory apply - --yes -q --json', 0, [], { stdin });
+    expect(applied.stderr).toBe('Warning: The deltas on lines 2 and 4 are added up for pet 4: +5 +7 = +12.\n');
+    const stock = await stockOf(shop);
+    expect((stock.get('4') ?? 0) - (before.get('4') ?? 0)).toBe(12);
+    const { run, rows } = JSON.parse(applied.stdout);
+    expect(rows).toMatchObject([
+      { line: 2, petId: 4, before: 39, after: 51 },
+      { line: 3, petId: 5 },
+    ]);
+    const history = await shop.json(`history show ${run} --json`);
+    expect(history.rows[0].ref).toBe('box 1, box 2');
+    // The same file with its rows in another order is the same file.
+    const again = { stdin: 'petId,delta,ref\n4,7,box 2\n4,5,box 1\n5,1,box 1\n' };
+    expect(await shop.refused('inventory apply - --yes', again)).toContain('was applied at');
+    const { asked, prompts } = confirming(false);
+    const other = changeFile(shop, 'petId,delta\n4,-1\n4,-2\n');
+    const typed = await shop.exits(`inventory apply ${other}`, 2, [], { terminal: 200, prompts });
+    expect(typed.stderr).toContain('The deltas on lines 2 and 3 are added up for pet 4: -1 -2 = -3.');
+    expect(asked[0]).toContain('39 → 36'.replace('39', '51').replace('36', '48'));
+  });
+
+  test.for([
+    ['quantities', 'petId,quantity\n4,5\n4,5\n', 'line 3: pet 4 is already on line 2'],
+    ['a quantity and a delta', 'petId,quantity,delta\n4,5,\n4,,5\n', 'line 3: pet 4 is already on line 2'],
+    ['other expected stocks', 'petId,delta,expected\n4,5,39\n4,5,44\n', 'pet 4 is already on line 2, with another'],
+    ['a sum out of range', 'petId,delta\n4,9007199254740991\n4,1\n', 'their sum is out of range'],
+  ] as const)('are refused with both lines if they have %s', async ([, text, said], { shop }) => {
+    expect(await shop.refused(`inventory apply ${changeFile(shop, text)} --yes`)).toContain(said);
+  });
+});
+
+describe('a delta below zero', () => {
+  test('is written, said apart, and counted under max-zero', async ({ shop }) => {
+    const stdin = 'petId,delta\n5,-3\n';
+    const refused = await shop.exits('inventory apply - --yes --max-zero 0', 2, 'below', { stdin });
+    expect(writes(refused)).toEqual([]);
+    const { stderr } = await shop.exits('inventory apply - --yes -q', 0, [], { stdin });
+    expect(stderr).toBe('Warning: Pet 5 goes BELOW ZERO: 1 → -2.\n');
+    const { asked, prompts } = confirming(false);
+    await shop.exits(`inventory apply ${changeFile(shop, 'petId,delta\n5,-1\n4,1\n')}`, 2, [], {
+      terminal: 200,
+      prompts,
+    });
+    expect(asked[0]).toContain('1 pet BELOW ZERO');
+  });
+});
+
+test('asks whether a file is of another environment if most rows expect another stock', async ({ shop }) => {
+  const text = 'petId,expected,quantity\n1,99,1\n2,98,2\n4,39,38\n';
+  const { stderr, sent } = await shop.exits('inventory apply - --yes -q', 8, [], { stdin: text });
+  expect(stderr).toContain(
+    'Warning: 2 of 3 rows expect another stock than staging has. Is the file of another environment or store, or an old one?',
+  );
+  expect(writes({ sent })).toHaveLength(1);
+  // The rows of a file that was applied before expect what was there then.
+  const edited = changeFile(shop, 'petId,expected,quantity\n5,1,7\n8,32,9\n', 'edited.csv');
+  await shop.exits(`inventory apply ${edited} --yes -q`, 0);
+  expect((await shop.exits(`inventory apply ${edited} --yes -q`, 7)).stderr).not.toContain('another environment');
+});
+
+describe('the file of --failed-out', () => {
+  const old = 'petId,status,expected,quantity,reason,ref\n4,,39,12,,\n';
+
+  test.for([
+    ['missing', 'none.csv', 2],
+    ['faulty', 'faulty.csv', 2],
+    ['of an unknown pet', 'unknown.csv', 2],
+  ] as const)('keeps the rows of an earlier run if the input is %s', async ([, name, code], { shop }) => {
+    shop.service.setFaults(['PATCH /inventory/*:status=400']);
+    const failed = join(shop.folders.state, '../failed.csv');
+    const first = changeFile(shop, 'petId,quantity\n4,12\n', 'first.csv');
+    await shop.exits(`inventory apply ${first} --yes --failed-out ${failed}`, 10);
+    expect(readFileSync(failed, 'utf8')).toBe(old);
+    changeFile(shop, 'petId,quantity\n4,x\n', 'faulty.csv');
+    changeFile(shop, 'petId,quantity\n404,1\n', 'unknown.csv');
+    const input = join(shop.folders.state, '..', name);
+    await shop.exits(`inventory apply ${input} --yes --failed-out ${failed}`, code);
+    expect(readFileSync(failed, 'utf8')).toBe(old);
+    shop.service.setFaults([]);
+    await shop.exits(`inventory apply ${first} --yes --failed-out ${failed}`, 0);
+    expect(readFileSync(failed, 'utf8')).toBe('');
+    writeFileSync(failed, 'hours of work');
+    expect(await shop.refused(`inventory apply ${first} --yes --failed-out ${failed}`)).toContain('already exists');
+  });
+});
