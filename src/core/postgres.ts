@@ -63,9 +63,10 @@ export async function initPostgres({ url, clock }: PostgresOptions): Promise<'no
     await session.ask([statement('BEGIN'), statement("SELECT set_config('statement_timeout', '0', true)")]);
     if (schema === undefined) await session.ask([...make.map((sql) => statement(sql)), statement('COMMIT')], true);
     else {
-      const run = async (sql: string, values: Statement['values'] = []) =>
-        (await session.ask([{ sql, values }], true))[0] ?? [];
-      await migrateSchema(run, clock.now());
+      await migrateSchema(
+        async (sql, values = []) => (await session.ask([{ sql, values }], true))[0] ?? [],
+        clock.now(),
+      );
       await session.ask([statement('UPDATE petstock.meta SET schema = ?', schemaVersion), statement('COMMIT')]);
     }
     return schema === undefined ? 'nothing' : 'state of 0.3.0';

@@ -165,6 +165,15 @@ export class RecordedRuns {
     return { runs: number(sizes?.runs) ?? 0, rows: number(sizes?.rows) ?? 0 };
   }
 
+  /** Returns what is damaged, one line each: in the words of the database, and the runs that lack rows. */
+  async check(): Promise<readonly string[]> {
+    const findings = await this.store.check();
+    if (findings.length > 0) return findings;
+    const select = `SELECT runs.run FROM runs LEFT JOIN rows ON rows.run = runs.run
+      GROUP BY runs.run, runs.changes HAVING count(rows.row) <> runs.changes ORDER BY runs.run`;
+    return (await this.#ask(statement(select))).map(({ run }) => `Run ${runIdIn(run)} lacks rows`);
+  }
+
   async #ask(question: Statement): Promise<readonly Answer[]> {
     const { answers } = await this.store.ask([question]);
     return answers[0] ?? [];

@@ -1,4 +1,14 @@
-import { accessSync, closeSync, constants, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { syncPath } from '../shared/atomic-file.ts';
@@ -183,10 +193,15 @@ async function prepare(database: Database, file: string, options: StateFileOptio
   });
 }
 
-async function migrate(database: Database, { clock }: StateFileOptions): Promise<void> {
+async function migrate(database: Database, { folder, clock }: StateFileOptions): Promise<void> {
   const { migrateSchema } = await import('./state-of-030.ts');
   database.exec('BEGIN IMMEDIATE');
   try {
+    // A process of 0.3.0 is present for 15 s at a time.
+    const present = database.prepare('SELECT 1 FROM presence WHERE expires > ? AND expires <= ?');
+    if (present.get(clock.monotonic(), clock.monotonic() + 15_000) !== undefined) {
+      throw new UnavailableError(`petstock 0.3.0 is using the state in ${folder}. Try again when it has ended`);
+    }
     await migrateSchema(async (sql, values = []) => database.prepare(sql).all(...values) as Answer[], clock.now());
     database.exec(`PRAGMA user_version = ${schemaVersion}; COMMIT`);
   } catch (error) {
@@ -194,7 +209,11 @@ async function migrate(database: Database, { clock }: StateFileOptions): Promise
     throw error;
   }
   database.prepare('PRAGMA incremental_vacuum').all();
+  for (const name of readdirSync(folder)) if (notesOf030.test(name)) rmSync(join(folder, name), { force: true });
 }
+
+/** Files that 0.3.0 kept beside its state. */
+const notesOf030 = /^(begun-contents.*|(current|highest|leaving)-[\w-]+|(gate|told)-.+\.json|gates\.lock)$/;
 
 function versionOf(database: Database, file: string): number {
   const pragma = (name: string) => Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { History } from '../../src/core/history.ts';
-import { initPostgres, openPostgres } from '../../src/core/postgres.ts';
+import { openState } from '../../src/core/open-state.ts';
+import { initPostgres } from '../../src/core/postgres.ts';
 import type { PlannedRow, RunHead } from '../../src/core/run-records.ts';
-import { openSqlite } from '../../src/core/sqlite.ts';
 import type { Store } from '../../src/core/store.ts';
 import { type Clock, createSystemClock } from '../../src/shared/clock.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -24,17 +24,15 @@ export const systemClock = createSystemClock(process.hrtime.bigint);
 export async function newState(engine: Engine): Promise<SharedState> {
   const place = engine === 'sqlite' ? newFolder() : await temporaryDatabase();
   if (engine === 'postgres') await initPostgres({ url: place, clock: systemClock });
-  return {
-    place,
-    open: async (clock = systemClock) => {
-      const store =
-        engine === 'sqlite'
-          ? await openSqlite({ folder: place, clock, warn: () => {} })
-          : await openPostgres({ url: place, clock });
-      onTestFinished(() => store.close());
-      return store;
-    },
-  };
+  return { place, open: (clock) => openedIn(place, clock) };
+}
+
+/** @param place a folder, or the URL of a database */
+export async function openedIn(place: string, clock: Clock = systemClock): Promise<Store> {
+  const url = place.startsWith('postgres') ? place : undefined;
+  const store = await openState({ folder: place, url, clock, warn: () => {} });
+  onTestFinished(() => store.close());
+  return store;
 }
 
 export function historyOf(store: Store): History {

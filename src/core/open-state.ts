@@ -1,7 +1,7 @@
 import { mayHaveState, type StateFileOptions } from './state-file.ts';
 import type { Store } from './store.ts';
 
-export interface OpenStoreOptions extends StateFileOptions {
+export interface OpenStateOptions extends StateFileOptions {
   /** The URL of a shared state; undefined for this machine's own, in the folder. */
   readonly url: string | undefined;
 }
@@ -10,13 +10,13 @@ export interface OpenStoreOptions extends StateFileOptions {
  * Opens the shared state, or this machine's own, which it creates if it is missing.
  * @throws UnavailableError if the state can't be reached or is locked for too long; FailureError if it can't be used
  */
-export async function openStore({ url, ...options }: OpenStoreOptions): Promise<Store> {
+export async function openState({ url, ...options }: OpenStateOptions): Promise<Store> {
   // Loaded late: a command needs one of the two.
   if (url === undefined) return (await import('./sqlite.ts')).openSqlite(options);
   return (await import('./postgres.ts')).openPostgres({ ...options, url });
 }
 
-/** Like `openStore`, but creates nothing: undefined if this machine has no state yet. */
-export async function openExistingStore(options: OpenStoreOptions): Promise<Store | undefined> {
-  return options.url === undefined && !mayHaveState(options.folder) ? undefined : openStore(options);
+/** Like `openState`, but creates nothing: undefined if this machine has no state yet. */
+export async function openExistingState(options: OpenStateOptions): Promise<Store | undefined> {
+  return options.url === undefined && !mayHaveState(options.folder) ? undefined : openState(options);
 }
