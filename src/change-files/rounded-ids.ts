@@ -35,6 +35,15 @@ function mayBeRounded(petId: bigint): boolean {
   return !isShort(petId) && (petId % 10n === 0n || BigInt(Number(petId)) === petId);
 }
 
+/**
+ * Reports whether an id looks as if a program had rounded it. Each id of 16 digits below 2^53 is a double, so such an
+ * id has to end in a zero.
+ */
+export function looksRounded(petId: bigint): boolean {
+  const isSafe = BigInt.asIntN(54, petId) === petId;
+  return mayBeRounded(petId) && (!isSafe || petId % 10n === 0n) && roundedForms(petId).has(petId);
+}
+
 /** Finds the pets whose ids a program may have rounded to the ids in a file. */
 export class RoundedIds {
   readonly #suspects: ReadonlySet<bigint>;

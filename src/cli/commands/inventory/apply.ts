@@ -1,13 +1,10 @@
-import type { ReadRows } from '../../../change-files/read-changes.ts';
-import { formatOfName } from '../../../change-files/read-rows.ts';
 import type { BulkRow, Change } from '../../../inventory/change.ts';
-import { counted, fifteenDigitsThenZeros, isAbsent, mayBeBarCode, type Quantities } from '../../../inventory/items.ts';
-import { type PlanProblem, planChanges } from '../../../inventory/plan.ts';
+import { counted, isAbsent, type Quantities } from '../../../inventory/items.ts';
+import { planChanges } from '../../../inventory/plan.ts';
 import { StockReader } from '../../../runs/stock-reader.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { flagWords, petstock, targetWords } from '../../../shared/hint.ts';
 import { targetName } from '../../../shared/target.ts';
-import { faultyFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 import { openRunOf } from '../../runs/open-run.ts';
 import { performPlan } from '../../runs/perform.ts';
@@ -25,7 +22,7 @@ import { applyCommand, parseColumns, type ReadOptions, readChangeFile } from './
 import { contentHashOf, DuplicateFileGuard, earlierHashOf } from './duplicate-file-guard.ts';
 import { openFailedOut } from './failed-out.ts';
 import { openPlanOut } from './plan-out.ts';
-import { RowEvidence } from './row-evidence.ts';
+import { RowEvidence, requireMeant } from './row-evidence.ts';
 
 const help = 'petstock inventory apply --help';
 
@@ -156,7 +153,7 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
       : changes.map((change) => ({ ...change, reason: change.reason ?? reason, ref: change.ref ?? ref }));
   const { rows, problems } = planChanges(noted, quantities, { skipUnknown, env: targetName(target) });
   const absent = skipUnknown ? [] : absentPets(changes, quantities);
-  requireMeant(invocation, { file, command, read, hasDeltas }, problems, absent, evidence);
+  requireMeant(invocation, { file, command, hasDeltas, unit: read.unit, problems, absent }, evidence);
   const subject = { command: 'inventory apply', file, contentHash, hasDeltas };
   const facts = [...(await evidence.tell(invocation, rows)), ...(await warnOfOpenRun(access, subject, rows))];
   const intention = { verb: 'Write' as const, earlier, facts };
@@ -170,58 +167,6 @@ async function planFile(invocation: Invocation, file: string, options: FileOptio
     job: { subject, rows, stock: { readVersion, readAt }, intention, requireNotDuplicate },
     guard,
   };
-}
-
-interface PlannedFile {
-  readonly file: string;
-  readonly command: readonly string[];
-  readonly read: ReadRows;
-  readonly hasDeltas: boolean;
-}
-
-/**
- * Checks that each row means a pet that the service has, and the one whose name it has. A person at a terminal is asked
- * about names instead.
- * @throws UsageError with every error of the plan
- */
-function requireMeant(
-  invocation: Invocation,
-  { file, command, read: { unit }, hasDeltas }: PlannedFile,
-  problems: readonly PlanProblem[],
-  absent: readonly Change[],
-  evidence: RowEvidence,
-): void {
-  const misnamed = invocation.questions.willAsk() ? [] : evidence.misnamed;
-  const faults = [...problems, ...misnamed].toSorted((one, other) => one.line - other.line);
-  if (faults.length === 0) return;
-  const roundings = new Map(
-    absent.flatMap(({ line, petId }) => {
-      const rounding = evidence.roundingOf(petId);
-      return rounding === undefined ? [] : [[line, rounding] as const];
-    }),
-  );
-  const told = faults.map((fault) => {
-    const rounding = misnamed.includes(fault) ? undefined : roundings.get(fault.line);
-    return rounding === undefined ? fault : { ...fault, message: `${fault.message}: ${rounding}` };
-  });
-  const code = absent.map(({ petId }) => petId).find(mayBeBarCode);
-  const isRounded = roundings.size > 0 || absent.some(({ petId }) => fifteenDigitsThenZeros.test(`${petId}`));
-  const codes = invocation.hasCodes ? [] : ['--codes', '<codes.csv>'];
-  const count = petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(invocation.target)}`;
-  const isJson = ['json', 'ndjson'].includes(formatOfName(file) ?? '');
-  const asText = isJson ? ['-o', 'json', '--string-ids'] : ['--spreadsheet'];
-  const exact = petstock`inventory export ${'<file>'} ${asText} ${targetWords(invocation.target)}`;
-  const hint = isRounded
-    ? exact
-    : code !== undefined
-      ? count
-      : absent.length > 0
-        ? petstock`${command} --skip-unknown`
-        : misnamed.length > 0
-          ? petstock`${command} --ignore-names`
-          : undefined;
-  const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
-  throw faultyFile(file, { problems: told, total: told.length, unit }, `nothing was written${why}`, hint);
 }
 
 /**

@@ -1,10 +1,14 @@
+import type { PlaceUnit } from '../../../change-files/problems.ts';
 import type { ReadRows } from '../../../change-files/read-changes.ts';
-import { RoundedIds } from '../../../change-files/rounded-ids.ts';
-import type { BulkRow } from '../../../inventory/change.ts';
-import { counted, type InventoryItem } from '../../../inventory/items.ts';
+import { formatOfName } from '../../../change-files/read-rows.ts';
+import { looksRounded, RoundedIds } from '../../../change-files/rounded-ids.ts';
+import type { BulkRow, Change } from '../../../inventory/change.ts';
+import { counted, type InventoryItem, mayBeBarCode } from '../../../inventory/items.ts';
 import { plainText } from '../../../inventory/pet-names.ts';
 import type { PlanProblem } from '../../../inventory/plan.ts';
+import { petstock, targetWords } from '../../../shared/hint.ts';
 import { quoted } from '../../../shared/parsed.ts';
+import { faultyFile } from '../../input-file.ts';
 import type { Invocation } from '../../invocation/invocation.ts';
 
 /** Maximum number of lines or pets that a warning lists. */
@@ -13,13 +17,20 @@ const maxNamed = 20;
 /** The names of the shop by pet; undefined if it has none, or if they are to be ignored. */
 type Names = ReadonlyMap<bigint, string> | undefined;
 
+/** A row with the name of another pet. */
+export interface MisnamedRow extends PlanProblem {
+  readonly petId: bigint;
+  /** The pet with that name, or the first of several. */
+  readonly other: bigint;
+}
+
 /**
  * Compares the rows of a file with what else is known of their pets, because a row that is valid may still be for
  * another pet: its name, its status, ids that a program has rounded, the stock that it expects.
  */
 export class RowEvidence {
   /** The lines with the name of another pet, with a clause that has both names. */
-  readonly misnamed: readonly PlanProblem[];
+  readonly misnamed: readonly MisnamedRow[];
   readonly #renamed: readonly number[];
   readonly #restated = new Set<number>();
   readonly #rounded: RoundedIds;
@@ -44,12 +55,21 @@ export class RowEvidence {
     if (row !== undefined && row.status.toLowerCase() !== item.status.toLowerCase()) this.#restated.add(row.line);
   };
 
-  /** Returns which pets round to an id that the service doesn't have, as the end of a sentence; undefined if none do. */
+  /**
+   * Returns that an id was probably rounded, with the pets that round to it, as the end of a sentence; undefined if it
+   * does not look so.
+   */
   roundingOf(petId: bigint): string | undefined {
     const exact = this.#rounded.exactOf(petId);
-    if (exact.length === 0) return undefined;
+    const told = 'the id was probably rounded';
+    if (exact.length === 0) return looksRounded(petId) ? told : undefined;
     const shown = exact.slice(0, maxNamed).map((one) => this.#petText(one));
-    return `the id was probably rounded: ${shown.join(' and ')} ${exact.length === 1 ? 'rounds' : 'round'} to it`;
+    return `${told}, and ${shown.join(' and ')} ${exact.length === 1 ? 'rounds' : 'round'} to it`;
+  }
+
+  /** Reports whether the name of a row is that of a pet whose id was rounded to the row's. */
+  isRounded({ petId, other }: MisnamedRow): boolean {
+    return this.#rounded.exactOf(petId).includes(other);
   }
 
   /**
@@ -105,7 +125,7 @@ export class RowEvidence {
   /** Warns of an id that other pets round to, unless the file has these pets, too, or the row has the pet's name. */
   #roundingText({ line, petId, result }: BulkRow): string | undefined {
     if (result === 'skipped') {
-      const rounding = this.roundingOf(petId);
+      const rounding = this.#rounded.exactOf(petId).length === 0 ? undefined : this.roundingOf(petId);
       return rounding && `${this.#place(line)}: pet ${petId} is left out, but ${rounding}`;
     }
     const known = new Set(this.file.changes.map((change) => change.petId));
@@ -137,12 +157,70 @@ export class RowEvidence {
   }
 }
 
+/** A file that was planned, with what is wrong with its rows. */
+interface PlannedFile {
+  readonly file: string;
+  /** The words of the command, for hints. */
+  readonly command: readonly string[];
+  readonly hasDeltas: boolean;
+  readonly unit: PlaceUnit;
+  readonly problems: readonly PlanProblem[];
+  /** The changes of pets that the service does not have. */
+  readonly absent: readonly Change[];
+}
+
+/**
+ * Checks that each row means a pet that the service has, and the one whose name it has. A person at a terminal is asked
+ * about names instead.
+ * @throws UsageError with every error of the plan
+ */
+export function requireMeant(invocation: Invocation, planned: PlannedFile, evidence: RowEvidence): void {
+  const { file, unit, problems, absent } = planned;
+  const misnamed = invocation.questions.willAsk() ? [] : evidence.misnamed;
+  if (problems.length + misnamed.length === 0) return;
+  const absentIds = new Map(absent.map(({ line, petId }) => [line, petId]));
+  let isRounded = false;
+  const told = ({ line, message }: PlanProblem, rounding: string | undefined): PlanProblem => {
+    isRounded ||= rounding !== undefined;
+    return { line, message: rounding === undefined ? message : `${message}: ${rounding}` };
+  };
+  const faults = [
+    ...problems.map((fault) => {
+      const petId = absentIds.get(fault.line);
+      return told(fault, petId === undefined ? undefined : evidence.roundingOf(petId));
+    }),
+    ...misnamed.map((fault) => told(fault, evidence.isRounded(fault) ? 'the id was probably rounded' : undefined)),
+  ].toSorted((one, other) => one.line - other.line);
+  const code = absent.map(({ petId }) => petId).find(mayBeBarCode);
+  const why = code === undefined ? '' : `. ${code} looks like a bar code, but apply takes pet ids`;
+  const hint = isRounded ? exactExport(invocation, file) : hintFor(invocation, planned, code);
+  throw faultyFile(file, { problems: faults, total: faults.length, unit }, `nothing was written${why}`, hint);
+}
+
+/** Returns the command that exports ids in a form that no program rounds. */
+function exactExport({ target }: Invocation, file: string): string {
+  const isJson = ['json', 'ndjson'].includes(formatOfName(file) ?? '');
+  const asText = isJson ? ['-o', 'json', '--string-ids'] : ['--spreadsheet'];
+  return petstock`inventory export ${'<file>'} ${asText} ${targetWords(target)}`;
+}
+
+function hintFor(
+  { hasCodes, target }: Invocation,
+  { command, hasDeltas, problems, absent }: PlannedFile,
+  code: bigint | undefined,
+): string | undefined {
+  const codes = hasCodes ? [] : ['--codes', '<codes.csv>'];
+  if (code !== undefined) return petstock`inventory count ${hasDeltas ? '--add' : []} ${codes} ${targetWords(target)}`;
+  if (absent.length > 0) return petstock`${command} --skip-unknown`;
+  return problems.length === 0 ? petstock`${command} --ignore-names` : undefined;
+}
+
 /**
  * Compares the names in a file with the shop's. A name may belong to several pets.
  * @returns the rows with the name of another pet, and the lines with a name that no pet has
  */
 function compareNames(rows: ReadRows['forReader'], names: Names) {
-  const misnamed: PlanProblem[] = [];
+  const misnamed: MisnamedRow[] = [];
   const renamed: number[] = [];
   if (names === undefined) return { misnamed, renamed };
   const petsOf = new Map<string, bigint[]>();
@@ -155,10 +233,8 @@ function compareNames(rows: ReadRows['forReader'], names: Names) {
     else {
       const own = names.get(petId);
       const known = own === undefined ? 'has no name' : `is ${quoted(own)}`;
-      misnamed.push({
-        line,
-        message: `pet ${petId} ${known}, but the name here is ${quoted(name)}, which is pet ${other}`,
-      });
+      const message = `pet ${petId} ${known}, but the name here is ${quoted(name)}, which is pet ${other}`;
+      misnamed.push({ line, petId, other, message });
     }
   }
   return { misnamed, renamed };

@@ -95,8 +95,25 @@ describe('an id that a program rounded', () => {
     await shop.exits(
       skipped,
       0,
-      `pet ${rounded} is left out, but the id was probably rounded: pet ${exact} rounds to it`,
+      `pet ${rounded} is left out, but the id was probably rounded, and pet ${exact} rounds to it`,
     );
+  });
+
+  test.for(['675127116845989900', '9007199254740990', '9007199254740996', '1234567890123450000'])(
+    'is refused as probably rounded without a pet that rounds to it: %s',
+    async (id, { shop }) => {
+      const stdin = `petId,quantity\n4,1\n${id},3\n`;
+      const { stderr } = await shop.exits('inventory apply - --yes', 2, 'the id was probably rounded', { stdin });
+      expect(stderr).not.toContain('--skip-unknown');
+    },
+  );
+
+  test('is found by the name of the row', async () => {
+    const shop = await named({ '9007199254740992': 'Axolotl', '9007199254740993': 'Clownfish' }, { pets: 24 });
+    const stdin = '[{"petId":9007199254740992,"quantity":6,"name":"Clownfish"}]';
+    const { stderr } = await shop.exits('inventory apply - --yes', 2, [], { stdin });
+    expect(stderr).toContain('which is pet 9007199254740993: the id was probably rounded');
+    expect(stderr).not.toContain('--ignore-names');
   });
 
   test('is warned of if both pets exist, but not if the file has both', async () => {
