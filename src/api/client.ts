@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { ColumnBatches } from '../inventory/item-columns.ts';
-import { counted, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
+import type { InventoryItem } from '../inventory/item-fields.ts';
+import { counted, type UnreadableItem } from '../inventory/items.ts';
 import type { Permit } from '../rate-limit/permits.ts';
 import { type PetstockError, UnavailableError } from '../shared/errors.ts';
 import type { Json } from '../shared/json.ts';
@@ -68,7 +68,7 @@ export interface Client {
    * Stopping early closes the connection. A network error after the first batch is not retried; its message says that
    * the list is incomplete.
    */
-  scanInventory(options?: ScanOptions): ColumnBatches;
+  scanInventory(options?: ScanOptions): AsyncIterable<readonly InventoryItem[]>;
   /**
    * Sets the stock of one pet with `PATCH /inventory/{petId}`. The request is never repeated after an unknown outcome.
    * @returns the item that the service returned
@@ -147,16 +147,21 @@ export function createClient(options: ClientOptions): Client {
       const text = await response.text({ most: maxBodyBytes.payload, of: name });
       return { value: decodeJson(text, { name }), headers: response.headers };
     });
-  const getInventory = (read: ReadOptions, use: (response: ReceivedResponse) => Promise<void>): Promise<void> =>
+  const getInventory = <T>(read: ReadOptions, use: (response: ReceivedResponse) => Promise<T>): Promise<T> =>
     call({ method: 'GET', path: '/inventory', ...read }, async (response) => {
       if (!isOk(response)) throw await errorOf(response);
-      await use(response);
+      return use(response);
     });
 
   return {
     async *scanInventory({ onUnreadable, ...read } = {}) {
-      const { pushToPull, readInventory } = await import('./inventory-body.ts');
-      yield* pushToPull((give) => getInventory(read, (response) => readInventory(response, { give, onUnreadable })));
+      const { readInventory } = await import('./inventory-body.ts');
+      const batches = await getInventory(read, (response) => readInventory(response, onUnreadable));
+      try {
+        yield* batches;
+      } catch (error) {
+        throw redactError(error, redact);
+      }
     },
     updateInventory(petId, quantity, { permit } = {}) {
       const path = `/inventory/${petId}`;

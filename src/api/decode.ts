@@ -1,25 +1,30 @@
-import { counted, type InventoryItem, type UnreadableItem } from '../inventory/items.ts';
+import {
+  type FieldName,
+  fieldNames,
+  type InventoryItem,
+  itemFields,
+  itemOf,
+  readField,
+  UnreadableNumber,
+  wrongType,
+} from '../inventory/item-fields.ts';
+import { counted, type UnreadableItem } from '../inventory/items.ts';
 import { FailureError } from '../shared/errors.ts';
 import {
   isJsonObject,
   type Json,
   type JsonBounds,
-  JsonSyntaxError,
-  numberText,
+  JsonNumber,
   parseJson,
-  parseJsonAt,
   responseBounds,
   TooManyValues,
-  toInteger,
 } from '../shared/json.ts';
-import { endOfValue } from '../shared/json-text.ts';
-import { decodeUtf8, maxBodyBytes, tooLong } from './body.ts';
+import { decodeUtf8, tooLong } from './body.ts';
 
-const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const safe = { min: BigInt(Number.MIN_SAFE_INTEGER), max: BigInt(Number.MAX_SAFE_INTEGER) };
+const numberFields = fieldNames.filter((name) => itemFields[name].kind.isNumber);
 
 /** The bounds of one item. A field that petstock does not use may appear several times, with any values. */
-export const itemBounds: JsonBounds = { ...responseBounds, unique: new Set(['petId', 'quantity', 'status']) };
+export const itemBounds: JsonBounds = { ...responseBounds, unique: new Set<string>(fieldNames) };
 
 /** The operation that a response belongs to, for messages about an invalid one. */
 export interface Operation {
@@ -41,69 +46,147 @@ export function decodeJson(text: string, operation: Operation, bounds?: JsonBoun
   }
 }
 
-/** @throws FailureError if the value is not a list, or an item is not valid; the message names the first such item */
-export function decodeItems(value: Json, operation: Operation): InventoryItem[] {
-  if (!Array.isArray(value)) throw nonsense(operation, 'is not an array of inventory items');
-  return value.map((item: Json, index) => decodeItem(item, operation, `item ${index + 1} of `));
-}
-
 /** If more pets than this have an unreadable stock, the response is assumed to have another shape. */
 const maxUnreadable = 1000;
-/** Maximum length of an invalid number in a message, in characters. */
-const maxNumber = 40;
 
 /**
- * Returns the decoder for items that the list scanner can't read by itself. It also creates the errors for a list that
- * is not valid.
+ * Matches, in a field that has a number, a number that JavaScript may not have exactly: one of more than 15 characters,
+ * or one that may be rounded to 0; and the quote of a string in its place. The quotes around the name are never part of a
+ * longer text: there they would have a backslash in front.
+ */
+const inexactNumber = new RegExp(
+  String.raw`("(?:${numberFields.join('|')})"\s*:\s*)([-+.\deE]{16,}|[-.\d]+[eE]-\d{3,}|")`,
+  'g',
+);
+
+/**
+ * Returns the elements of a list whose text, without its brackets, is given. Numbers of fields that may be inexact are
+ * strings. Undefined if the text is not a number of whole elements, or has a string in place of a field's number.
+ */
+export function parseElements(text: string): readonly unknown[] | undefined {
+  try {
+    // A quote in front of a string makes the text invalid.
+    return JSON.parse(`[${text.replace(inexactNumber, '$1"$2"')}]`) as unknown[];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the decoder for the items of one list, which counts them. It also creates the errors for a list that is not
+ * valid.
  * @param onUnreadable called for items whose quantity is not a safe integer. Without this callback, such an item is an
  * error; with it, only the 1,001st is
  */
-export function exactDecoder(operation: Operation, onUnreadable?: (item: UnreadableItem) => void) {
-  let unreadable = 0;
-  const invalidAt = (offset: number, cause?: unknown) =>
-    nonsense(operation, `is not valid JSON at byte ${offset}`, cause);
+export function itemDecoder(operation: Operation, onUnreadable: ((item: UnreadableItem) => void) | undefined) {
+  let [count, unreadable] = [0, 0];
+  const regular = new RegularItem();
   return {
     /**
-     * Decodes the item that begins at `at`.
-     * @param index number of items before it
-     * @param offset returns the position of a character in the body, in bytes
-     * @returns where the item ends, and the item unless it is to be left out; undefined if the text ends first
-     * @throws FailureError if the text is not JSON, or the item is not valid
+     * Returns the items of elements from `parseElements`; undefined if they have to be read exactly.
+     * @param text the text of the elements
      */
-    item(text: string, at: number, index: number, offset: (at: number) => number) {
-      const where = `item ${index + 1} of `;
-      let found: ReturnType<typeof parseJsonAt>;
-      try {
-        found = parseJsonAt(text, at, itemBounds);
-      } catch (error) {
-        if (!(error instanceof SyntaxError || error instanceof TooManyValues)) throw error;
-        if (endOfValue(text, at) === undefined) return undefined;
-        throw invalidAt(offset(error instanceof JsonSyntaxError ? error.at : at), error);
+    regular(text: string, elements: readonly unknown[]): InventoryItem[] | undefined {
+      if (!hasEachNameOnce(text, elements)) return undefined;
+      const items: InventoryItem[] = [];
+      for (const element of elements) {
+        const item = regular.read(element);
+        if (item === undefined) return undefined;
+        items.push(item);
       }
-      const { value, end } = found;
-      // The text may end within a number.
-      if (end === text.length && !isJsonObject(value) && endOfValue(text, at) === undefined) return undefined;
+      count += items.length;
+      return items;
+    },
+    /**
+     * Returns the next item; undefined if it is left out.
+     * @throws FailureError if the value is not a valid item
+     */
+    exact(value: Json): InventoryItem | undefined {
+      count += 1;
+      const where = `item ${count} of `;
       const item = readItem(value, operation, where);
-      if (!('problem' in item)) return { item, end };
+      if (!('problem' in item)) return item;
       unreadable += 1;
       if (onUnreadable === undefined || unreadable > maxUnreadable) throw unreadableQuantity(item, operation, where);
       onUnreadable(item);
-      return { item: undefined, end };
+      return undefined;
     },
     /** Throws the FailureError for a body that is not a list. */
     other(text: string): never {
-      decodeItems(decodeJson(text, operation), operation);
+      decodeJson(text.replace(/^\ufeff/, ''), operation);
       throw nonsense(operation, 'is not an array of inventory items');
     },
-    /** @param index number of items before the one that is too long */
-    tooLong: (index: number) => tooLong(`Item ${index + 1} of the response to ${operation.name}`, maxBodyBytes.item),
-    unexpected: invalidAt,
+    tooLong: (most: number) => tooLong(`Item ${count + 1} of the response to ${operation.name}`, most),
+    /** @param offset a position in the body, in bytes */
+    invalidAt: (offset: number, cause?: unknown) => nonsense(operation, `is not valid JSON at byte ${offset}`, cause),
     cutOff: (length: number) =>
       nonsense(operation, `is not valid JSON: it is cut off after ${counted(length, 'byte')}`),
   };
 }
 
-export type ExactDecoder = ReturnType<typeof exactDecoder>;
+export type ItemDecoder = ReturnType<typeof itemDecoder>;
+
+/** Reads items of elements whose values are usual. */
+class RegularItem {
+  #json: Readonly<Record<string, unknown>> = {};
+  #isRegular = true;
+
+  /** Returns the item; undefined if one of its values has to be read exactly. */
+  read(element: unknown): InventoryItem | undefined {
+    if (typeof element !== 'object' || element === null) return undefined;
+    this.#json = element as Readonly<Record<string, unknown>>;
+    this.#isRegular = true;
+    const item = itemOf(this.#valueOf);
+    return this.#isRegular ? item : undefined;
+  }
+
+  readonly #valueOf = <Name extends FieldName>(name: Name): InventoryItem[Name] => {
+    const value = regularValue(name, this.#json[name]);
+    if (value === wrongType || value instanceof UnreadableNumber) this.#isRegular = false;
+    return value as InventoryItem[Name];
+  };
+}
+
+function regularValue(name: FieldName, json: unknown): unknown {
+  if (typeof json === 'number' && !Number.isSafeInteger(json)) return wrongType;
+  if (typeof json !== 'string' || !itemFields[name].kind.isNumber) return readField(name, json as Json | number);
+  // `parseElements` has put quotes around the number, whatever it is.
+  return /^-?0\d/.test(json) ? wrongType : readField(name, new JsonNumber(json));
+}
+
+/** Reports whether no object has the name of a field twice, as far as a text shows that; JSON.parse hides it. */
+function hasEachNameOnce(text: string, elements: readonly unknown[]): boolean {
+  if (hasEscapedName(text)) return false;
+  return fieldNames.every((name) => {
+    const found = occurrences(text, `"${name}"`);
+    return found === elements.length || found === membersOf(elements, name);
+  });
+}
+
+function occurrences(text: string, part: string): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count += 1;
+  return count;
+}
+
+/** Returns how many objects in a value have a member of this name. */
+function membersOf(value: unknown, name: string): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = !Array.isArray(value) && Object.hasOwn(value, name) ? 1 : 0;
+  return Object.values(value).reduce((sum, member) => sum + membersOf(member, name), own);
+}
+
+/** Matches the rest of a string, and the colon behind a name. */
+const restOfString = /[^"\\]*(?:\\[\s\S][^"\\]*)*"[ \n\r\t]*(:?)/y;
+
+/** Reports whether a name is written with an escape like `\u0064`, so that it may be that of a field. */
+function hasEscapedName(text: string): boolean {
+  for (let at = text.indexOf('\\u'); at >= 0; at = text.indexOf('\\u', restOfString.lastIndex)) {
+    restOfString.lastIndex = at;
+    if (restOfString.exec(text)?.[1] !== '') return true;
+  }
+  return false;
+}
 
 /** @throws FailureError if the response is not UTF-8, not JSON, or not a single valid item */
 export function decodeItemOf(bytes: Uint8Array, operation: Operation): InventoryItem {
@@ -119,28 +202,23 @@ function decodeItem(value: Json, operation: Operation, where = ''): InventoryIte
 
 /**
  * Returns the item; an UnreadableItem if its quantity is a number, but not a safe integer.
- * @throws FailureError if the value is not an object, a field is missing or of the wrong type, or `petId` is no int64
+ * @throws FailureError if the value is not an object, or a field is missing or has another type
  */
 function readItem(value: Json, operation: Operation, where: string): InventoryItem | UnreadableItem {
   if (!isJsonObject(value))
     throw nonsense(operation, `is not valid: ${where === '' ? 'it' : where.replace(/ of $/, '')} is not an object`);
-  const petId = toInteger(value.petId);
-  if (petId === undefined || petId < int64.min || petId > int64.max) {
-    throw wrongField('petId', 'an int64', value.petId, operation, where);
-  }
-  const number = numberText(value.quantity);
-  if (number === undefined) throw wrongField('quantity', 'an integer', value.quantity, operation, where);
-  const { status } = value;
-  if (typeof status !== 'string') throw wrongField('status', 'a string', status, operation, where);
-  const quantity = toInteger(value.quantity);
-  if (quantity !== undefined && quantity >= safe.min && quantity <= safe.max) {
-    return { petId, quantity: Number(quantity), status };
-  }
-  const shown = number.length > maxNumber ? `${number.slice(0, maxNumber)}…` : number;
-  const nearest = Number(number);
-  // A number beyond 2^53 counts as an integer.
-  const problem = Math.abs(nearest) <= Number.MAX_SAFE_INTEGER ? 'not an integer' : 'out of range';
-  return { petId, status, number: shown, nearest, problem };
+  let unreadable: UnreadableNumber | undefined;
+  const item = itemOf(<Name extends FieldName>(name: Name) => {
+    const found = readField(name, value[name]);
+    if (found === wrongType) throw wrongField(name, itemFields[name].kind.json, value[name], operation, where);
+    if (!(found instanceof UnreadableNumber)) return found as InventoryItem[Name];
+    unreadable = found;
+    return 0 as InventoryItem[Name];
+  });
+  if (unreadable === undefined) return item;
+  const { text: number, nearest, problem } = unreadable;
+  const { quantity: _, ...others } = item;
+  return { ...others, number, nearest, problem };
 }
 
 function unreadableQuantity({ petId, number, problem }: UnreadableItem, operation: Operation, where: string) {

@@ -16,6 +16,11 @@ export interface ReceivedResponse {
   /** Runs `work` while the timeout is paused, because something other than the service is awaited. */
   pauseTimeout<T>(work: () => Promise<T>): Promise<T>;
   /**
+   * Yields the values of a reader of `chunks`, which continues when the next one is requested; the timeout is paused in
+   * between. The response then outlasts `use`: it is closed once the values are at their end, or no more are requested.
+   */
+  readOn<T>(values: AsyncIterator<T>, first: IteratorResult<T>): AsyncGenerator<T>;
+  /**
    * Returns the whole body; call this once.
    * @throws FailureError if the body is longer than the bound
    */
@@ -63,7 +68,7 @@ export async function exchange<T>(
     await current.send(request);
     return await use(current);
   } finally {
-    current.close();
+    if (!current.isReadOn) current.close();
   }
 }
 
@@ -73,6 +78,7 @@ class Exchange implements ReceivedResponse {
   readonly #controller = new AbortController();
   readonly #timeLimit: TimeLimit;
   #response: HttpResponse | undefined;
+  isReadOn = false;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
@@ -120,6 +126,26 @@ class Exchange implements ReceivedResponse {
 
   pauseTimeout<T>(work: () => Promise<T>): Promise<T> {
     return this.#timeLimit.pause(work);
+  }
+
+  readOn<T>(values: AsyncIterator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
+    this.isReadOn = true;
+    this.#timeLimit.stop();
+    return this.#rest(values, first);
+  }
+
+  async *#rest<T>(values: AsyncIterator<T>, first: IteratorResult<T>): AsyncGenerator<T> {
+    try {
+      for (let next = first; !next.done; ) {
+        yield next.value;
+        this.#timeLimit.start();
+        next = await values.next();
+        this.#timeLimit.stop();
+      }
+    } finally {
+      await values.return?.();
+      this.close();
+    }
   }
 
   async bytes(bound: BodyBound): Promise<Uint8Array> {
@@ -178,7 +204,7 @@ class TimeLimit {
     this.#clock = clock;
     this.#left = timeout;
     this.#onPassed = onPassed;
-    this.#start();
+    this.start();
   }
 
   stop(): void {
@@ -191,11 +217,11 @@ class TimeLimit {
     try {
       return await work();
     } finally {
-      this.#start();
+      this.start();
     }
   }
 
-  #start(): void {
+  start(): void {
     this.#since = this.#clock.monotonic();
     this.#deadline = this.#clock.deadline(this.#left, () => {
       this.hasPassed = true;

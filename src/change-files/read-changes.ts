@@ -1,6 +1,5 @@
 import type { Change } from '../inventory/change.ts';
-import { ItemColumns } from '../inventory/item-columns.ts';
-import { addDelta, parseDelta, parseQuantity } from '../inventory/items.ts';
+import { addDelta, type InventoryItem, parseDelta, parseQuantity } from '../inventory/items.ts';
 import { StockList } from '../inventory/stock-list.ts';
 import type { Parsed } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
@@ -219,7 +218,7 @@ export async function readStockList(
 class StockCollector implements RowSink {
   readonly problems = new ProblemList();
   readonly #lines: number[] = [];
-  readonly #items = new ItemColumns();
+  readonly #items: InventoryItem[] = [];
 
   add({ line, cells, names }: RawRow): void {
     const petId = readPetId(bareNumber(cells.petId ?? ''));
@@ -232,7 +231,7 @@ class StockCollector implements RowSink {
     if (cells.delta) problem('delta', 'a stock list contains quantities, not changes');
     if (!petId.ok || !quantity.ok) return;
     this.#lines.push(line);
-    this.#items.append(petId.value, quantity.value, (cells.status ?? '').trim());
+    this.#items.push({ petId: petId.value, quantity: quantity.value, status: ownCopy((cells.status ?? '').trim()) });
   }
 
   finish(): StockFile {
@@ -244,6 +243,6 @@ class StockCollector implements RowSink {
 
   #reportRepeated(): void {
     const seen = new SeenPetLines(this.problems);
-    for (const [index, line] of this.#lines.entries()) seen.add(this.#items.petIdAt(index), line);
+    for (const [index, { petId }] of this.#items.entries()) seen.add(petId, this.#lines[index] ?? 0);
   }
 }

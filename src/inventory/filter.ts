@@ -1,6 +1,6 @@
 import { FailureError } from '../shared/errors.ts';
-import type { ColumnBatches, ItemColumns } from './item-columns.ts';
-import { type InventoryItem, isLow, type LowLevels, type UnreadableItem } from './items.ts';
+import type { InventoryItem } from './item-fields.ts';
+import { type ItemBatches, isLow, type LowLevels, type UnreadableItem } from './items.ts';
 
 /** Conditions on an item. An absent property accepts everything; an empty set accepts nothing. */
 export interface FilterCriteria {
@@ -11,44 +11,31 @@ export interface FilterCriteria {
   readonly low?: LowLevels | undefined;
 }
 
-/** Returns a function that keeps only the items of a batch that meet all conditions. */
-export function createFilter({
-  statuses,
-  petIds,
-  minQuantity,
-  maxQuantity,
-  low,
-}: FilterCriteria): (batch: ItemColumns) => void {
-  const [least, most] = [minQuantity ?? Number.NEGATIVE_INFINITY, maxQuantity ?? Number.POSITIVE_INFINITY];
-  let highest = low?.standard ?? 0;
-  for (const level of low?.own?.values() ?? []) highest = Math.max(highest, level);
-  return (batch) => {
-    const { quantities, statusCodes, statuses: names } = batch;
-    if (minQuantity !== undefined || maxQuantity !== undefined) {
-      batch.keep((index) => (quantities[index] ?? 0) >= least && (quantities[index] ?? 0) <= most);
-    }
-    if (statuses !== undefined) {
-      const passes = Array.from({ length: names.size }, (_, code) => statuses.has(names.textOf(code)));
-      batch.keep((index) => passes[statusCodes[index] ?? 0] === true);
-    }
-    if (low !== undefined) {
-      // The number is checked first, because creating an object for each item of a long list would take longer than
-      // everything else.
-      batch.keep((index) => (quantities[index] ?? 0) <= highest && isLow(batch.itemAt(index), low));
-    }
-    if (petIds !== undefined) batch.keep((index) => petIds.has(batch.petIdAt(index)));
-  };
+/** Reports whether an item meets the criteria. */
+export function meets({ petId, quantity, status }: InventoryItem, criteria: FilterCriteria): boolean {
+  const { statuses, petIds, minQuantity, maxQuantity, low } = criteria;
+  return (
+    (minQuantity === undefined || quantity >= minQuantity) &&
+    (maxQuantity === undefined || quantity <= maxQuantity) &&
+    (statuses === undefined || statuses.has(status)) &&
+    (low === undefined || isLow({ petId, quantity, status }, low)) &&
+    (petIds === undefined || petIds.has(petId))
+  );
 }
 
-/** Yields the batches with only those items that meet all criteria. Leaves out empty batches. */
+/** Reports whether a pet with an unreadable stock may meet the criteria, judged by the nearest number. */
+export function mayMeet({ nearest, ...item }: UnreadableItem, criteria: FilterCriteria): boolean {
+  return meets({ ...item, quantity: nearest }, criteria);
+}
+
+/** Yields the items that meet all criteria. Leaves out empty batches. */
 export async function* filtered(
-  batches: ColumnBatches,
+  batches: ItemBatches,
   criteria: readonly FilterCriteria[],
-): AsyncGenerator<ItemColumns> {
-  const filters = criteria.map(createFilter);
+): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) {
-    for (const filter of filters) filter(batch);
-    if (batch.length > 0) yield batch;
+    const items = batch.filter((item) => criteria.every((each) => meets(item, each)));
+    if (items.length > 0) yield items;
   }
 }
 
@@ -57,36 +44,28 @@ export async function* filtered(
  * @param toTheEnd whether to read the list to its end anyway
  */
 export async function* firstItems(
-  batches: ColumnBatches,
+  batches: ItemBatches,
   limit: number,
   { toTheEnd }: { readonly toTheEnd: boolean },
-): AsyncGenerator<ItemColumns> {
+): AsyncGenerator<readonly InventoryItem[]> {
   let left = limit;
   for await (const batch of batches) {
-    batch.truncate(left);
-    left -= batch.length;
-    if (batch.length > 0) yield batch;
+    const items = batch.slice(0, left);
+    left -= items.length;
+    if (items.length > 0) yield items;
     if (left <= 0 && !toTheEnd) return;
   }
 }
 
 /** Removes the pets of the batches from `missing`, and yields the batches unchanged. */
-export async function* removeFound(batches: ColumnBatches, missing: Set<bigint>): AsyncGenerator<ItemColumns> {
-  for await (const batch of batches) {
-    for (let index = 0; missing.size > 0 && index < batch.length; index += 1) missing.delete(batch.petIdAt(index));
-    yield batch;
+export async function* removeFound(
+  batches: ItemBatches,
+  missing: Set<bigint>,
+): AsyncGenerator<readonly InventoryItem[]> {
+  for await (const items of batches) {
+    if (missing.size > 0) for (const { petId } of items) missing.delete(petId);
+    yield items;
   }
-}
-
-/** Reports whether a pet with an unreadable stock may meet the criteria, judged by the nearest number. */
-export function mayMeet(
-  { statuses, petIds, minQuantity, maxQuantity, low }: FilterCriteria,
-  { petId, status, nearest }: UnreadableItem,
-): boolean {
-  if (low !== undefined && !isLow({ petId, status, quantity: nearest }, low)) return false;
-  if (minQuantity !== undefined && nearest < minQuantity) return false;
-  if (maxQuantity !== undefined && nearest > maxQuantity) return false;
-  return (statuses === undefined || statuses.has(status)) && (petIds === undefined || petIds.has(petId));
 }
 
 /**
@@ -94,17 +73,15 @@ export function mayMeet(
  * @throws FailureError if the list contains one of these pets twice, because it is not known which item has its stock
  */
 export async function eachPicked(
-  batches: AsyncIterable<ItemColumns>,
+  batches: ItemBatches,
   petIds: ReadonlySet<bigint>,
   onItem: (item: InventoryItem) => void,
 ): Promise<void> {
-  const only = createFilter({ petIds });
   const seen = new Set<bigint>();
   let repeated: bigint | undefined;
-  for await (const batch of batches) {
-    only(batch);
-    for (let index = 0; index < batch.length; index += 1) {
-      const item = batch.itemAt(index);
+  for await (const items of batches) {
+    for (const item of items) {
+      if (!petIds.has(item.petId)) continue;
       if (seen.has(item.petId)) repeated ??= item.petId;
       seen.add(item.petId);
       onItem(item);

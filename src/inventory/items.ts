@@ -1,4 +1,8 @@
+import { FailureError } from '../shared/errors.ts';
 import { type Parsed, parsed, problem, quoted, unseenIn, withoutUnseen } from '../shared/parsed.ts';
+import type { InventoryItem } from './item-fields.ts';
+
+export type { InventoryItem } from './item-fields.ts';
 
 /** The statuses of the specification, in the order in which petstock shows them. */
 export const petStatuses = ['available', 'pending', 'sold'] as const;
@@ -16,23 +20,8 @@ export function parsePetStatus(text: string): Parsed<PetStatus> {
     : parsed(status);
 }
 
-/**
- * The stock of one pet, as returned by the service. This is a type, not an interface, so that it is accepted as a row
- * of plain values without being copied.
- */
-export type InventoryItem = {
-  /** An int64 with all digits. */
-  readonly petId: bigint;
-  /** A safe integer; the service specifies no bounds, so it may be negative. */
-  readonly quantity: number;
-  /** Usually a `PetStatus`; an unknown one is kept unchanged. */
-  readonly status: string;
-};
-
 /** A pet whose stock is not a quantity: the number is out of range, or not an integer. */
-export interface UnreadableItem {
-  readonly petId: bigint;
-  readonly status: string;
+export interface UnreadableItem extends Omit<InventoryItem, 'quantity'> {
   /** The number as text, like `9007199254740993`, possibly truncated. */
   readonly number: string;
   /** The JavaScript number nearest to the stock; infinite if the stock is too large. */
@@ -61,7 +50,38 @@ export function isLow(
   return status === 'available' && quantity <= (own?.get(petId) ?? standard);
 }
 
+/** Items in batches, as they arrive. */
 export type ItemBatches = AsyncIterable<readonly InventoryItem[]> | Iterable<readonly InventoryItem[]>;
+
+/** Returns less than 0 if the left id comes first. */
+export function compareIds(left: bigint, right: bigint): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Maximum number of pets held at once. The largest chains have a few hundred thousand; a longer list may be endless. */
+const maxHeld = 10_000_000;
+
+/**
+ * Returns all items in one list.
+ * @throws FailureError for a list that is too long to be held
+ */
+export async function gathered(batches: ItemBatches): Promise<InventoryItem[]> {
+  const all: InventoryItem[] = [];
+  for await (const items of batches) {
+    for (const item of items) all.push(item);
+    requireRoom(all.length);
+  }
+  return all;
+}
+
+/** @throws FailureError for a list that is too long to be held */
+export function requireRoom(length: number): void {
+  if (length <= maxHeld) return;
+  throw new FailureError(
+    `The list of the service has more than ${grouped(maxHeld)} pets: too many to sort or compare them. The list may be endless`,
+    { hint: 'petstock status' },
+  );
+}
 
 export type { Parsed } from '../shared/parsed.ts';
 

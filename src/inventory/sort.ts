@@ -1,5 +1,5 @@
-import { batchSize, type ColumnBatches, compareIds, ItemColumns } from './item-columns.ts';
-import { petStatuses } from './items.ts';
+import type { InventoryItem } from './item-fields.ts';
+import { compareIds, type ItemBatches, petStatuses, requireRoom } from './items.ts';
 
 export const sortKeys = ['petId', 'quantity', 'status'] as const;
 export type SortKey = (typeof sortKeys)[number];
@@ -11,63 +11,37 @@ export interface SortOptions {
   readonly limit?: number | undefined;
 }
 
+/** Minimum number of items that are sorted to drop those that can't be among the first. */
+const leastDropped = 65_536;
+/** Number of items per batch. */
+const batchSize = 1000;
+
 /** Sorts items. Items with an equal key keep their order, also in descending order. */
-export async function* sortItems(batches: ColumnBatches, options: SortOptions): AsyncGenerator<ItemColumns> {
-  const { limit = Number.POSITIVE_INFINITY } = options;
-  // Items that can't be among the first are dropped, but not so often that the sorting costs more than it saves.
-  const most = Math.max(2 * limit, 16 * batchSize);
-  let kept = new ItemColumns();
-  for await (const batch of batches) {
-    kept.add(batch);
-    if (kept.length >= most) kept = inOrder(kept, sortedOrder(kept, options).subarray(0, limit));
+export async function* sortItems(
+  batches: ItemBatches,
+  { key, descending, limit = Number.POSITIVE_INFINITY }: SortOptions,
+): AsyncGenerator<readonly InventoryItem[]> {
+  const ascending = comparators[key];
+  const compare: typeof ascending = descending ? (left, right) => ascending(right, left) : ascending;
+  const most = Math.max(2 * limit, leastDropped);
+  let kept: InventoryItem[] = [];
+  for await (const items of batches) {
+    for (const item of items) kept.push(item);
+    requireRoom(kept.length);
+    if (kept.length >= most) kept = kept.sort(compare).slice(0, limit);
   }
-  const order = sortedOrder(kept, options);
-  const count = Math.min(order.length, limit);
-  const out = new ItemColumns(Math.min(count, batchSize));
-  out.statuses = kept.statuses;
-  for (let at = 0; at < count; at += out.length) {
-    out.length = Math.min(out.capacity, count - at);
-    for (let index = 0; index < out.length; index += 1) out.copy(kept, order[at + index] ?? 0, index);
-    yield out;
+  kept.sort(compare);
+  for (let at = 0; at < Math.min(kept.length, limit); at += batchSize) {
+    yield kept.slice(at, Math.min(at + batchSize, limit));
   }
 }
 
-function inOrder(from: ItemColumns, order: Uint32Array): ItemColumns {
-  const columns = new ItemColumns(from.capacity);
-  columns.statuses = from.statuses;
-  for (const [to, index] of order.entries()) columns.copy(from, index, to);
-  columns.length = order.length;
-  return columns;
-}
-
-function sortedOrder(columns: ItemColumns, { key, descending }: SortOptions): Uint32Array {
-  const compare = comparator(columns, key);
-  const order = new Uint32Array(columns.length);
-  for (let index = 0; index < order.length; index += 1) order[index] = index;
-  return order.sort(
-    descending
-      ? (left, right) => compare(right, left) || left - right
-      : (left, right) => compare(left, right) || left - right,
-  );
-}
-
-type Comparator = (left: number, right: number) => number;
-
-function comparator(columns: ItemColumns, key: SortKey): Comparator {
-  const { petIds, quantities, statuses, statusCodes, length } = columns;
-  if (key === 'petId') return (left, right) => compareIds(petIds[left] ?? 0n, petIds[right] ?? 0n);
-  if (key === 'quantity') return (left, right) => difference(quantities, left, right);
-  const names = Array.from({ length: statuses.size }, (_, code) => statuses.textOf(code));
-  const sorted = names.toSorted(compareStatuses);
-  const rankOf = new Map(sorted.map((name, rank) => [name, rank]));
-  const ranks = Int32Array.from(statusCodes.subarray(0, length), (code) => rankOf.get(names[code] ?? '') ?? 0);
-  return (left, right) => difference(ranks, left, right);
-}
-
-/** Returns the difference of safe integers: even if the difference is not exact, its sign is. */
-function difference(values: Float64Array | Int32Array, left: number, right: number): number {
-  return (values[left] ?? 0) - (values[right] ?? 0);
-}
+const comparators: Readonly<Record<SortKey, (left: InventoryItem, right: InventoryItem) => number>> = {
+  petId: (left, right) => compareIds(left.petId, right.petId),
+  // Even if the difference of safe integers is not exact, its sign is.
+  quantity: (left, right) => left.quantity - right.quantity,
+  status: (left, right) => compareStatuses(left.status, right.status),
+};
 
 /** Orders available, pending, sold, then unknown statuses by their code units, whatever the locale. */
 export function compareStatuses(left: string, right: string): number {

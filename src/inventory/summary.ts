@@ -1,5 +1,4 @@
-import type { ColumnBatches, StatusNames } from './item-columns.ts';
-import { petStatuses } from './items.ts';
+import { type ItemBatches, petStatuses } from './items.ts';
 import { compareStatuses } from './sort.ts';
 
 export interface Total {
@@ -13,22 +12,16 @@ export interface Summary extends Total {
 }
 
 /** Counts items as they arrive, so that a list of any length needs no array. */
-export async function summarize(batches: ColumnBatches): Promise<Summary> {
+export async function summarize(batches: ItemBatches): Promise<Summary> {
   const counters = new Map<string, Counter>(petStatuses.map((status) => [status, new Counter()]));
-  const counterOf = (status: string): Counter => {
-    const counter = counters.get(status) ?? new Counter();
-    counters.set(status, counter);
-    return counter;
-  };
-  let names: StatusNames | undefined;
-  let byCode: Counter[] = [];
-  for await (const { length, quantities, statusCodes, statuses } of batches) {
-    if (names !== statuses) byCode = [];
-    names = statuses;
-    for (let index = 0; index < length; index += 1) {
-      const code = statusCodes[index] ?? 0;
-      byCode[code] ??= counterOf(statuses.textOf(code));
-      byCode[code].add(quantities[index] ?? 0);
+  for await (const items of batches) {
+    for (const { status, quantity } of items) {
+      let counter = counters.get(status);
+      if (counter === undefined) {
+        counter = new Counter();
+        counters.set(status, counter);
+      }
+      counter.add(quantity);
     }
   }
   const sorted = [...counters].sort(([left], [right]) => compareStatuses(left, right));

@@ -1,6 +1,6 @@
 import { stripControlsFromBody } from '../shared/sanitize.ts';
 import { chunksOf, headed } from './batches.ts';
-import { itemFields, type Renderer, type RenderOptions, type Row, type Scalar, type View } from './view.ts';
+import type { Renderer, RenderOptions, Row, Scalar, View } from './view.ts';
 
 /**
  * Renders CSV: RFC 4180 with LF line ends, and by default with a header. Text that a spreadsheet would run as a formula
@@ -39,20 +39,13 @@ async function* delimited(
   yield* (options.header ?? header) ? headed(`${fields.map(text).join(separator)}\n`, lines) : lines;
 }
 
-async function* linesOf(
+function linesOf(
   view: View,
   [first = '', ...others]: readonly string[],
   separator: string,
   text: Dialect['quote'],
-): AsyncGenerator<string> {
-  if (view.items !== undefined) {
-    const cells = itemFields(view).map((field, index) => ({ field, before: index === 0 ? '' : separator }));
-    // Imported here, because few commands print items.
-    const { itemPieces } = await import('./item-lines.ts');
-    yield* itemPieces(view.items, { cells, end: '\n', status: text });
-    return;
-  }
-  yield* chunksOf(view.rows, (row) => {
+): AsyncIterable<string> {
+  return chunksOf(view.rows, (row) => {
     let line = cell(row, first, text);
     for (const field of others) line += separator + cell(row, field, text);
     return `${line}\n`;

@@ -39,7 +39,7 @@ export function chosenFields(view: View, values: readonly string[]): Parsed<View
   const { value } = fields;
   if (value.length === known.length && value.every((field, index) => field === known[index])) return parsed(view);
   const columns = value.flatMap((field): readonly Column[] => view.columns.filter((column) => column.field === field));
-  const { document, json, table: _table, items: _items, ...rest } = view;
+  const { document, json, table: _table, ...rest } = view;
   return parsed({
     ...rest,
     columns,

@@ -1,5 +1,4 @@
 import type { PetNames } from '../inventory/bar-codes.ts';
-import { type ColumnBatches, itemsOf } from '../inventory/item-columns.ts';
 import {
   grouped,
   type InventoryItem,
@@ -82,12 +81,6 @@ const longWords: StockWords = { belowZero: 'below zero', none: 'out of stock' };
 export const shortWords: StockWords = { belowZero: 'below 0', none: 'out' };
 /** Columns of a terminal needed for a pet id of 20 digits, a quantity with its words, and a status. */
 const roomForLongWords = 50;
-
-/** Like `inventoryListView`, for items in columns. Without names, formats need not create an object for each item. */
-export function inventoryColumnsView(items: ColumnBatches, options: InventoryViewOptions): View {
-  const view = inventoryListView(itemsOf(items), options);
-  return view.document === undefined ? { ...view, items } : view;
-}
 
 /**
  * Returns the view of one item. `before` (the stock before the write) and `run` (the run that wrote the item) come

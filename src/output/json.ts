@@ -1,7 +1,6 @@
 import { type Batches, chunksOf } from './batches.ts';
-import { exactJson, jsonString, memberJson } from './exact-json.ts';
-import type { ItemLineFormat } from './item-lines.ts';
-import { type Column, type InventoryField, itemFields, type RenderOptions, type Row, type View } from './view.ts';
+import { exactJson, memberJson } from './exact-json.ts';
+import type { Column, RenderOptions, Row, View } from './view.ts';
 
 type JsonOptions = Pick<RenderOptions, 'stringIds'>;
 
@@ -12,8 +11,8 @@ type JsonOptions = Pick<RenderOptions, 'stringIds'>;
  */
 export async function* json(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
   const values = valuesOf(view, stringIds, false);
-  if (values.isOne) yield* linesOf(view, values, '\n', stringIds);
-  else yield* arrayOf(linesOf(view, values, separator, stringIds), around(view.document?.head, values.write));
+  if (values.isOne) yield* linesOf(values, '\n');
+  else yield* arrayOf(linesOf(values, separator), around(view.document?.head, values.write));
 }
 
 /**
@@ -21,17 +20,15 @@ export async function* json(view: View, { stringIds = false }: JsonOptions): Asy
  * list prints nothing.
  */
 export async function* ndjson(view: View, { stringIds = false }: JsonOptions): AsyncIterable<string> {
-  yield* linesOf(view, valuesOf(view, stringIds, true), '\n', stringIds);
+  yield* linesOf(valuesOf(view, stringIds, true), '\n');
 }
 
 /**
  * Yields a line for each value.
  * @param end text after each line
  */
-async function* linesOf(view: View, { values, write }: Values, end: string, stringIds: boolean) {
-  if (view.items === undefined) return yield* chunksOf(values, (value) => write(value) + end);
-  const { itemPieces } = await import('./item-lines.ts');
-  yield* itemPieces(view.items, jsonItemLine(view, end, stringIds));
+function linesOf({ values, write }: Values, end: string): AsyncIterable<string> {
+  return chunksOf(values, (value) => write(value) + end);
 }
 
 interface Values {
@@ -78,18 +75,6 @@ async function* arrayOf(
   }
   const end = `${close}\n`;
   yield held === undefined ? open + end : `${held.slice(0, -separator.length)}\n${end}`;
-}
-
-/** Returns the format of an item on one line, the same as that of `jsonRowWriter`. */
-function jsonItemLine(view: View, end: string, stringIds: boolean): ItemLineFormat {
-  const fields = itemFields(view);
-  // The quotes of an id are part of the text around it.
-  const quote = (field: InventoryField | undefined) => (stringIds && field === 'petId' ? '"' : '');
-  const cells = fields.map((field, index) => {
-    const start = index === 0 ? '{' : `${quote(fields[index - 1])},`;
-    return { field, before: `${start}"${field}":${quote(field)}` };
-  });
-  return { cells, end: `${quote(fields.at(-1))}}${end}`, status: jsonString };
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { ColumnBatches } from '../inventory/item-columns.ts';
 import type { Batches } from './batches.ts';
 import type { Paint } from './terminal.ts';
 
@@ -66,10 +65,6 @@ export interface Grid {
 
 /** Plain data for output. Renderers convert a view to text; they write to no stream. */
 export interface View extends Grid {
-  /**
-   * The rows as columns of items, for formats that need no objects. Either `items` or `rows` can be read, but not both.
-   */
-  readonly items?: ColumnBatches;
   /** With `one`, JSON has the single row as an object. */
   readonly shape: 'list' | 'one';
   /** Whether the text is useless when truncated, so that a narrow terminal shows a row with a line for each field. */
@@ -135,8 +130,3 @@ export type Renderer = (view: View, options: RenderOptions) => AsyncIterable<str
 
 /** The fields of an item, in the order in which they are shown. */
 export const inventoryFields = ['petId', 'quantity', 'status'] as const;
-export type InventoryField = (typeof inventoryFields)[number];
-
-export function itemFields({ columns }: View): InventoryField[] {
-  return columns.flatMap(({ field }) => inventoryFields.find((known) => known === field) ?? []);
-}

@@ -1,7 +1,12 @@
 import type { ReadOptions } from '../api/client.ts';
 import { eachPicked } from '../inventory/filter.ts';
-import type { ItemColumns } from '../inventory/item-columns.ts';
-import { type InventoryItem, type OutdatedStock, PetQuantities, type UnreadableItem } from '../inventory/items.ts';
+import {
+  type InventoryItem,
+  type ItemBatches,
+  type OutdatedStock,
+  PetQuantities,
+  type UnreadableItem,
+} from '../inventory/items.ts';
 import type { RecentWrite } from '../inventory/run-records.ts';
 import { releaseAndRethrow } from '../rate-limit/permits.ts';
 import { FailureError, type PetstockError, RateLimitedError, UnavailableError } from '../shared/errors.ts';
@@ -147,13 +152,13 @@ export class StockReader {
 }
 
 async function* counting(
-  batches: AsyncIterable<ItemColumns>,
+  batches: ItemBatches,
   seen: { items: number },
   onListed: ((item: InventoryItem) => void) | undefined,
-): AsyncGenerator<ItemColumns> {
+): AsyncGenerator<readonly InventoryItem[]> {
   for await (const batch of batches) {
     seen.items += batch.length;
-    if (onListed !== undefined) for (let at = 0; at < batch.length; at += 1) onListed(batch.itemAt(at));
+    if (onListed !== undefined) for (const item of batch) onListed(item);
     yield batch;
   }
 }

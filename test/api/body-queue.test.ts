@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { BodyQueue } from '../../src/api/body-queue.ts';
-import { pushToPull } from '../../src/api/inventory-body.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { turns } from './server.ts';
 
 const source = { pause: () => {}, resume: () => {} };
 
@@ -48,34 +46,3 @@ property(
     expect(Buffer.concat(read).equals(Buffer.concat(sent))).toBe(true);
   },
 );
-
-const turn = () => turns(1);
-const breakOff = () => Promise.reject(new Error('broke off'));
-
-/** Pushes the numbers from 1 to `upTo`, and records what was read (`seen`) and the reply to each push (`answers`). */
-function counting(upTo: number, end: () => Promise<void> = async () => {}) {
-  const [answers, seen]: [boolean[], number[]] = [[], []];
-  let ended = false;
-  const values = pushToPull<number>(async (give) => {
-    for (let value = 1; value <= upTo && answers.at(-1) !== false; value += 1) answers.push(await give(value));
-    await end();
-    ended = true;
-  });
-  const read = async (wants = Number.POSITIVE_INFINITY) => {
-    for await (const value of values) if (seen.push(value) === wants) break;
-  };
-  return { values, answers, seen, read, ended: () => ended };
-}
-
-test('tells the source of a body that its reader has stopped, and waits for the source to end', async () => {
-  const { answers, read, ended } = counting(3, turn);
-  await read(2);
-  expect(answers).toEqual([true, false]);
-  expect(ended()).toBe(true);
-});
-
-test('ignores a failure of the source of a body once its reader has stopped', async () => {
-  const { seen, read } = counting(3, breakOff);
-  await read(1);
-  expect(seen).toEqual([1]);
-});

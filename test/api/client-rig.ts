@@ -3,7 +3,6 @@ import { expect, onTestFinished } from 'vitest';
 import { createClient } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/transport.ts';
 import { createUndiciTransport } from '../../src/api/undici.ts';
-import { itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import type { Deadline } from '../../src/shared/clock.ts';
 import { createRig } from '../rate-limit/rig.ts';
@@ -79,7 +78,7 @@ export function createClientRig(options: ClientRigOptions) {
     sentAt: () => times.map((time) => time - (times[0] ?? 0)),
     list: async () => {
       const items: InventoryItem[] = [];
-      for await (const batch of itemsOf(client.scanInventory())) items.push(...batch);
+      for await (const batch of client.scanInventory()) items.push(...batch);
       return items;
     },
   };

@@ -1,12 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { batchSize, itemsOf } from '../../src/inventory/item-columns.ts';
 import type { InventoryItem } from '../../src/inventory/items.ts';
 import type { TestClock } from '../support/clock.ts';
 import { type ClientRigOptions, openClient } from './client-rig.ts';
 import { type Answerer, answer, stock, turns, until } from './server.ts';
 
-const items = Array.from({ length: 3 * batchSize }, (_, id) => ({
+/** Many items, of which a part of the list that is read at once has fewer. */
+const many = 4096;
+const items = Array.from({ length: 3 * many }, (_, id) => ({
   petId: BigInt(id),
   quantity: id % 9,
   status: 'sold',
@@ -14,9 +15,9 @@ const items = Array.from({ length: 3 * batchSize }, (_, id) => ({
 const texts = items.map(
   ({ petId, quantity, status }) => `{"petId":${petId},"quantity":${quantity},"status":"${status}"}`,
 );
-/** Two and a half batches of a list that continues. */
-const begun = `[${texts.slice(0, 2.5 * batchSize).join(',')},`;
-const rest = `${texts.slice(2.5 * batchSize).join(',')}]`;
+/** The beginning of a list that continues. */
+const begun = `[${texts.slice(0, 2.5 * many).join(',')},`;
+const rest = `${texts.slice(2.5 * many).join(',')}]`;
 
 /** Returns an answerer that sends the beginning of a list, and then calls `then`. */
 const begin =
@@ -48,7 +49,7 @@ test('rejects a list with an unreadable stock unless the caller handles it', asy
   const { client } = await openClient([answer(200, list), answer(200, list)]);
   const read = async (options?: Parameters<typeof client.scanInventory>[0]) => {
     const found: InventoryItem[] = [];
-    for await (const batch of itemsOf(client.scanInventory(options))) found.push(...batch);
+    for await (const batch of client.scanInventory(options)) found.push(...batch);
     return found.map(({ petId }) => petId);
   };
   await expect(read()).rejects.toThrow('"quantity" of pet 7 in item 2 of the response is 3.5, which is not an integer');
@@ -66,18 +67,18 @@ describe('a long inventory list', () => {
       }),
     ]);
     const batches: InventoryItem[][] = [];
-    for await (const batch of itemsOf(client.scanInventory())) {
+    for await (const batch of client.scanInventory()) {
       if (batches.push([...batch]) === 2) end();
     }
-    expect(batches.map(({ length }) => length)).toEqual([batchSize, batchSize, batchSize]);
+    expect(batches.length).toBeGreaterThan(2);
     expect(batches.flat()).toEqual(items);
     expect(server.requests).toHaveLength(1);
   });
 
   test('closes the connection if the reader of a list stops early', async () => {
     const { server, client, clock } = await openClient([begin(leave)]);
-    for await (const batch of itemsOf(client.scanInventory())) {
-      expect(batch).toEqual(items.slice(0, batchSize));
+    for await (const batch of client.scanInventory()) {
+      expect(batch).toEqual(items.slice(0, batch.length));
       break;
     }
     await until(() => server.connections.open === 0);
@@ -114,7 +115,7 @@ describe('a list that breaks off after its first batch', () => {
       most = seen;
     });
     expect(await error).toMatchObject(expected);
-    expect(most).toBeGreaterThanOrEqual(2 * batchSize);
+    expect(most).toBeGreaterThanOrEqual(2 * many);
     expect(server.requests).toHaveLength(1);
     expect(clock.sleeps).toEqual([]);
   }
@@ -125,7 +126,7 @@ describe('a list that breaks off after its first batch', () => {
     [
       'an item without a quantity',
       '{"petId":1}]',
-      `is not valid: "quantity" in item ${2.5 * batchSize + 1} of the response is missing`,
+      `is not valid: "quantity" in item ${2.5 * many + 1} of the response is missing`,
     ],
   ])('does not request the list again after %s', async (_what, end, fault) => {
     const message = `The response to GET /inventory ${fault}. The list is incomplete`;
@@ -154,7 +155,7 @@ describe('a list that breaks off after its first batch', () => {
       cut = () => response.socket?.resetAndDestroy();
     });
     const { server, error } = await openReader(first, (seen) => {
-      if (seen === 2 * batchSize) cut();
+      if (seen >= 2 * many) cut();
     });
     const message = expect.stringMatching(/broke off after [0-9,]+ bytes, so the list is incomplete: /);
     expect(await error).toMatchObject({ name: 'UnavailableError', message });
@@ -175,7 +176,7 @@ describe('a list that breaks off after its first batch', () => {
       most = seen;
     };
     const { server, clock, error } = await openReader(begin(leave), onBatch, { interrupted: controller.signal });
-    await until(() => most === 2 * batchSize);
+    await until(() => most >= 2 * many);
     await turns(20);
     end(clock, controller);
     expect((await error).message).toMatch(message);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KnownStock } from '../../src/inventory/known-stock.ts';
 import { StockList } from '../../src/inventory/stock-list.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
-import { batchesOf } from './columns.ts';
+import { batchesOf } from './batches.ts';
 
 /** The stock of each pet in one read; null is unreadable, undefined is missing. */
 const look = fc.array(fc.constantFrom(0, 1, 2, null, undefined), { minLength: 4, maxLength: 4 });

@@ -3,7 +3,7 @@ import type { InventoryItem } from '../../src/inventory/items.ts';
 import { type ComparedField, type Difference, StockList } from '../../src/inventory/stock-list.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import fc from '../support/seeded-fast-check.ts';
-import { batchesOf } from './columns.ts';
+import { batchesOf } from './batches.ts';
 
 /** Ids that are close to each other where digits could be lost. */
 const petIds = fc.oneof(
@@ -35,7 +35,7 @@ test('orders ids as bigints, and finds a repeated id', () => {
   return fc.assert(
     fc.asyncProperty(fc.array(items, { maxLength: 60 }), async (gathered) => {
       const list = await listOf(gathered);
-      const inOrder = [...list.petIds()];
+      const inOrder = list.items.map(({ petId }) => petId);
       expect(inOrder).toEqual(gathered.map(({ petId }) => petId).sort(compare));
       const repeated = list.repeated();
       expect(repeated === undefined).toBe(new Set(inOrder).size === list.size);
@@ -63,7 +63,7 @@ function naive(
   });
 }
 
-/** Gathers a list from several batches, which are refilled. */
+/** Gathers a list from several batches. */
 function listOf(list: readonly InventoryItem[]): Promise<StockList> {
   return StockList.gather(batchesOf(list, 7));
 }

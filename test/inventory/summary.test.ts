@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summarize } from '../../src/inventory/summary.ts';
 import fc, { property } from '../support/seeded-fast-check.ts';
 import { itemLists } from './arbitraries.ts';
-import { batchesOf, columnsOf } from './columns.ts';
+import { batchesOf } from './batches.ts';
 
 describe('summarize', () => {
   it('lists the three known statuses in a summary even if there are no pets', async () => {
@@ -39,15 +39,4 @@ describe('summarize', () => {
       }
     },
   );
-
-  it('adds up batches that number the same statuses differently', async () => {
-    const other = { petId: 3n, quantity: 0, status: 'pending' };
-    async function* batches() {
-      yield columnsOf([{ petId: 1n, quantity: 5, status: 'sold' }]);
-      yield columnsOf([other, { petId: 2n, quantity: -7, status: 'sold' }]);
-    }
-    const summary = await summarize(batches());
-    expect(summary).toMatchObject({ pets: 3, units: -2n });
-    expect(summary.byStatus.get('sold')).toEqual({ pets: 2, units: -2n });
-  });
 });

@@ -4,7 +4,7 @@ import { summarize } from '../../src/inventory/summary.ts';
 import { chosenFields, parseFields } from '../../src/output/fields.ts';
 import { inventoryItemView, inventoryListView, summaryView } from '../../src/output/inventory-view.ts';
 import { type Format, inventoryFields } from '../../src/output/view.ts';
-import { batchesOf } from '../inventory/columns.ts';
+import { batchesOf } from '../inventory/batches.ts';
 import { largeStock, stock } from './fixtures.ts';
 import { itemsView, render, visible } from './render.ts';
 

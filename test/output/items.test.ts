@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { InventoryItem } from '../../src/inventory/items.ts';
-import { inventoryColumnsView, inventoryListView } from '../../src/output/inventory-view.ts';
-import { formats, inventoryFields } from '../../src/output/view.ts';
-import { itemLists } from '../inventory/arbitraries.ts';
-import { batchesOf, columnsOf } from '../inventory/columns.ts';
-import fc from '../support/seeded-fast-check.ts';
+import { inventoryListView } from '../../src/output/inventory-view.ts';
+import { formats } from '../../src/output/view.ts';
+import { batchesOf } from '../inventory/batches.ts';
 import { render, renderPieces } from './render.ts';
 
 const low = { standard: 5 };
@@ -15,56 +13,29 @@ const plenty = (count: number): InventoryItem[] =>
     status: index % 1000 === 0 ? `status ${index} ` : 'available',
   }));
 
-describe('inventoryColumnsView', () => {
-  const choices = fc.record({
-    fields: fc.option(fc.shuffledSubarray([...inventoryFields], { minLength: 1 }), { nil: undefined }),
-    width: fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }),
-    header: fc.option(fc.boolean(), { nil: undefined }),
-    color: fc.boolean(),
-  });
-  type Choices = typeof choices extends fc.Arbitrary<infer T> ? T : never;
-
-  test.each(['json', 'ndjson', 'csv', 'tsv'] as const)(
-    'prints %s from columns of items as it does from rows',
-    async (format) => {
-      const bothWays = async (items: readonly InventoryItem[], size: number, { fields, ...chosen }: Choices) => {
-        const view = { low, fields };
-        const options = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
-        const fromColumns = await render(format, inventoryColumnsView(batchesOf(items, size), view), options);
-        expect(fromColumns).toBe(await render(format, inventoryListView([items], view), options));
-      };
-      await fc.assert(fc.asyncProperty(itemLists, fc.integer({ min: 1, max: 30 }), choices, bothWays));
-    },
-  );
-});
-
 describe('pieces', () => {
   test.each(formats)('prints %s in pieces of whole lines, without losing an item', async (format) => {
     const items = plenty(9000);
-    const ofRows = await renderPieces(format, inventoryListView([items], { low }));
-    const ofColumns = await renderPieces(format, inventoryColumnsView(batchesOf(items, 4096), { low }));
-    for (const pieces of [ofRows, ofColumns]) {
-      expect(pieces.length).toBeGreaterThan(2);
-      expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 70_000)).toBe(true);
-    }
-    expect(ofColumns.join('')).toBe(ofRows.join(''));
-    expect(ofRows.join('').match(/available|status \d/g)).toHaveLength(9000);
+    const pieces = await renderPieces(format, inventoryListView(batchesOf(items, 4096), { low }));
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(pieces.every((piece) => piece.endsWith('\n') && piece.length <= 70_000)).toBe(true);
+    expect(pieces.join('').match(/available|status \d/g)).toHaveLength(9000);
   });
 
   test('prints a status that is longer than a piece of the output', async () => {
     const status = 'x'.repeat(300_000);
     const items = ['sold', status, 'sold'].map((status) => ({ petId: 1n, quantity: 1, status }));
-    const view = inventoryColumnsView(batchesOf(items, 10), { low });
+    const view = inventoryListView(batchesOf(items, 10), { low });
     expect(await render('tsv', view)).toBe(`1\t1\tsold\n1\t1\t${status}\n1\t1\tsold\n`);
   });
 
   test('leaves a JSON list unclosed if its source fails', async () => {
     async function* broken() {
-      yield columnsOf(plenty(9000));
+      yield plenty(9000);
       throw new Error('broke off');
     }
     const pieces: string[] = [];
-    const rendering = renderPieces('json', inventoryColumnsView(broken(), { low }), {}, pieces);
+    const rendering = renderPieces('json', inventoryListView(broken(), { low }), {}, pieces);
     await expect(rendering).rejects.toThrow('broke off');
     expect(pieces.join('')).toMatch(/^\[\n\{.*\},\n$/s);
     expect(pieces.join('')).not.toContain(']');
@@ -74,6 +45,6 @@ describe('pieces', () => {
 test('writes quantities of any length', async () => {
   const quantities = [0, 9, -9, 999_999_999, 1_000_000_000, -1_000_000_000, 2 ** 53 - 1, 1 - 2 ** 53];
   const items = quantities.map((quantity) => ({ petId: 1n, quantity, status: 'sold' }));
-  const view = inventoryColumnsView(batchesOf(items, 3), { low, fields: ['quantity'] });
+  const view = inventoryListView(batchesOf(items, 3), { low, fields: ['quantity'] });
   expect(await render('tsv', view)).toBe(`${quantities.join('\n')}\n`);
 });

@@ -6,7 +6,6 @@ import { execute, type RunPlan, requireWithinGuards } from '../../src/runs/execu
 import type { RunContext } from '../../src/runs/run-context.ts';
 import { NotFoundError, UnavailableError } from '../../src/shared/errors.ts';
 import type { FinalOutcome } from '../../src/writes/row-write.ts';
-import { columnsOf } from '../inventory/columns.ts';
 import { rowsOf, type ShopScript, simulatedShop } from '../writes/simulated-shop.ts';
 
 const row = (result: BulkRow['result'], after = 7): BulkRow =>
@@ -101,7 +100,7 @@ async function wrote({ age = 0, end, found, isSingle = false, hasBegun = true, s
       ...options.client,
       async *scanInventory() {
         if (again === undefined) throw new UnavailableError('no list');
-        yield columnsOf([{ petId: 1n, quantity: again, status: 'sold' }]);
+        yield [{ petId: 1n, quantity: again, status: 'sold' }];
       },
     },
     state: {

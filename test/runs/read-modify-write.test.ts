@@ -5,7 +5,6 @@ import type { RunContext } from '../../src/runs/run-context.ts';
 import { executeSingleWrite } from '../../src/runs/single-write.ts';
 import { UnavailableError } from '../../src/shared/errors.ts';
 import type { StockSnapshot } from '../../src/writes/row-write.ts';
-import { columnsOf } from '../inventory/columns.ts';
 import { createRig, scope, unaborted } from '../rate-limit/rig.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
@@ -80,7 +79,7 @@ async function lockAfter(script: (clock: TestClock, tries: number) => Busy | und
       async *scanInventory({ permit }: { permit: { release(): Promise<void> } }) {
         await permit.release();
         log.push('read');
-        yield columnsOf([{ petId: 4n, quantity: 5, status: 'sold' }]);
+        yield [{ petId: 4n, quantity: 5, status: 'sold' }];
       },
     },
   } as unknown as RunContext;

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { RecentWrite } from '../../src/inventory/run-records.ts';
 import type { RunContext } from '../../src/runs/run-context.ts';
 import { StockReader } from '../../src/runs/stock-reader.ts';
-import { columnsOf } from '../inventory/columns.ts';
 import { createTestClock } from '../support/clock.ts';
 
 const write = (sequence: number, before: number | undefined, quantity: number, result = 'applied') =>
@@ -38,7 +37,7 @@ async function readAfter(
     client: {
       async *scanInventory() {
         reads += 1;
-        yield columnsOf([{ petId: 4n, quantity: found, status: 'sold' }]);
+        yield [{ petId: 4n, quantity: found, status: 'sold' }];
       },
     },
   } as unknown as RunContext;

@@ -153,12 +153,10 @@ export class Results {
 }
 
 /**
- * Returns a view with only the chosen fields. Returns a view of items in columns unchanged, because its command has
- * already chosen the fields.
+ * Returns a view with only the chosen fields.
  * @throws UsageError for an unknown field
  */
 async function withFields(view: View, values: readonly string[]): Promise<View> {
-  if (view.items !== undefined) return view;
   const { chosenFields } = await import('../../output/fields.ts');
   const chosen = chosenFields(view, values);
   if (chosen.ok) return chosen.value;

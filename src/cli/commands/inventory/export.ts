@@ -1,9 +1,7 @@
 import { changeFileText } from '../../../change-files/change-file-text.ts';
 import { type ChangeFormat, changeFormats } from '../../../change-files/read-rows.ts';
 import type { PetNames } from '../../../inventory/bar-codes.ts';
-import { type ColumnBatches, itemsOf } from '../../../inventory/item-columns.ts';
-import { counted } from '../../../inventory/items.ts';
-import { withoutRepeated } from '../../../inventory/seen-pets.ts';
+import { counted, type ItemBatches } from '../../../inventory/items.ts';
 import { plainColumns, type View } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { fileOperand, petstock, targetWords } from '../../../shared/hint.ts';
@@ -38,7 +36,7 @@ export const defineExport = define({
     const delimiter = delimiterOf(invocation, flags, format);
     const { client } = await invocation.connections.connect();
     const unreadable = new UnreadablePets();
-    const stock = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
+    const stock = scanStock(invocation, client, unreadable);
     const counts = { pets: 0 };
     const { globals, target } = invocation;
     const { spreadsheet = false, force = false } = flags;
@@ -62,8 +60,8 @@ export const defineExport = define({
 
 const fields = ['status', 'expected', 'quantity', 'reason', 'ref'];
 
-async function* exportRows(batches: ColumnBatches, names: PetNames | undefined, counts: { pets: number }) {
-  for await (const items of itemsOf(batches)) {
+async function* exportRows(batches: ItemBatches, names: PetNames | undefined, counts: { pets: number }) {
+  for await (const items of batches) {
     counts.pets += items.length;
     yield items.map(({ petId, status, quantity }) => {
       const name = names && { name: names.get(petId) ?? null };

@@ -1,16 +1,15 @@
 import { type FilterCriteria, filtered, firstItems, mayMeet, removeFound } from '../../../inventory/filter.ts';
-import type { ColumnBatches } from '../../../inventory/item-columns.ts';
 import {
+  type ItemBatches,
   type Parsed,
   parsePetStatus,
   parseQuantity,
   petStatuses,
   type UnreadableItem,
 } from '../../../inventory/items.ts';
-import { withoutRepeated } from '../../../inventory/seen-pets.ts';
 import { sortItems, sortKeys } from '../../../inventory/sort.ts';
 import { parseFields } from '../../../output/fields.ts';
-import { inventoryColumnsView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
+import { inventoryListView, namedFields, stockPage, summaryView } from '../../../output/inventory-view.ts';
 import { inventoryFields, withPage } from '../../../output/view.ts';
 import { UsageError } from '../../../shared/errors.ts';
 import { targetName } from '../../../shared/target.ts';
@@ -60,7 +59,7 @@ export const defineList = define({
     const named = options.name === undefined ? [] : [{ petIds: await chosenPets(invocation, { name: options.name }) }];
     const { client } = await invocation.connections.connectToRead();
     const unreadable = new UnreadablePets();
-    const scanned = withoutRepeated(scanStock(invocation, client, unreadable), unreadable.repeat);
+    const scanned = scanStock(invocation, client, unreadable);
     const missing = new Set(selection.petIds);
     const criteria: FilterCriteria[] = [
       selection.criteria,
@@ -78,10 +77,10 @@ export const defineList = define({
       const names = fields?.includes('name') ? await invocation.petNames() : remarks.names;
       const title = targetName(invocation.target) + onlyText(options);
       const page = stockPage(title, remarks.low, invocation.context.clock.now());
-      const view = inventoryColumnsView(arrange(found, selection), { ...remarks, names, fields, page });
+      const view = inventoryListView(arrange(found, selection), { ...remarks, names, fields, page });
       await invocation.results.print(view);
     }
-    const matters = (item: UnreadableItem) => criteria.every((each) => mayMeet(each, item));
+    const matters = (item: UnreadableItem) => criteria.every((each) => mayMeet(item, each));
     requireWhole(invocation, unreadable, { absent: [...missing], errors, matters });
   },
 });
@@ -144,7 +143,7 @@ function parseLimit(text: string): Parsed<number> {
 }
 
 /** Sorts or limits the items. Sorting reads all of them first. */
-function arrange(batches: ColumnBatches, { sort, limit, petIds }: Selection): ColumnBatches {
+function arrange(batches: ItemBatches, { sort, limit, petIds }: Selection): ItemBatches {
   if (sort !== undefined) return sortItems(batches, { ...sort, limit });
   // With `--pet`, the rest is read, too, because a pet after the limit is not missing.
   return limit === undefined ? batches : firstItems(batches, limit, { toTheEnd: petIds !== undefined });

@@ -1,7 +1,5 @@
-import { exactDecoder } from '../../../api/decode.ts';
-import { InventoryScanner } from '../../../api/inventory-scanner.ts';
+import { readItems } from '../../../api/read-items.ts';
 import { readStockList } from '../../../change-files/read-changes.ts';
-import type { ItemColumns } from '../../../inventory/item-columns.ts';
 import { StockList } from '../../../inventory/stock-list.ts';
 import { didYouMean } from '../../../shared/did-you-mean.ts';
 import { FailureError, InterruptedError, UsageError } from '../../../shared/errors.ts';
@@ -37,7 +35,7 @@ export async function readSide(invocation: Invocation, side: Side, unreadable: U
 }
 
 async function readFile(context: Context, file: string): Promise<StockList> {
-  const list = await scanJsonFile(context, file);
+  const list = await readJsonFile(context, file);
   // If a pet appears twice, `readStockList` reports on which lines.
   if (list !== undefined && list.repeated() === undefined) return list;
   const name = file === '-' ? undefined : file;
@@ -61,22 +59,16 @@ const comma = 0x2c;
  * Reads the output of `list -o json` or `ndjson`, several times as fast as `readStockList`. Returns undefined for any
  * other file.
  */
-async function scanJsonFile(context: Context, file: string): Promise<StockList | undefined> {
+async function readJsonFile(context: Context, file: string): Promise<StockList | undefined> {
   const isLines = /\.(ndjson|jsonl)$/i.test(file);
   if (!isLines && !/\.json$/i.test(file)) return undefined;
   const chunks = readNamedFile(file, context);
   try {
-    return await StockList.gather(scan(file, isLines ? asArray(chunks) : chunks));
+    return await StockList.gather(readItems(isLines ? asArray(chunks) : chunks, { name: file }));
   } catch (error) {
     if (error instanceof FailureError) return undefined;
     throw error;
   }
-}
-
-async function* scan(file: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ItemColumns> {
-  const scanner = new InventoryScanner(exactDecoder({ name: file }));
-  for await (const chunk of chunks) yield* scanner.read(chunk);
-  yield* scanner.read(undefined);
 }
 
 /** Yields lines of JSON as the elements of an array. A blank line makes the array invalid. */

@@ -1,9 +1,8 @@
 import type { Client } from '../../../api/client.ts';
 import { eachPicked, filtered } from '../../../inventory/filter.ts';
-import type { ColumnBatches, ItemColumns } from '../../../inventory/item-columns.ts';
 import {
-  grouped,
   type InventoryItem,
+  type ItemBatches,
   isPetStatus,
   mayBeBarCode,
   type UnreadableItem,
@@ -19,16 +18,17 @@ import type { Invocation } from '../../invocation/invocation.ts';
  * define.
  * @param unreadable receives the pets that the list leaves out; the command ends with their error
  */
-export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ColumnBatches {
+export function scanStock(invocation: Invocation, client: Client, unreadable: UnreadablePets): ItemBatches {
   return withStatusWarning(invocation, client.scanInventory({ onUnreadable: unreadable.add }));
 }
 
-async function* withStatusWarning(invocation: Invocation, batches: ColumnBatches): AsyncGenerator<ItemColumns> {
+async function* withStatusWarning(
+  invocation: Invocation,
+  batches: ItemBatches,
+): AsyncGenerator<readonly InventoryItem[]> {
   let hasWarned = false;
   for await (const batch of batches) {
-    const unknown: InventoryItem | undefined = hasWarned
-      ? undefined
-      : batch.findByStatus((status) => !isPetStatus(status));
+    const unknown: InventoryItem | undefined = hasWarned ? undefined : batch.find(({ status }) => !isPetStatus(status));
     if (unknown !== undefined) await warnOfStatus(invocation, unknown);
     hasWarned ||= unknown !== undefined;
     yield batch;
@@ -78,7 +78,7 @@ interface WholeOptions {
 }
 
 /**
- * Checks that no pet is unreadable, repeated or missing.
+ * Checks that no pet is unreadable or missing.
  * @throws one error that lists all such pets: NotFoundError if pets are only missing, otherwise FailureError
  */
 export function requireWhole(
@@ -99,33 +99,11 @@ export function requireWhole(
 
 const maxNamed = 20;
 
-/** Maximum number of unreadable or of repeated pets. A response with more is not a stock list. */
-const maxUnreadable = 100_000;
-
-function requirePlausibleCount(count: number): void {
-  if (count <= maxUnreadable) return;
-  throw new FailureError(
-    `More than ${grouped(maxUnreadable)} pets in the list are unreadable or appear twice: this is not a stock list`,
-  );
-}
-
-/**
- * The pets that a list can't show unchanged: their stock can't be represented exactly, or the response contains them
- * twice.
- */
+/** The pets that a list can't show, because their stock can't be represented exactly. */
 export class UnreadablePets extends Map<bigint, UnreadableItem> {
-  readonly #repeated = new Set<bigint>();
-
   /** Adds a pet with an unreadable stock. It is bound, so that it can be passed as a callback. */
   readonly add = (item: UnreadableItem): void => {
     this.set(item.petId, item);
-    requirePlausibleCount(this.size);
-  };
-
-  /** Adds a pet that appears again. It is bound, so that it can be passed as a callback. */
-  readonly repeat = (petId: bigint): void => {
-    this.#repeated.add(petId);
-    requirePlausibleCount(this.#repeated.size);
   };
 
   /**
@@ -138,27 +116,19 @@ export class UnreadablePets extends Map<bigint, UnreadableItem> {
     matters: (item: UnreadableItem) => boolean = () => true,
   ): PetstockError | undefined {
     const unreadable = [...this.values()].filter(matters);
-    const problems = [
-      ...unreadable.map(({ petId, number, problem }) => ({
-        sentence: `Pet ${petId} is left out: "quantity" in the response is ${number}, which is ${problem}`,
-        line: `pet ${petId}: ${number} is ${problem}`,
-      })),
-      ...Array.from(this.#repeated, (petId) => ({
-        sentence: `Pet ${petId} appears more than once in the response. Only the first one counts here`,
-        line: `pet ${petId} appears more than once: only the first one counts here`,
-      })),
-    ];
-    const [first] = problems;
+    const [first] = unreadable;
     if (first === undefined) return undefined;
     const hint = target && petstock`api GET /inventory ${targetWords(target)}`;
-    if (problems.length === 1) return new FailureError(first.sentence, { hint });
-    const lines = problems.slice(0, maxNamed).map(({ line }) => line);
-    if (problems.length > maxNamed) lines.push(`and ${problems.length - maxNamed} more`);
-    const { length } = unreadable;
-    const message =
-      length === problems.length
-        ? `${length} pets are left out, because "quantity" in the response can't be read`
-        : `The response is not valid for ${problems.length} pets`;
+    if (unreadable.length === 1) {
+      const { petId, number, problem } = first;
+      const message = `Pet ${petId} is left out: "quantity" in the response is ${number}, which is ${problem}`;
+      return new FailureError(message, { hint });
+    }
+    const lines = unreadable
+      .slice(0, maxNamed)
+      .map(({ petId, number, problem }) => `pet ${petId}: ${number} is ${problem}`);
+    if (unreadable.length > maxNamed) lines.push(`and ${unreadable.length - maxNamed} more`);
+    const message = `${unreadable.length} pets are left out, because "quantity" in the response can't be read`;
     return new FailureError(message, { hint, lines });
   }
 }

@@ -123,7 +123,7 @@ class Watch {
     const { messages, target } = this.invocation;
     const { petIds = [], interval } = this.options;
     this.longestId = list.longestId;
-    const present = new Set(this.options.petIds && list.petIds());
+    const present = new Set(this.options.petIds && list.items.map(({ petId }) => petId));
     const missing = [...petIds].filter((petId) => !present.has(petId) && !unreadable.has(petId));
     if (missing.length > 0) {
       const more = missing.length > maxNamed ? ` and ${grouped(missing.length - maxNamed)} more` : '';

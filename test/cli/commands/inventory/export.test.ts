@@ -135,28 +135,6 @@ test.for([
   },
 );
 
-const twice = [
-  '{"petId":1,"quantity":3,"status":"available"}',
-  '{"petId":-5,"quantity":4,"status":"sold"}',
-  '{"petId":1,"quantity":9,"status":"sold"}',
-] as const;
-/** Swaps two fields, so that the item is parsed instead of copied. */
-const turned = (item: string) => item.replace(/("petId":\d+),("quantity":\d+)/, '$2,$1');
-
-test.for([
-  ['list -o tsv', '1\t3\tavailable\n-5\t4\tsold\n'],
-  ['list -o tsv --sort quantity --desc', '-5\t4\tsold\n1\t3\tavailable\n'],
-  ['list --summary -o tsv', 'available\t1\t3\npending\t0\t0\nsold\t1\t4\ntotal\t2\t7\n'],
-  ['export', 'petId,status,expected,quantity,reason,ref\n1,available,3,3,,\n-5,sold,4,4,,\n'],
-] as const)('%s counts a duplicate pet only once, and exits with 1', async ([command, stdout], { till }) => {
-  const [first, other, second] = twice;
-  for (const items of [twice, [first, other, turned(second)], [turned(first), other, second]]) {
-    till.service.next('GET', ({ answer }) => answer(200, `[${items.join(',')}]`));
-    const told = 'Error: Pet 1 appears more than once in the response. Only the first one counts here';
-    expect((await till.exits(`inventory ${command}`, 1, told)).stdout).toBe(stdout);
-  }
-});
-
 test('refuses inventory export --no-header, and sends nothing', async ({ shop }) => {
   const result = await shop.exits('inventory export --no-header', 2, 'Leave out --no-header');
   expect(result).toMatchObject({ stdout: '', sent: [] });

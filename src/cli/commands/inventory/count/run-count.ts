@@ -4,7 +4,6 @@ import { OpenCountSession } from '../../../../counts/open-count-session.ts';
 import { type CountSession, shortOf } from '../../../../counts/session-tables.ts';
 import { type BarCodes, noBarCodes } from '../../../../inventory/bar-codes.ts';
 import { isAssigning } from '../../../../inventory/count/scan-line.ts';
-import { itemsOf } from '../../../../inventory/item-columns.ts';
 import type { UnreadableItem } from '../../../../inventory/items.ts';
 import { countHelp, modeName, sumText } from '../../../../output/count-text.ts';
 import {
@@ -169,7 +168,7 @@ async function stockOf({ invocation, connection }: RunAccess, all = false) {
   const stock = new Map<bigint, number | undefined>();
   const onUnreadable = ({ petId }: UnreadableItem) => void stock.set(petId, undefined);
   try {
-    for await (const items of itemsOf(connection.client.scanInventory({ onUnreadable }))) {
+    for await (const items of connection.client.scanInventory({ onUnreadable })) {
       for (const { petId, quantity } of items) stock.set(petId, quantity);
     }
     return stock;

@@ -1,6 +1,5 @@
 import { noBarCodes } from '../../../../inventory/bar-codes.ts';
-import { compareIds, itemsOf } from '../../../../inventory/item-columns.ts';
-import type { UnreadableItem } from '../../../../inventory/items.ts';
+import { compareIds, type UnreadableItem } from '../../../../inventory/items.ts';
 import { nameColumn, numberColumn } from '../../../../output/columns.ts';
 import { localMinute } from '../../../../output/time.ts';
 import type { Column, Row } from '../../../../output/view.ts';
@@ -35,7 +34,7 @@ export async function printSheet(invocation: Invocation): Promise<void> {
   for (const [code, petId] of pets) codes.set(petId, [...(codes.get(petId) ?? []), code]);
   const petIds = new Set<bigint>();
   const onUnreadable = ({ petId }: UnreadableItem) => void petIds.add(petId);
-  for await (const items of itemsOf(client.scanInventory({ onUnreadable }))) {
+  for await (const items of client.scanInventory({ onUnreadable })) {
     for (const { petId } of items) petIds.add(petId);
   }
   const rows = [...petIds].sort(byNameIn(names)).map((petId): Row => {
