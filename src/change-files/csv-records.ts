@@ -1,7 +1,7 @@
 import { broken } from './problems.ts';
-import { countLineEnds, maxRow } from './text.ts';
+import { countLineEnds } from './text.ts';
 
-/** A record of delimited text. A blank line is not a record. */
+/** A record of delimited text. A blank line is none. */
 export interface CsvRecord {
   /** The line on which the record begins, from 1. */
   readonly line: number;
@@ -18,103 +18,90 @@ export interface CsvRecord {
   readonly isPlainTsv: boolean;
 }
 
-/** Splits delimited text into records (RFC 4180, with any delimiter and any line end). */
-export class CsvRecords {
-  /** The unread rest begins at `#at`, on line `#line`. */
-  #text = '';
-  #at = 0;
-  #line = 1;
-  #delimiter: string | undefined;
-  #isPlainTsv = false;
+/** Maximum length of a row in UTF-16 code units. No real row comes close to it. */
+const maxRow = 1024 * 1024;
 
+export interface RecordOptions {
+  /** Reports whether a column name is known. This helps to detect the delimiter. */
+  knows(name: string): boolean;
   /**
-   * @param knows reports whether a column name is known (this helps to detect the delimiter)
-   * @param isOfList reports whether the cells of the first line are of the TSV that `list` writes. In such a text a quote
-   * is a part of a name, and a backslash begins an escape
+   * Reports whether the cells of the first line are of the TSV that `list` writes. In such a text a quote is a part of a
+   * name, and a backslash begins an escape.
    */
-  constructor(
-    private readonly knows: (name: string) => boolean,
-    private readonly isOfList: (cells: readonly string[]) => boolean = () => false,
-  ) {}
+  isOfList?(cells: readonly string[]): boolean;
+}
 
-  /**
-   * Yields the records that end in the text so far. The start of an incomplete record is kept and scanned again with
-   * the next piece; `maxRow` limits the cost of that.
-   * @param piece the next piece of the text; it doesn't end between CR and LF
-   * @param isLast whether nothing follows
-   * @throws BrokenFileError if a record is too long, or a quote is never closed
-   */
-  *read(piece: string, isLast: boolean): Generator<CsvRecord> {
-    this.#text = this.#text.slice(this.#at) + piece;
-    this.#at = 0;
-    for (let line = this.#nextLine(isLast); line !== undefined; line = this.#nextLine(isLast)) {
-      this.#delimiter ??= this.#plainTsv(line) ?? this.#delimiterOfHeader(isLast);
-      const delimiter = this.#delimiter;
-      if (delimiter === undefined) break;
-      const isPlain = this.#isPlainTsv || !line.includes('"');
-      const record = isPlain ? plainRecord(this.#at, line, delimiter) : scanRecord(this.#text, this.#at, delimiter);
-      const { cells, end, misquoted, openQuote } = record;
-      const ended = end < this.#text.length;
-      if (!ended && !isLast) break;
-      if (openQuote !== undefined) this.#unclosed(openQuote, 'never closed');
-      const isPlainTsv = this.#isPlainTsv;
-      const texts = isPlainTsv ? cells.map(unescaped) : cells;
-      const found = { line: this.#line, cells: texts, delimiter, ended, misquoted, isPlainTsv };
-      this.#advance(end, isPlain ? 1 : 1 + countLineEnds(this.#text, this.#at, end));
-      yield found;
+/**
+ * Splits delimited text into records (RFC 4180, with any delimiter and any line end).
+ * @throws BrokenFileError if a record is too long, or a quote is never closed
+ */
+export function* csvRecords(text: string, options: RecordOptions): Generator<CsvRecord> {
+  let dialect: Dialect | undefined;
+  let line = 1;
+  let next = 0;
+  for (let at = 0; at < text.length; at = next) {
+    const lineEnd = endOfLine(text, at);
+    const first = text.slice(at, lineEnd);
+    const declared = dialect === undefined ? declaredDelimiter(first) : undefined;
+    if (declared !== undefined) dialect = { delimiter: declared, isPlainTsv: false };
+    if (declared !== undefined || first.trim() === '') {
+      next = afterLineEnd(text, lineEnd);
+      line += 1;
+      continue;
     }
-    if (this.#text.length - this.#at <= maxRow) return;
-    const { openQuote } = scanRecord(this.#text, this.#at, this.#delimiter ?? ',');
-    if (openQuote !== undefined) this.#unclosed(openQuote, 'not closed within a megabyte');
-    broken(this.#line, 'the line is longer than a megabyte: this is probably not a table');
+    dialect ??= dialectOf(text, at, first, options);
+    const { cells, end, misquoted } = readRecord(text, at, first, dialect, line);
+    yield { line, cells, misquoted, ended: end < text.length, ...dialect };
+    line += end === lineEnd ? 1 : 1 + countLineEnds(text, at, end);
+    next = afterLineEnd(text, end);
   }
+}
 
-  /** Returns the first line of the next record, after blank lines and `sep=;`; undefined if it is incomplete. */
-  #nextLine(isLast: boolean): string | undefined {
-    while (this.#at < this.#text.length) {
-      const end = lineEnd(this.#text, this.#at);
-      if (end === this.#text.length && !isLast) return undefined;
-      const line = this.#text.slice(this.#at, end);
-      const declared = this.#delimiter === undefined ? declaredDelimiter(line) : undefined;
-      if (declared === undefined && line.trim() !== '') return line;
-      this.#delimiter ??= declared;
-      this.#advance(end, 1);
-    }
-    return undefined;
-  }
+type Dialect = Pick<CsvRecord, 'delimiter' | 'isPlainTsv'>;
 
-  /** Returns a tab if the first line is of the TSV that `list` writes. */
-  #plainTsv(line: string): string | undefined {
-    this.#isPlainTsv = line.includes('\t') && this.isOfList(line.split('\t'));
-    return this.#isPlainTsv ? '\t' : undefined;
-  }
+function dialectOf(text: string, start: number, first: string, { knows, isOfList }: RecordOptions): Dialect {
+  const isPlainTsv = first.includes('\t') && isOfList?.(first.split('\t')) === true;
+  return { delimiter: isPlainTsv ? '\t' : delimiterOfHeader(text, start, knows), isPlainTsv };
+}
 
-  /**
-   * Returns the delimiter with which the header line has the most known columns, or else the most columns; undefined if
-   * the header line may continue after the text.
-   */
-  #delimiterOfHeader(isLast: boolean): string | undefined {
-    let best = ',';
-    let bestScore = -1;
-    for (const delimiter of delimiters.keys()) {
-      const { cells, end, openQuote } = scanRecord(this.#text, this.#at, delimiter);
-      if (end === this.#text.length && !isLast) return undefined;
-      // No header line has a million columns.
-      const score = openQuote === undefined ? cells.filter(this.knows).length * 1_000_000 + cells.length : 0;
-      if (score > bestScore) [best, bestScore] = [delimiter, score];
-    }
-    return best;
+/**
+ * Reads the record that begins at `start`.
+ * @param first its first line
+ */
+function readRecord(
+  text: string,
+  start: number,
+  first: string,
+  { delimiter, isPlainTsv }: Dialect,
+  line: number,
+): ScannedRecord {
+  const end = start + first.length;
+  if (isPlainTsv) return { cells: first.split(delimiter).map(unescaped), end };
+  // Splitting is faster than scanning.
+  if (!first.includes('"')) return { cells: first.split(delimiter), end };
+  const record = scanRecord(text, start, delimiter);
+  const { openQuote } = record;
+  if (openQuote !== undefined) {
+    const where = line + countLineEnds(text, start, openQuote);
+    broken(where, 'a quote opens here and is never closed: close it, or write it twice if it belongs to the text');
   }
+  if (record.end - start > maxRow) {
+    broken(line, 'the row that begins here is longer than a megabyte: a quote is probably not closed');
+  }
+  return record;
+}
 
-  #advance(end: number, lines: number): void {
-    this.#at = end + (this.#text.startsWith('\r\n', end) ? 2 : 1);
-    this.#line += lines;
+/** Returns the delimiter with which the header line has the most known columns, or else the most columns. */
+function delimiterOfHeader(text: string, start: number, knows: RecordOptions['knows']): string {
+  let best = ',';
+  let bestScore = -1;
+  for (const delimiter of delimiters.keys()) {
+    const { cells, openQuote } = scanRecord(text, start, delimiter);
+    // No header line has a million columns.
+    const score = openQuote === undefined ? cells.filter(knows).length * 1_000_000 + cells.length : 0;
+    if (score > bestScore) [best, bestScore] = [delimiter, score];
   }
-
-  #unclosed(quote: number, how: string): never {
-    const line = this.#line + countLineEnds(this.#text, this.#at, quote);
-    return broken(line, `a quote opens here and is ${how}: close it, or write it twice if it belongs to the text`);
-  }
+  return best;
 }
 
 /** The possible delimiters and their names. If the header line is ambiguous, the order decides. */
@@ -139,13 +126,8 @@ interface ScannedRecord {
   /** The position at which the record's line end begins, or the text ends. */
   readonly end: number;
   readonly misquoted?: number | undefined;
-  /** The position of an opening quote that the text does not close. */
+  /** The position of an opening quote that is not closed. */
   readonly openQuote?: number | undefined;
-}
-
-/** Reads a record that is one line without quotes. This is faster than `scanRecord`. */
-function plainRecord(start: number, line: string, delimiter: string): ScannedRecord {
-  return { cells: line.split(delimiter), end: start + line.length };
 }
 
 /**
@@ -178,8 +160,12 @@ function unescaped(cell: string): string {
   return cell.includes('\\') ? cell.replace(/\\([tnr\\])/g, (_, letter: string) => escapes[letter] ?? letter) : cell;
 }
 
-function lineEnd(text: string, from: number): number {
+function endOfLine(text: string, from: number): number {
   const lineBreak = /[\r\n]/g;
   lineBreak.lastIndex = from;
   return lineBreak.exec(text)?.index ?? text.length;
+}
+
+function afterLineEnd(text: string, at: number): number {
+  return at + (text.startsWith('\r\n', at) ? 2 : 1);
 }

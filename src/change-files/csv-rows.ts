@@ -1,7 +1,7 @@
 import { parsePetId, parseQuantity } from '../inventory/items.ts';
 import { unguarded } from '../output/delimited.ts';
 import { quoted } from '../shared/parsed.ts';
-import { type CsvRecord, CsvRecords, delimiterName } from './csv-records.ts';
+import { type CsvRecord, csvRecords, delimiterName } from './csv-records.ts';
 import {
   type Field,
   type FieldNames,
@@ -26,10 +26,6 @@ interface Columns {
 }
 
 export class CsvRows {
-  #hasBegun = false;
-  /** Undefined if the columns are not valid, and before the header line. */
-  #columns: Columns | undefined;
-  readonly #records: CsvRecords;
   /** Whether rows in a single column were already reported. */
   #isInOneColumn = false;
   /** Whether each row so far has a cell for each column; undefined before the first. */
@@ -40,25 +36,30 @@ export class CsvRows {
     private readonly faults: ProblemList,
     private readonly names: FieldNames,
     private readonly isStockList: boolean,
-  ) {
+  ) {}
+
+  /**
+   * Yields the rows of a text.
+   * @throws BrokenFileError if the rest can't be understood
+   */
+  *read(text: string): Generator<RawRow> {
+    const { isStockList, names } = this;
     const isOfList = (cells: readonly string[]) =>
       isListHeader(cells) || (isStockList && listColumns(cells) !== undefined);
-    this.#records = new CsvRecords(names.knows, isOfList);
-  }
-
-  *read(piece: string, isLast: boolean): Generator<RawRow> {
-    for (const record of this.#records.read(piece, isLast)) {
+    let columns: Columns | undefined;
+    let hasBegun = false;
+    for (const record of csvRecords(text, { knows: names.knows, isOfList })) {
       if (record.cells.every(isBlank)) continue;
-      if (!this.#hasBegun) {
-        this.#hasBegun = true;
-        const implied = this.isStockList ? listColumns(record.cells) : undefined;
-        this.#columns = implied ?? this.#readHeader(record);
+      if (!hasBegun) {
+        hasBegun = true;
+        const implied = isStockList ? listColumns(record.cells) : undefined;
+        columns = implied ?? this.#readHeader(record);
         if (implied === undefined) continue;
       }
-      const row = this.#columns && this.#rowOf(record, this.#columns);
+      const row = columns && this.#rowOf(record, columns);
       if (row !== undefined) yield row;
     }
-    if (isLast && !this.#hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
+    if (!hasBegun) this.faults.add({ line: 1, message: 'the file is empty' });
   }
 
   /** Returns the row of a record; undefined, and adds an error, if the cells can't be assigned to columns. */

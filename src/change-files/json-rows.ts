@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, JsonSyntaxError, numberText, parseJson, TooManyValues } from '../shared/json.ts';
 import { quoted } from '../shared/parsed.ts';
 import type { Field, FieldNames, RawRow } from './field-names.ts';
-import { ArrayElements, type JsonElement, JsonLines } from './json-elements.ts';
+import { ArrayElements, type JsonElement, jsonLines } from './json-elements.ts';
 import type { ProblemList } from './problems.ts';
 import { countLineEnds } from './text.ts';
 
@@ -14,7 +14,6 @@ type Members = readonly (readonly [name: string, value: Json])[];
 const maxUnknown = 1000;
 
 export class JsonRows {
-  readonly #elements: ArrayElements | JsonLines;
   readonly #unknownNames = new Set<string>();
   /** The fields of rows since the first row with an unknown name. */
   readonly #foundBesideUnknown = new Set<Field>();
@@ -22,18 +21,22 @@ export class JsonRows {
   constructor(
     private readonly faults: ProblemList,
     private readonly names: FieldNames,
-    kind: JsonKind,
-  ) {
-    // A single object is a list of one.
-    this.#elements = kind === 'lines' ? new JsonLines() : new ArrayElements(faults, kind === 'object');
-  }
+    private readonly kind: JsonKind,
+  ) {}
 
-  *read(piece: string, isLast: boolean): Generator<RawRow> {
-    for (const element of this.#elements.read(piece, isLast)) {
+  /**
+   * Yields the rows of a text.
+   * @throws BrokenFileError if the rest can't be understood
+   */
+  *read(text: string): Generator<RawRow> {
+    const { kind, faults, names } = this;
+    // A single object is a list of one.
+    const elements = kind === 'lines' ? jsonLines(text) : new ArrayElements(text, faults, kind === 'object').read();
+    for (const element of elements) {
       const members = this.#membersOf(element);
       if (members !== undefined) yield this.#rowOf(members, element.line);
     }
-    if (isLast) this.names.finish(this.faults, 1, this.#foundBesideUnknown);
+    names.finish(faults, 1, this.#foundBesideUnknown);
   }
 
   /** Returns the members of an object; undefined, and adds an error, if the text is not a JSON object. */

@@ -60,3 +60,13 @@ export class BrokenFileError extends Error {
 export function broken(line: number, message: string): never {
   throw new BrokenFileError({ line, message });
 }
+
+/** Runs `read`. If the rest of the file can't be read, adds the fault to the problems. */
+export function withinFile(problems: ProblemList, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error;
+    problems.add(error.fault);
+  }
+}

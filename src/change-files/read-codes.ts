@@ -3,10 +3,10 @@ import { codeProblem, codeText } from '../inventory/count/scan-line.ts';
 import { parseQuantity } from '../inventory/items.ts';
 import { type Parsed, problem, quoted } from '../shared/parsed.ts';
 import { bareNumber, readPetId } from './cell-values.ts';
-import { type CsvRecord, CsvRecords } from './csv-records.ts';
+import { type CsvRecord, csvRecords } from './csv-records.ts';
 import { fieldOf } from './field-names.ts';
-import { type FileProblems, ProblemList } from './problems.ts';
-import { readPieces } from './text.ts';
+import { type FileProblems, ProblemList, withinFile } from './problems.ts';
+import { readText } from './text.ts';
 
 export type CodesFile =
   | { readonly ok: true; readonly codes: BarCodes; readonly layout: CodesLayout }
@@ -46,11 +46,11 @@ export interface NewCode {
 export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<CodesFile> {
   const problems = new ProblemList();
   const codes: CodeLines = { pets: new Map(), names: new Map(), lows: new Map(), lines: new Map() };
-  const records = new CsvRecords((name) => fieldOf(name) !== undefined);
   let columns: CodeColumns | 'awaited' | 'useless' = 'awaited';
   let [width, delimiter, isEnded] = [0, ',', true];
-  await readPieces(source, problems, (piece, isLast) => {
-    for (const record of records.read(piece, isLast)) {
+  const { text, fault } = await readText(source);
+  withinFile(problems, () => {
+    for (const record of csvRecords(text, { knows: (name) => fieldOf(name) !== undefined })) {
       isEnded = record.ended;
       if (record.cells.every((cell) => cell.trim() === '')) continue;
       if (columns === 'awaited') {
@@ -59,6 +59,7 @@ export async function readCodes(source: AsyncIterable<Uint8Array>): Promise<Code
       } else if (columns !== 'useless') readCode(record, columns, codes, problems);
     }
   });
+  if (fault !== undefined) problems.add(fault);
   if (columns === 'awaited' && problems.total === 0) problems.add({ line: 1, message: 'the file is empty' });
   const { lines: _, ...found } = codes;
   const layout = { columns: typeof columns === 'string' ? noColumns : columns, width, delimiter, isEnded };

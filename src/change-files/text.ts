@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { BrokenFileError, broken, type ProblemList } from './problems.ts';
+import type { ErrorFault } from '../shared/errors.ts';
 
 const saveAgain = 'save it as UTF-8 (in a spreadsheet: Save as, "CSV UTF-8") and try again';
 const lf = 0x0a;
@@ -15,73 +15,32 @@ const signatures = [
 const byteOrderMark = '\xef\xbb\xbf';
 const maxSignature = 4;
 
-/** Maximum length of a row in UTF-16 code units. No real row comes close to it. */
-export const maxRow = 1024 * 1024;
+export interface FileText {
+  readonly text: string;
+  /** Why the rest of the file is not text; undefined if all of it is. */
+  readonly fault: ErrorFault | undefined;
+}
 
 /**
- * Reads the text of a file piece by piece. If the rest can't be understood, adds an error and stops.
- * @param read receives each piece, and an empty piece at the end
+ * Reads the text of a UTF-8 file, without the byte order mark, up to the first line that is not text.
  * @throws the errors of `source`
  */
-export async function readPieces(
-  source: AsyncIterable<Uint8Array>,
-  problems: ProblemList,
-  read: (piece: string, isLast: boolean) => void,
-): Promise<void> {
-  try {
-    for await (const piece of decodeText(source)) read(piece, false);
-    read('', true);
-  } catch (error) {
-    if (!(error instanceof BrokenFileError)) throw error;
-    problems.add(error.fault);
-  }
-}
-
-/**
- * Yields the text of a UTF-8 file as its bytes arrive, without the byte order mark. No piece ends between the CR and
- * the LF of one line end.
- * @throws BrokenFileError at the first line that is not UTF-8, after the lines before it; the errors of `source`
- */
-export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let line = 1;
-  let isFirst = true;
-  for await (const piece of wholeCharacters(source)) {
-    const bytes = isFirst ? withoutMark(piece) : piece;
-    isFirst = false;
-    const text = textOf(bytes);
-    yield text;
-    line += countLineEnds(text);
-    if (Buffer.byteLength(text) < bytes.length) broken(line, `there are characters that are not UTF-8: ${saveAgain}`);
-  }
-}
-
-/**
- * Yields bytes that end with whole characters. The last character is held back until the next has arrived, because it
- * may be incomplete, or the CR of a CRLF. An LF is held back together with the character before it.
- */
-async function* wholeCharacters(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let held = Buffer.alloc(0);
+export async function readText(source: AsyncIterable<Uint8Array>): Promise<FileText> {
+  const chunks: Uint8Array[] = [];
   for await (const chunk of source) {
-    held = Buffer.concat([held, chunk]);
-    const last = held.findLastIndex((byte) => (byte & 0xc0) !== 0x80 && byte !== lf);
-    const end = last === -1 ? held.length : last;
-    // The first piece has to show whether this is text.
-    if (end < maxSignature) continue;
-    yield held.subarray(0, end);
-    held = held.subarray(end);
+    chunks.push(chunk);
+    // A device such as /dev/zero never ends.
+    if (chunk.includes(0)) break;
   }
-  yield held;
-}
-
-/**
- * Removes a byte order mark.
- * @throws BrokenFileError if the first bytes show that this is not text
- */
-function withoutMark(bytes: Buffer): Buffer {
+  const bytes = Buffer.concat(chunks);
   const start = bytes.toString('latin1', 0, maxSignature);
   const [, message] = signatures.find(([signature]) => start.startsWith(signature)) ?? [];
-  if (message !== undefined) broken(1, message);
-  return start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
+  if (message !== undefined) return { text: '', fault: { line: 1, message } };
+  const content = start.startsWith(byteOrderMark) ? bytes.subarray(byteOrderMark.length) : bytes;
+  const text = textOf(content);
+  if (Buffer.byteLength(text) === content.length) return { text, fault: undefined };
+  const fault = { line: 1 + countLineEnds(text), message: `there are characters that are not UTF-8: ${saveAgain}` };
+  return { text, fault };
 }
 
 /** Returns the text of all bytes or, if a line is not text, of the lines before it. */

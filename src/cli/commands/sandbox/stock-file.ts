@@ -1,8 +1,8 @@
 import { readPetId } from '../../../change-files/cell-values.ts';
-import { CsvRecords } from '../../../change-files/csv-records.ts';
+import { csvRecords } from '../../../change-files/csv-records.ts';
 import { type Field, fieldOf } from '../../../change-files/field-names.ts';
 import { BrokenFileError } from '../../../change-files/problems.ts';
-import { decodeText } from '../../../change-files/text.ts';
+import { readText } from '../../../change-files/text.ts';
 import { exactJson } from '../../../output/exact-json.ts';
 import type { PetStatus, SeedStock, StockItem } from '../../../service/index.ts';
 import { UsageError } from '../../../shared/errors.ts';
@@ -38,8 +38,8 @@ export async function readStockFile(file: string, context: Context): Promise<See
   const collector = new StockCollector();
   let orders: SeedStock['orders'] = [];
   try {
-    let text = '';
-    for await (const piece of decodeText(readNamedFile(file, context, 'nothing was imported'))) text += piece;
+    const { text, fault } = await readText(readNamedFile(file, context, 'nothing was imported'));
+    if (fault !== undefined) throw new BrokenFileError(fault);
     if (/^\s*[[{]/.test(text)) orders = readJson(file, text, collector);
     else readDelimited(text, collector);
   } catch (error) {
@@ -95,8 +95,7 @@ class StockCollector {
 
 function readDelimited(text: string, collector: StockCollector): void {
   let header: readonly (Field | undefined)[] | undefined;
-  const records = new CsvRecords((name) => fieldOf(name) !== undefined);
-  for (const { line, cells } of records.read(text, true)) {
+  for (const { line, cells } of csvRecords(text, { knows: (name) => fieldOf(name) !== undefined })) {
     const where = `line ${line}`;
     if (cells.every((cell) => cell.trim() === '')) continue;
     if (header === undefined) {
