@@ -7,7 +7,7 @@ import { buildConstants, committedAt } from './.ci/commands.ts';
 import { completionTable } from './.ci/reference/completion-table.ts';
 import { manPage } from './.ci/reference/man-page.ts';
 
-/** The binaries of SQLite, whose package is not in `node_modules` with yarn's Plug'n'Play. */
+/** The binaries of SQLite. */
 const { resolve } = createRequire(import.meta.url);
 const binaries = join(dirname(resolve('@photostructure/sqlite/package.json')), 'prebuilds');
 

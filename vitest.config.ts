@@ -4,11 +4,8 @@ import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { foldersOfTests } from './test/support/temporary-folder.ts';
 
-/** Whether `PETSTOCK_PROGRAM` is an executable, which has no files of its own that Node could load. */
-const isExecutable = /^(?!.*\.c?js$)./.test(process.env.PETSTOCK_PROGRAM ?? '');
-
-/** The folder for temporary files, in memory if possible. Only the projects of quick tests use it. */
-const quick = { TMPDIR: foldersOfTests() };
+/** Unit and end-to-end tests have their temporary files in memory if possible, and share the modules of a process. */
+const quick = { env: { TMPDIR: foldersOfTests() }, isolate: false, pool: 'forks' } as const;
 
 export default defineConfig({
   test: {
@@ -20,35 +17,30 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...quick,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{e2e,long,system,install,bench}/**'],
-          // Loading every module again for each file took half of the CPU. Forks are used, because tests change TZ.
-          isolate: false,
-          pool: 'forks',
-          env: quick,
+          exclude: ['test/{e2e,long,bench}/**'],
           // Some tests do real work, which takes longer on a busy machine.
           testTimeout: 20_000,
           globalSetup: ['test/support/postgres.ts'],
         },
       },
       {
+        // These tests start the built program.
         extends: true,
         test: {
+          ...quick,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          isolate: false,
-          pool: 'forks',
-          env: quick,
-          exclude: isExecutable ? ['test/e2e/loading.test.ts', 'test/e2e/code-cache.test.ts'] : [],
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
       },
       {
-        // These tests take long by nature: outages at many moments, failovers, a million pets, releases. The workflow
-        // Nightly runs all of them.
+        // These tests take long by nature, such as outages and a million pets, or need other programs (`programs/`,
+        // listed in `.ci/packages`) or the registry (`install/`).
         extends: true,
         test: {
           name: 'long',
@@ -56,30 +48,6 @@ export default defineConfig({
           globalSetup: ['test/support/build.ts', 'test/support/postgres.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-        },
-      },
-      {
-        // These tests need programs besides Node: shells, a keyring, a manual. `.ci/packages` lists Debian's packages
-        // of them.
-        extends: true,
-        test: {
-          name: 'system',
-          include: ['test/system/**/*.test.ts'],
-          globalSetup: ['test/support/build.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-        },
-      },
-      {
-        // These tests use the package as its users get it. They need the registry, for package managers and releases of
-        // Node.
-        extends: true,
-        test: {
-          name: 'install',
-          include: ['test/install/**/*.test.ts'],
-          globalSetup: ['test/support/tarball.ts'],
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
         },
       },
     ],

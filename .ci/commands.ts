@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -54,8 +54,7 @@ export function buildConstants(folder: string): Readonly<Record<string, string>>
 /** Creates a folder that is removed when this process exits. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'petstock-release-'));
-  // Wine's server may still be writing to the folder.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -63,43 +62,4 @@ export function newFolder(): string {
 export function sumsOf(folder: string): string {
   const names = readdirSync(folder).sort();
   return names.map((name) => `${hash('sha256', readFileSync(join(folder, name)))}  ${name}\n`).join('');
-}
-
-/**
- * Downloads a package from the registry, once, into `node_modules/.cache`. This is for packages that only executables
- * need: every `npm ci` would download them if they were dependencies.
- * @param spec the package and its version, such as `@oven/bun-linux-aarch64@1.4.4`
- * @param integrity the hash of its tarball
- * @returns the folder of the package
- * @throws Error if the tarball does not have that hash
- */
-export function fetchPackage(spec: string, integrity: string): string {
-  const cache = join(root, 'node_modules/.cache/packages');
-  const folder = join(cache, spec.replace(/[/@]/g, '-'));
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  const unfinished = mkdtempSync(join(cache, 'unfinished-'));
-  const [packed] = JSON.parse(npm(unfinished, 'pack', '--json', '--ignore-scripts', spec));
-  if (packed.integrity !== integrity)
-    throw new Error(`${spec} does not have the pinned hash. Its hash is ${packed.integrity}`);
-  execFileSync('tar', ['-xzf', packed.filename.replace('@', '').replace('/', '-')], { cwd: unfinished });
-  if (!existsSync(folder)) renameSync(join(unfinished, 'package'), folder);
-  rmSync(unfinished, { recursive: true });
-  return folder;
-}
-
-/** The page of the repository in `package.json`, such as `https://github.com/ann/petstock`; a release sets it. */
-export const homepage: string | undefined = (own as { readonly homepage?: string }).homepage?.replace(/#.*$/, '');
-
-/**
- * Returns a template of `docs/packaging` with each `{{word}}` replaced by its value.
- * @throws Error that names a word without a value
- */
-export function filled(name: string, words: Readonly<Record<string, string>>): string {
-  const template = readFileSync(join(root, 'docs/packaging', name), 'utf8');
-  return template.replaceAll(/\{\{([\w.-]+)\}\}/g, (_, word: string) => {
-    const value = words[word];
-    if (value !== undefined) return value;
-    throw new Error(`docs/packaging/${name}: the word ${word} has no value`);
-  });
 }

@@ -1,7 +1,6 @@
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { type FolderSources, type Folders, resolveFolders, usualFolder } from '../src/settings/folders.ts';
-import { ownAccount } from '../src/shared/account.ts';
 
 export function foldersOf(env: NodeJS.ProcessEnv): Folders {
   return resolveFolders(sourcesOf(env));
@@ -19,10 +18,10 @@ const sourcesOf = (env: NodeJS.ProcessEnv): FolderSources => ({ env, platform: p
  * it would put keys into the current folder.
  */
 function home(): string | undefined {
-  for (const ask of [homedir, () => userInfo().homedir, () => ownAccount()?.home]) {
+  for (const ask of [homedir, () => userInfo().homedir]) {
     try {
       const folder = ask();
-      if (folder !== undefined && isAbsolute(folder)) return folder;
+      if (isAbsolute(folder)) return folder;
     } catch {
       // Node throws if the user has no account.
     }

@@ -73,7 +73,7 @@ function latePrompts(interrupted: AbortSignal): Context['prompts'] {
     const { createPrompts } = await import('../src/cli/prompts.ts');
     // Ctrl-D ended the stream, but not the terminal, so the terminal is reopened.
     const hasEnded = process.stdin.isTTY && process.stdin.readableEnded;
-    const opened = hasEnded ? (await import('./terminal.ts')).openTerminalAgain() : undefined;
+    const opened = hasEnded ? new (await import('node:tty')).ReadStream(0) : undefined;
     try {
       return await question(
         createPrompts({ input: opened ?? process.stdin, output: process.stderr, signal: interrupted }),

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Readable } from 'node:stream';
-import { ReadStream } from 'node:tty';
 import type { Pager, PagerCommand } from '../src/cli/context.ts';
 import { ClosedPipeError } from '../src/shared/errors.ts';
 
@@ -51,21 +49,4 @@ function endOf(child: ChildProcess, unfound: readonly number[]): Promise<'left' 
     child.once('error', () => ended('missing'));
     child.once('exit', (code) => ended(unfound.includes(code ?? 0) ? 'missing' : 'left'));
   });
-}
-
-/** The part of bun's own interface that is used here. */
-interface Bun {
-  file(descriptor: number): { stream(): Parameters<typeof Readable.fromWeb>[0] };
-}
-
-/**
- * Reopens the terminal behind stdin after Ctrl-D has ended stdin. bun reads a `ReadStream` of a terminal in a thread
- * that can't be stopped: it would read the keys typed after the question, and keep the process alive until then. bun's
- * own streams need no thread.
- */
-export function openTerminalAgain(): Readable {
-  const { Bun: bun } = globalThis as { readonly Bun?: Bun };
-  if (bun === undefined) return new ReadStream(0);
-  const setRawMode = (mode: boolean) => process.stdin.setRawMode(mode);
-  return Object.assign(Readable.fromWeb(bun.file(0).stream()), { isTTY: true, setRawMode });
 }

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fromGit, git, newFolder, npm, sumsOf } from '../commands.ts';
@@ -6,9 +6,8 @@ import { notesOf, pageOf, releasedChangelog, requireNotEarlier } from './version
 
 /**
  * `npm run release -- <version>`: makes a release of the commit that is checked out. It consists of a commit with the
- * version and change log, a tag, and in `dist/release` the tarball for npm, the executables, the packages for Debian,
- * the formula and manifest, the SBOMs, the release notes, and `SHA256SUMS` of all of them. Everything is built in a
- * clone from `package-lock.json`, so no other file of this folder gets in, and nothing changes here until everything is
+ * version and change log, a tag, and in `dist/release` the tarball for npm, the release notes, and `SHA256SUMS` of both.
+ * Everything is built in a clone from `package-lock.json`, so no other file of this folder gets in, and nothing changes here until everything is
  * built. Nothing is pushed or published. With `--dry-run` nothing is committed or tagged here. With `--tagged` the
  * commit that is checked out already is the release, and its files are built again. The same commit gives the same
  * tarball.
@@ -35,15 +34,10 @@ git(root, 'clone', '--quiet', '--no-hardlinks', root, clone);
 if (!values.tagged) commitInClone(version);
 npm(clone, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline');
 npm(clone, 'run', 'build');
-for (const script of ['build:package', 'build:binaries -- --archives', 'check:binaries', 'build:deb'])
-  process.stderr.write(npm(clone, 'run', '--silent', ...script.split(' ')));
 const out = join(root, 'dist', 'release');
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
-// Executables are copied only inside their archives, and all checksums are computed again.
-for (const folder of ['binaries', 'packages'])
-  for (const name of readdirSync(join(clone, 'dist', folder)))
-    if (/\.(t?gz|json|txt|1|deb|rb)$/.test(name)) cpSync(join(clone, 'dist', folder, name), join(out, name));
+process.stderr.write(npm(clone, 'exec', '--', 'tsx', '.ci/release/pack.ts', out));
 writeFileSync(join(out, 'NOTES.md'), notesIn(clone, version));
 const sums = sumsOf(out);
 writeFileSync(join(out, 'SHA256SUMS'), sums);

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BunRuntime, bunClock } from './bun-clock.ts';
 
 export interface Clock {
   /** The wall clock, in milliseconds since the Unix epoch. It may be stepped. */
@@ -92,18 +91,17 @@ function readBoot({ kept, bootId = linuxBootId }: BootSources, monotonic: () => 
 }
 
 /** The part of `process` that is used. */
-export interface Runtime extends BunRuntime {
-  readonly versions: Readonly<Record<string, string | undefined>>;
+export interface Runtime {
+  readonly platform: NodeJS.Platform;
   readonly hrtime: { bigint(): bigint };
 }
 
 /**
- * Returns a function that returns nanoseconds since some moment that is the same for all processes of this machine, in
- * any runtime. These times are not affected by changes of the wall clock, or by a container's own clock. Node provides
- * them; for bun, see `bunClock`.
+ * Returns a function that returns nanoseconds since some moment that is the same for all processes of this machine.
+ * These times are not affected by changes of the wall clock, or by a container's own clock.
  */
 export function machineTime(runtime: Runtime): () => bigint {
-  const clock = runtime.versions.bun === undefined ? runtime.hrtime.bigint : bunClock(runtime);
+  const clock = runtime.hrtime.bigint;
   const offset = runtime.platform === 'linux' ? namespaceOffset() : 0n;
   return offset === 0n ? clock : () => clock() - offset;
 }

@@ -9,7 +9,7 @@ import { goalTable, type Options, type Report, writeGoals } from './support/repo
 /**
  * `npm run bench -- [<name>] [--quick] [--write] [--runs n] [--pets n] [--seed n] [--nodes 22,24] [--only name,name]`:
  * runs the benchmark `<name>.ts` in this folder, or every one if there is no name. The name `all` stands for those that
- * fit into 25 minutes. `--write` writes the measured goals into `docs/lab/performance.md`. `--quick` measures less.
+ * fit into 25 minutes. `--write` writes the measured goals into `docs/performance.md`. `--quick` measures less.
  */
 const names = readdirSync(fileURLToPath(new URL('.', import.meta.url)))
   .flatMap((file) => /^(?!run\.)([\w-]+)\.ts$/.exec(file)?.[1] ?? [])

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildExecutable, installNodes, openWorkshop, type Workshop } from './support/builds.ts';
+import { installNodes, openWorkshop, type Workshop } from './support/builds.ts';
 import { temporaryFolder } from './support/children.ts';
 import { type Command, checked } from './support/measure.ts';
 import type { Options, Report } from './support/report.ts';
@@ -15,33 +15,30 @@ const names = {
   configList: 'petstock config list',
   list: 'petstock inventory list',
   set: 'petstock inventory set',
-  executableList: 'executable, inventory list',
 } as const;
 
 /**
  * Measures how long the program takes to start, beside Node itself and one GET, on this Node and on others (`--nodes
- * 20,22,24`), and as an executable. The other Nodes and the executable need the registry; `--quick` leaves them out.
+ * 20,22,24`). The other Nodes need the registry; `--quick` leaves them out.
  */
 export async function run({ isQuick, rounds = isQuick ? 8 : 25, nodes }: Options): Promise<Report> {
   const own = { version: process.versions.node, node: process.execPath };
   const lines = (nodes ?? (isQuick ? '' : '20,22,24')).split(',');
   const others = await installNodes(lines.filter((line) => line !== '' && line !== own.version.split('.')[0]));
   const workshop = await openWorkshop();
-  const executable = isQuick ? undefined : await buildExecutable();
   const served = await serve({ program: workshop.program, pets: 24 });
   const found: (readonly [version: string, results: Results])[] = [];
   for (const { version, node } of [own, ...others]) {
-    const scene = { ...workshop, node, served, executable: node === own.node ? executable : undefined };
-    found.push([version, await runRounds(await contestantsOf(scene), rounds)]);
+    found.push([version, await runRounds(await contestantsOf({ ...workshop, node, served }), rounds)]);
   }
   const tables = found.map(([version, results]) => resultTable(`Node ${version}`, results, [names.node], 'ms'));
   return { text: tables.join('\n'), goals: goalsOf(found) };
 }
 
-type Scene = Workshop & { readonly node: string; readonly served: Served; readonly executable: string | undefined };
+type Scene = Workshop & { readonly node: string; readonly served: Served };
 
 /** Returns the contestants in the order of the table. */
-async function contestantsOf({ measure, node, program, served, executable }: Scene): Promise<readonly Contestant[]> {
+async function contestantsOf({ measure, node, program, served }: Scene): Promise<readonly Contestant[]> {
   const env = settingsFor(served, temporaryFolder());
   const stock = await served.stock();
   const [petId, quantity] = [...stock].find(([, each]) => each > 0) ?? ['4', 0];
@@ -58,18 +55,15 @@ async function contestantsOf({ measure, node, program, served, executable }: Sce
   };
   const script = (name: string, text: string) =>
     one(name, { argv: [node, '--input-type=module', '-e', text], env: { URL: served.url, KEY: served.key } }, isWhole);
-  const list = 'inventory list -o json';
-  const alone = { argv: [executable ?? '', ...list.split(' ')], env };
   return [
     one(names.node, { argv: [node, '-e', '0'] }, (output) => output === ''),
     ours(names.version, '--version', (output) => /^\d+\.\d+\.\d+\S*\n$/.test(output)),
     ours(names.help, '--help', has('Usage: petstock')),
     ours(names.verbHelp, 'inventory list --help', has('Usage: petstock inventory list')),
     ours(names.configList, 'config list', has('url.staging')),
-    ours(names.list, list, isWhole),
+    ours(names.list, 'inventory list -o json', isWhole),
     // Sets the quantity that the pet already has, so that the other contestants find the same stock.
     ours(names.set, `inventory set ${petId} ${quantity} --json`, has(`"quantity":${quantity}`)),
-    ...(executable === undefined ? [] : [one(names.executableList, alone, isWhole)]),
     script('node:http, one GET', httpScript),
     script('fetch, one GET', fetchScript),
   ];
@@ -108,6 +102,5 @@ function goalsOf(found: readonly (readonly [version: string, results: Results])[
     goal('`inventory list` of 24 pets on Node 20, 22, 24', [3.1, 2.8, 2.9], names.list),
     goalOf('memory of that', 'at most 60 MB', [megabytes(peak, 60)]),
     goal('`inventory set` on Node 20, 22, 24', [3.2, 2.9, 3], names.set),
-    goal('`inventory list` by the executable', [1.7], names.executableList),
   ].filter(({ reached }) => reached !== '-');
 }

@@ -3,10 +3,8 @@ import { request } from 'node:https';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isScript, runProgram, serve, temporaryHome } from '../support/program.ts';
+import { runProgram, serve, temporaryHome } from '../support/program.ts';
 import { openClosingPort } from '../support/tls.ts';
-
-/** These tests cover what Node and the runtime of the executables implement separately. */
 
 const certificates = join(import.meta.dirname, '../support/certificates');
 
@@ -60,8 +58,8 @@ test('takes the user name and the home folder from the account if USER or an abs
   expect(run).toMatchObject({ user: own.username });
 });
 
-// With this variable, Node waits for the parent process of a cluster, which does not exist. Other runtimes ignore it.
-test.runIf(isScript)('exits with 1 if the event loop runs empty before a command has finished', async () => {
+// With this variable, Node waits for the parent process of a cluster, which does not exist.
+test('exits with 1 if the event loop runs empty before a command has finished', async () => {
   const result = await runProgram('inventory get 4 --env sandbox', { env: { NODE_UNIQUE_ID: '1' } });
   expect(result).toMatchObject({ code: 1, stdout: '' });
 });

@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isOursOrRoots, ownAccount, userOf } from '../../src/shared/account.ts';
+import { isOursOrRoots, userOf } from '../../src/shared/account.ts';
 import { FailureError, failureText, memoryShortage, serviceQuotes, UnavailableError } from '../../src/shared/errors.ts';
 import { withOption, withValue } from '../../src/shared/hint.ts';
 import { isOfGateway, statusMeaning } from '../../src/shared/http-status.ts';
@@ -151,13 +150,6 @@ test('recognizes files of the user and of root, but not of another user', {
 }, () => {
   const user = process.geteuid?.() ?? 0;
   expect([user, 0, user + 1].map(isOursOrRoots)).toEqual([true, true, false]);
-});
-
-test('finds an account with a name and a home in a file like /etc/passwd', () => {
-  const file = join(newFolder(), 'passwd');
-  writeFileSync(file, 'bot:x:8:8::/bot\n:x:7:7::/nameless\nann:x:7:7::home\nann:x:7:7:Ann:/home/ann:/bin/sh\n');
-  expect(ownAccount(file, 7)).toEqual({ name: 'ann', home: '/home/ann' });
-  expect([ownAccount(file, 9), ownAccount(`${file}-missing`, 7)]).toEqual([undefined, undefined]);
 });
 
 test('capitalizes a clause, and ends a sentence once', () => {

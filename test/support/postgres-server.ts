@@ -4,9 +4,9 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { fetchPackage } from '../../.ci/commands.ts';
 import { isRoot } from './capabilities.ts';
 import { freePort } from './free-port.ts';
+import { fetchPackage } from './packages.ts';
 import { foldersOfTests, memory } from './temporary-folder.ts';
 
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;

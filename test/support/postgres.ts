@@ -5,7 +5,7 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { inject, onTestFinished, TestRunner } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { initialData, type PostgresServer, type PostgresServerOptions, startPostgres } from './postgres-server.ts';
 
@@ -58,14 +58,6 @@ export default async function setup(project: TestProject): Promise<(() => Promis
 }
 
 /**
- * Skips the current test in runs of mutants, because a test with a database waits on real clocks, once for each mutant
- * that it reaches.
- */
-function skipWithoutPostgres(): void {
-  if (process.env.PETSTOCK_TEST_POSTGRES === 'none') TestRunner.getCurrentTest()?.context.skip();
-}
-
-/**
  * Returns the URL of the PostgreSQL of this run, for its superuser.
  * @throws Error if there is none
  */
@@ -74,7 +66,6 @@ function serverUrl(): Promise<string> {
 }
 
 async function askRun(path: '/' | '/initial'): Promise<string> {
-  skipWithoutPostgres();
   // The request has a connection of its own, because the other side may just be closing one that is kept alive.
   const asking = request({ socketPath: inject('postgres'), path, agent: false }).end();
   const [answer] = await once(asking, 'response');

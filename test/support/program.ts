@@ -48,12 +48,9 @@ export function runProgram(command: string | readonly string[], options?: Progra
   return startProgram(command, options).result;
 }
 
-/** Whether Node runs the tested program. An executable contains its own runtime. */
-export const isScript = /\.c?js$/.test(inject('program') ?? '');
-
 /** Returns the command that runs the built program. */
 export function programCommand(): readonly string[] {
-  return isScript ? [process.execPath, inject('program')] : [inject('program')];
+  return [process.execPath, inject('program')];
 }
 
 /**

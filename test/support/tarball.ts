@@ -1,19 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestProject } from 'vitest/node';
 import { npm } from '../../.ci/commands.ts';
 import { manifest, repository } from './installation.ts';
+import { newFolder } from './new-folder.ts';
 
-declare module 'vitest' {
-  export interface ProvidedContext {
-    /** The path of the package as it is published. */
-    readonly tarball: string;
-  }
-}
+let packed: string | undefined;
 
-/** Packs `dist` as it is. Builds it first if there is no build. */
-export default function setup(project: TestProject): void {
-  if (!existsSync(join(repository, 'dist/index.d.ts'))) npm(repository, 'run', 'build');
-  npm(repository, 'run', '--silent', 'build:package');
-  project.provide('tarball', join(repository, 'dist/packages', `petstock-${manifest.version}.tgz`));
+/** Returns the path of the package as it is published. Packs `dist` as it is, and builds it first if there is none. */
+export function tarball(): string {
+  if (packed !== undefined) return packed;
+  if (!existsSync(join(repository, 'dist/petstock.cjs'))) npm(repository, 'run', 'build');
+  const folder = newFolder();
+  npm(repository, 'exec', '--', 'tsx', '.ci/release/pack.ts', folder);
+  packed = join(folder, `petstock-${manifest.version}.tgz`);
+  return packed;
 }

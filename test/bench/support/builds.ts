@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'tsup';
-import { executableName, hostName } from '../../../.ci/release/runtime.ts';
 import { bare, temporaryFolder } from './children.ts';
 import { type Measure, startMeasurer } from './measure.ts';
 
@@ -32,18 +31,6 @@ export interface Workshop {
 export async function openWorkshop(): Promise<Workshop> {
   const { program } = await buildProject();
   return { program, measure: await startMeasurer(), folder: temporaryFolder() };
-}
-
-/**
- * Builds the executable for this machine. Returns its path.
- * @throws Error if the build fails, for example without the registry
- */
-export async function buildExecutable(): Promise<string> {
-  const folder = temporaryFolder();
-  const name = hostName();
-  const script = ['--import', 'tsx', '.ci/release/build-binaries.ts', name, '--out', folder];
-  await run(process.execPath, script, { cwd: root, env: bare(), timeout: 300_000 });
-  return join(folder, executableName(name));
 }
 
 /** Installs packages from the registry, in one call of npm. Returns the path of the new folder that contains them. */

@@ -98,15 +98,15 @@ export function goalTable(goals: readonly Goal[]): string {
 }
 
 /**
- * Writes each goal into the row of `docs/lab/performance.md` whose first cell is the same.
+ * Writes each goal into the row of `docs/performance.md` whose first cell is the same.
  * @throws Error if there is no such row
  */
 export function writeGoals(goals: readonly Goal[]): void {
-  const file = fileURLToPath(new URL('../../../docs/lab/performance.md', import.meta.url));
+  const file = fileURLToPath(new URL('../../../docs/performance.md', import.meta.url));
   let document = readFileSync(file, 'utf8');
   for (const goal of goals) {
     const row = new RegExp(`^\\| ${goal.what.replaceAll(/[^\w ,]/g, '\\$&')} \\|.*$`, 'm');
-    if (!row.test(document)) throw new Error(`docs/lab/performance.md has no place for ${goal.what}`);
+    if (!row.test(document)) throw new Error(`docs/performance.md has no place for ${goal.what}`);
     document = document.replace(row, () => markdownCells(goalCells(goal)));
   }
   writeFileSync(file, document);

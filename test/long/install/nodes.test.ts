@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, inject, test } from 'vitest';
-import { manifest, newMachine, newProject, runOn } from '../support/installation.ts';
-import { nodeRelease } from '../support/package-managers.ts';
+import { afterAll, expect, test, vi } from 'vitest';
+import { manifest, newMachine, newProject, runOn } from '../../support/installation.ts';
+import { nodeRelease } from '../../support/packages.ts';
+import { tarball } from '../../support/tarball.ts';
 import { usesProgram } from './usage.ts';
+
+/** The registry may be slow. */
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'petstock-nodes-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,6 +26,6 @@ test.each(releases)('installs the tarball and runs its program on Node %s', asyn
   const project = newProject(machine);
   const { stdout } = await runOn(machine, ['node', '--version']);
   expect(`${stdout.trim()}.`).toContain(`v${release}.`);
-  await runOn(machine, ['npm', 'install', '--engine-strict', inject('tarball')], project);
+  await runOn(machine, ['npm', 'install', '--engine-strict', tarball()], project);
   await usesProgram((...args) => runOn(machine, [join(project, 'node_modules/.bin/petstock'), ...args]));
 });

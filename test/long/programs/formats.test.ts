@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { runEvery } from '../support/every-command.ts';
-import { runProgram, serve, temporaryHome } from '../support/program.ts';
+import { runEvery } from '../../support/every-command.ts';
+import { runProgram, serve, temporaryHome } from '../../support/program.ts';
 
 /** Returns a command of python3 that reads each text to its end. */
 const python = (read: string) => [

@@ -1,20 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test as plain } from 'vitest';
-import { manifest, newMachine, newProject, type Output } from '../support/installation.ts';
-import { packageManagers } from '../support/package-managers.ts';
+import { manifest, newMachine, newProject, type Output } from '../../support/installation.ts';
 
-/** A test that is given a machine, a project on it, and the command that runs each package manager. */
-export const test = plain
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest takes nothing but a pattern
-  .extend('manager', { scope: 'file' }, ({}, { onCleanup }) => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstock-managers-'));
-    onCleanup(() => rmSync(folder, { recursive: true, force: true }));
-    return packageManagers(folder);
-  })
-  .extend('machine', () => newMachine())
-  .extend('project', ({ machine }) => newProject(machine));
+/** A test that is given a machine, and a project on it. */
+export const test = plain.extend('machine', () => newMachine()).extend('project', ({ machine }) => newProject(machine));
 
 /** Runs petstock with these arguments, in the way in which a test has installed it. */
 export type Petstock = (...args: readonly string[]) => Promise<Output>;

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { serve, startProgram } from '../support/program.ts';
+import { serve, startProgram } from '../../support/program.ts';
 
 const list = 'inventory list --color never';
 const lessOnly = { PAGER: undefined, LESS: undefined };

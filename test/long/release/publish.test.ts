@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { targets } from '../../.ci/release/runtime.ts';
-import { releasedChangelog } from '../../.ci/release/versions.ts';
-import { repository } from '../support/installation.ts';
-import { wrongPages } from '../support/wrong-pages.ts';
+import { releasedChangelog } from '../../../.ci/release/versions.ts';
+import { repository } from '../../support/installation.ts';
 
 const version = '987.0.0-rc.1';
 
@@ -53,27 +51,8 @@ test('builds and publishes a release with the steps of the workflow (npm and gh 
   const workflow = readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8');
   const named = [...workflow.matchAll(/: dist\/(release\S*)$/gm)].map(([, path = '']) => path);
   expect(named.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
-  const archives = targets.map((name) => `petstock-${name}`);
-  const [tarball, debs] = [
-    `petstock-${version}.tgz`,
-    ['amd64', 'arm64'].map((name) => `petstock_987.0.0~rc.1_${name}.deb`),
-  ];
-  const sboms = [tarball, ...archives].map((name) => `${name}.cdx.json`);
-  const others = ['LICENSES.txt', 'NOTES.md', 'SHA256SUMS', 'petstock.1', 'petstock.json', 'petstock.rb'];
-  expect(readdirSync(release).sort()).toEqual(
-    [tarball, ...archives.map((name) => `${name}.tar.gz`), ...debs, ...sboms, ...others].sort(),
-  );
+  expect(readdirSync(release).sort()).toEqual(['NOTES.md', 'SHA256SUMS', `petstock-${version}.tgz`]);
   expect(run(stepOf('publish', 'sha256sum'), release)).not.toContain('FAILED');
-  const [arm64 = Buffer.alloc(0), x64 = Buffer.alloc(0)] = ['arm64', 'x64'].map((processor) => {
-    const archive = `release/petstock-darwin-${processor}.tar.gz`;
-    run(`tar -xzf ${archive} petstock LICENSES.txt && grep -q '^bun 1' LICENSES.txt`, folder);
-    return readFileSync(join(folder, 'petstock'));
-  });
-  expect(wrongPages(arm64)).toBe(0);
-  // The check must notice a changed byte.
-  arm64[5000] = ~Number(arm64[5000]);
-  expect(wrongPages(arm64)).toBe(1);
-  expect(() => wrongPages(x64)).toThrow('there is no signature');
   // Provenance works only on GitHub's machines.
   const publish = stepOf('publish', 'Publish at npm').replace('--provenance', '');
   const npm = (has: string) =>

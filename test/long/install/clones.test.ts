@@ -1,10 +1,13 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import { type Machine, newMachine, repository, runOn } from '../support/installation.ts';
-import { nodeRelease } from '../support/package-managers.ts';
+import { expect, onTestFinished, vi } from 'vitest';
+import { type Machine, newMachine, repository, runOn } from '../../support/installation.ts';
+import { nodeRelease } from '../../support/packages.ts';
 import { test as machineTest, usesProgram } from './usage.ts';
+
+/** The registry may be slow. */
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 /** Clones the committed files of this repository. */
 async function cloneOn(machine: Machine): Promise<string> {
@@ -27,24 +30,6 @@ test('builds a clone and installs it globally with npm', async ({ machine, clone
   const prefix = join(machine.folder, 'prefix');
   await runOn(machine, ['npm', 'install', '--global', '--prefix', prefix, '.'], clone);
   await usesProgram((...args) => runOn(machine, [join(prefix, 'bin/petstock'), ...args]));
-});
-
-test.for([
-  ['pnpm', []],
-  // yarn 1 ignores `overrides` and npm's lock file, so it installs tools that need a newer Node.
-  ['yarn1', ['--ignore-engines']],
-] as const)('installs and builds a clone with %s', async ([name, flags], { machine, clone, manager }) => {
-  await runOn(machine, [...manager[name], 'install', ...flags], clone);
-  await built(machine, clone);
-});
-
-test('builds a clone with yarn 4 without node_modules', async ({ machine, clone, manager }) => {
-  // Without a lock file, yarn would use the folder above, which has a package.json, as the project.
-  writeFileSync(join(clone, 'yarn.lock'), '');
-  await runOn(machine, [...manager.yarn4, 'install'], clone);
-  await runOn(machine, [...manager.yarn4, 'build'], clone);
-  expect(existsSync(join(clone, 'node_modules/tsup'))).toBe(false);
-  await built(machine, clone);
 });
 
 test('stops npm ci on a Node version that is too old for the tools', async () => {

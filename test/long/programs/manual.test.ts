@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import own from '../../package.json';
+import own from '../../../package.json';
 
 const manual = join(dirname(inject('program')), 'man', 'petstock.1');
 

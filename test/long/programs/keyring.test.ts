@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram, serve, temporaryHome } from '../support/program.ts';
+import { runProgram, serve, temporaryHome } from '../../support/program.ts';
 
 /**
  * A script that unlocks a keyring for its own session, stores the key there, and runs its arguments. It waits until the

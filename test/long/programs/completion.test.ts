@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProgram, temporaryHome } from '../support/program.ts';
-import { makeProgram, openShell } from '../support/shells.ts';
+import { runProgram, temporaryHome } from '../../support/program.ts';
+import { makeProgram, openShell } from '../../support/shells.ts';
 
 const fileNames = ['counts.csv', 'notes.md', 'sold today.csv', '$(touch pwned).csv'];
 
