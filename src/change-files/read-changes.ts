@@ -52,7 +52,9 @@ export type ChangeFile = ({ readonly ok: true } & ReadRows) | ({ readonly ok: fa
  * as the end of a message.
  */
 function sumOf(first: Change, second: Change): Change | string {
-  if (first.delta === undefined || second.delta === undefined) return '';
+  if (first.quantity !== undefined || second.quantity !== undefined) return '';
+  if (second.delta === undefined) return first;
+  if (first.delta === undefined) return { ...second, line: first.line };
   const [one, other] = [first.expected, second.expected];
   if (one !== undefined && other !== undefined && one !== other) return ', with another expected stock';
   const sum = addDelta(first.delta, second.delta);
@@ -114,7 +116,9 @@ class ChangeCollector implements RowSink {
 
   add(row: RawRow): void {
     const { cells, line } = row;
-    const { petId: id = '', reason = '', ref = '', status = '', name = '' } = cells;
+    const { petId: id = '', reason = '', status = '', name = '' } = cells;
+    // Deltas are recognized by their ref, so white space around it must not make it another one.
+    const ref = (cells.ref ?? '').trim();
     if (isTotal(id) || (id === '' && isTotal(reason))) {
       this.problems.add({ line, message: 'this row is a total, not a pet: remove it' });
       return;
@@ -132,11 +136,12 @@ class ChangeCollector implements RowSink {
     this.rowCount += 1;
     if (status !== '' || name !== '')
       this.forReader.push({ line, petId, status: ownCopy(status.trim()), name: ownCopy(name.trim()) });
-    this.#add({ line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef });
+    const change = { line, petId, quantity, delta, expected, reason: this.#lastReason, ref: this.#lastRef };
+    this.#add(change, cells.delta !== undefined);
   }
 
   /** Adds a change. Deltas of one pet are added up; any other second row of a pet is an error that names both lines. */
-  #add(change: Change): void {
+  #add(change: Change, hasDelta: boolean): void {
     const { petId, line } = change;
     const place = this.#places.get(petId);
     const first = place === undefined ? undefined : this.changes[place];
@@ -144,12 +149,13 @@ class ChangeCollector implements RowSink {
       this.#places.set(petId, this.changes.push(change) - 1);
       return;
     }
-    const sum = sumOf(first, change);
+    const sum = hasDelta ? sumOf(first, change) : '';
     if (typeof sum === 'string') {
       this.problems.add({ line, message: repeatedText(petId, first.line, this.problems.unit) + sum });
       return;
     }
     this.changes[place] = sum;
+    if (first.delta === undefined || change.delta === undefined) return;
     this.#parts.set(petId, [...(this.#parts.get(petId) ?? [first]), change]);
   }
 

@@ -161,8 +161,18 @@ describe('two lines of one pet', () => {
     expect(asked[0]).toContain('39 → 36'.replace('39', '51').replace('36', '48'));
   });
 
+  test('may have no delta', async ({ shop }) => {
+    const stdin = 'petId,delta,ref\n4,,a\n4,2,b\n5,,\n5,,\n';
+    const { rows } = await shop.json('inventory apply - --yes --json', { stdin });
+    expect(rows).toMatchObject([
+      { line: 2, petId: 4, before: 39, after: 41 },
+      { petId: 5, result: 'unchanged' },
+    ]);
+  });
+
   test.for([
     ['quantities', 'petId,quantity\n4,5\n4,5\n', 'line 3: pet 4 is already on line 2'],
+    ['no quantities', 'petId,quantity\n4,\n4,\n', 'line 3: pet 4 is already on line 2'],
     ['a quantity and a delta', 'petId,quantity,delta\n4,5,\n4,,5\n', 'line 3: pet 4 is already on line 2'],
     ['other expected stocks', 'petId,delta,expected\n4,5,39\n4,5,44\n', 'pet 4 is already on line 2, with another'],
     ['a sum out of range', 'petId,delta\n4,9007199254740991\n4,1\n', 'their sum is out of range'],
